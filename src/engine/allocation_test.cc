@@ -1,4 +1,4 @@
-// Nothing is allocated in the token loop: counted by replacing operator new.
+// Checks that the token loop allocates nothing, by replacing operator new.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 std::atomic<long> allocations = 0;
 }  // namespace
 
-// GCC sees a test made by `new` and ended by free() once the two are inlined, and not that `new` is malloc() here.
+// After inlining, GCC sees a test created by `new` and released by free(), but not that `new` is malloc() here.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 #endif
@@ -56,8 +56,8 @@ TEST(TokenLoop, AllocatesNothing) {
   EXPECT_EQ(allocations - before, 0);
 }
 
-// A session's steps, the sampling included, likewise: only the text that they make grows now and then, and each block
-// of keys and values takes a few allocations.
+// A session's steps, sampling included, allocate nothing either, except for the growing text and a few allocations for
+// each KV block.
 void expect_only_text_grows(HeadKind head) {
   const std::string path = source_path("models/tern-stories.gguf");
   const Engine engine = Engine::load({.model_path = path, .n_threads = 2, .head = head}).value();

@@ -3,7 +3,7 @@
 #include "base/cache_folder.h"
 #include "base/check.h"
 
-// A build has one or both of these. A page loads a module that has what it runs on, and no more.
+// A build has one or both of these. In a web page, a module has only the backend that it uses.
 #ifdef TERN_HAVE_CPU
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/cpu_target.h"

@@ -1,4 +1,4 @@
-// Conversations with tools through the engine: what its template can say, and what it is refused.
+// Conversations with tools through the engine: what its template can express, and what is rejected.
 #include <gtest/gtest.h>
 
 #include "support/checkout.h"
@@ -27,7 +27,7 @@ TEST(EngineChatFormat, RefusesToolsThatTheTemplateHasNot) {
   const ChatMessage called[] = {{"user", "a"}, {.role = "assistant", .tool_calls = {{.name = "f"}}}};
   EXPECT_EQ(engine.render_chat(called).error().code, ErrorCode::kNotSupported);
   EXPECT_FALSE(engine.chat_format().calls);
-  // This one prints every role, and so the results of tools too.
+  // This template prints every role, including results of tools.
   const ChatMessage result[] = {{.role = "tool", .content = "b"}};
   EXPECT_EQ(engine.render_chat(result).value(), "[tool]b");
 }
@@ -53,14 +53,14 @@ TEST(EngineChatFormat, TellsHowRepliesAreToBeRead) {
   append(reply, parser.finish());
   EXPECT_EQ(reply.reasoning, "hm");
   ASSERT_EQ(reply.tool_calls.size(), 1u);
-  // What was read goes back as it was.
+  // The parsed reply can be sent back unchanged.
   reply.reasoning.clear();
   const ChatMessage all[] = {messages[0], reply};
   EXPECT_EQ(engine.render_chat(all, {.add_generation_prompt = false}).value(),
             "[user]a[assistant]<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}</tool_call>");
 }
 
-// A model that has never seen a tool calls one, because it has to: the template's form, the schema, the parser agree.
+// A model that has never seen a tool is forced to call one: template syntax, schema and parser agree.
 TEST(EngineChatFormat, AGrammarForcesACall) {
   constexpr std::string_view kForms[] = {
       "<tool_call>\n{{ c.function | tojson }}\n</tool_call>",
@@ -87,8 +87,8 @@ TEST(EngineChatFormat, AGrammarForcesACall) {
       ChatMessage reply;
       append(reply, parser.feed(call.begin));
       const auto tokens = engine.tokenizer().encode(prompt, {.add_bos = false, .parse_special = true});
-      // "sleep" takes any object, in which the model would write a whole story: what closes a string or an object comes
-      // first.
+      // "sleep" takes any object, for which the model would write a whole story. The biases close strings and objects
+      // early.
       const auto id = [&](std::string_view text) {
         return engine.tokenizer().encode(text, {.add_bos = false}).front();
       };

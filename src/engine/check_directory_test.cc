@@ -1,4 +1,4 @@
-// What is said of the files of a directory before they are downloaded.
+// Checks the files of a directory before they are downloaded.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files of a model on a host; how much of each was asked for is noted.
+// The files of a model on a host; records how many bytes of each were requested.
 struct Remote {
   std::map<std::string, std::string> files;
   std::map<std::string, size_t> read = {};
-  std::map<std::string, uint64_t> sizes = {};  // that the host gives, where they are not the true ones
+  std::map<std::string, uint64_t> sizes = {};  // sizes reported by the host, if they are wrong
 
   explicit Remote(const std::string& golden) {
     for (const auto& entry : fs::directory_iterator(source_path("tests/golden/") + golden)) {
@@ -59,7 +59,7 @@ size_t header_bytes(const std::string& safetensors) {
   return sizeof length + length;
 }
 
-// Packed, latent, BF16 and F16 weights: what is computed from the values of tensors is not a reason to refuse.
+// Packed, latent, BF16 and F16 weights: values computed from tensors are not a reason to reject a model.
 TEST(CheckDirectory, AcceptsSafetensorsByTheirHeaders) {
   for (const auto& entry : fs::directory_iterator(source_path("tests/golden/families"))) {
     if (!entry.is_directory()) continue;
@@ -90,7 +90,7 @@ TEST(CheckDirectory, RefusesBySmallFilesAlone) {
   Remote model_type("families/llama3");
   model_type.replace("config.json", "\"model_type\": \"llama\"", "\"model_type\": \"mamba\"");
   model_type.expect_refused("mamba");
-  EXPECT_EQ(model_type.read.size(), 1u);  // nothing but config.json
+  EXPECT_EQ(model_type.read.size(), 1u);  // only config.json
 
   Remote quantised("families/llama3");
   quantised.replace("config.json", "{", R"({"quantization_config": {"quant_method": "gptq"},)");

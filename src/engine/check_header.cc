@@ -1,4 +1,4 @@
-// What loading a model would say, from the beginnings of its files.
+// Checks a model by the beginnings of its files and returns the error that loading it would give.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -16,8 +16,8 @@
 namespace tern {
 namespace {
 
-// Its beginning is the file's own. All after that is one byte again and again, so that a float of any kind reads as a
-// number near 1: what a reader computes from small tensors (scales, factors of RoPE) is then as good as any.
+// A file of which only the beginning is known. All later bytes have the same value, so that a float of any type reads
+// as a number near 1; values that readers compute from small tensors (scales, RoPE factors) are then harmless.
 class PreviewedFile final : public File {
  public:
   explicit PreviewedFile(const FilePreview& preview) : preview_(preview) {}
@@ -25,7 +25,7 @@ class PreviewedFile final : public File {
   const std::string& path() const override { return preview_.path; }
   uint64_t size() const override { return preview_.bytes; }
   Result<void> read(uint64_t offset, MutableBytes into) const override {
-    if (offset == 0) return preview_.read_beginning(into);  // all before the tensors' data is read from 0 on
+    if (offset == 0) return preview_.read_beginning(into);  // everything before the tensors' data is read from offset 0
     constexpr int kNearOne = 0x3F;                          // 0.75 in f32 and bf16, 1.8 in f16
     std::memset(into.data(), kNearOne, into.size());
     return {};
@@ -35,12 +35,12 @@ class PreviewedFile final : public File {
   FilePreview preview_;
 };
 
-// All of a file.
+// A file that is read completely.
 class WholeFile final : public File {
  public:
   explicit WholeFile(std::string path) : path_(std::move(path)) {}
   Result<void> bring(const FilePreview& preview) {
-    constexpr uint64_t kMost = uint64_t{64} << 20;  // the largest tokenizers have half of it
+    constexpr uint64_t kMost = uint64_t{64} << 20;  // twice the size of the largest tokenizers
     if (preview.bytes > kMost) {
       return fail(ErrorCode::kCorruption, "{}: {} bytes are too many for a file of this name, which has at most {}",
                   path_, preview.bytes, kMost);

@@ -18,7 +18,7 @@ std::vector<char> bytes_of(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-// A preview of the file that counts the bytes it was asked for.
+// A preview of the file that records the most bytes requested.
 FilePreview preview_of(const std::vector<char>& bytes, size_t* most_read = nullptr) {
   return {
       .path = "o/m/file.gguf", .bytes = bytes.size(), .read_beginning = [&bytes, most_read](std::span<std::byte> into) {
@@ -45,7 +45,7 @@ TEST(CheckHeader, AcceptsWhatLoadsWithoutItsWeights) {
   }
 }
 
-// Every second tensor of the default model in each of two parts, with the metadata in the first.
+// One of two parts, each with every second tensor of the default model; the first part has the metadata.
 std::vector<char> part_of_default_model(int number) {
   const std::string path = testing::TempDir() + "check_header_part.gguf";
   const GgufFile model = GgufFile::open(kDefaultModel).value();
@@ -99,7 +99,7 @@ TEST(CheckHeader, RefusesWhatIsNoModel) {
   EXPECT_FALSE(check(std::vector<char>(5000, 'x')));
   EXPECT_FALSE(check_model_header({}));
   std::vector<char> cut = bytes_of(kDefaultModel);
-  cut.resize(2'000'000);  // all of the header, but the tensors do not fit into the file
+  cut.resize(2'000'000);  // the whole header, but the tensors exceed the file
   const Result<void> checked = check(cut);
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code, ErrorCode::kCorruption);

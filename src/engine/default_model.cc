@@ -1,4 +1,4 @@
-// Where the model that comes with Tern lies, and what else does.
+// Finds the model and the other data files that come with Tern.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -18,13 +18,13 @@ constexpr const char* kModel = "models/tern-stories.gguf";
 
 std::atomic<const char*> data_dir = TERN_INSTALLED_DATA_DIR;
 
-// In the order in which they count: an installation that was moved, or unpacked beside another, uses its own model.
+// In order of precedence: an installation that was moved, or unpacked next to another one, uses its own model.
 std::vector<std::filesystem::path> data_dirs() {
   std::vector<std::filesystem::path> dirs;
   if (const std::filesystem::path file = own_file(); !file.empty()) {
-    const auto above = file.parent_path().parent_path();  // of PREFIX/bin or PREFIX/lib
+    const auto above = file.parent_path().parent_path();  // the parent of PREFIX/bin or PREFIX/lib
     dirs.push_back(above / "share/tern");
-    dirs.push_back(above.parent_path() / "share/tern");  // of PREFIX/lib/x86_64-linux-gnu
+    dirs.push_back(above.parent_path() / "share/tern");  // for PREFIX/lib/x86_64-linux-gnu
   }
   dirs.emplace_back(data_dir.load());
   return dirs;

@@ -17,7 +17,7 @@
 namespace tern {
 namespace {
 
-// Everything that decides which steps run on how many numbers of which format.
+// The names, formats and sizes of all tensors, which determine the costs.
 std::string tensors_text(const Model& model) {
   std::string text;
   const auto add = [&](const Tensor& t) {
@@ -63,7 +63,7 @@ bool has_curves_for(const LoadOptions& options) {
 
 namespace {
 
-// Of the CPU and of the GPU.
+// The kept curves of the CPU and the GPU.
 Result<std::array<CostCurve, 2>> kept_curves(const Model& model, const LoadOptions& options, int n_threads) {
   const auto unknown = [&] {
     const bool is_usual = options.head == HeadKind::kAuto || options.head == HeadKind::kFile;
@@ -72,7 +72,7 @@ Result<std::array<CostCurve, 2>> kept_curves(const Model& model, const LoadOptio
                 is_usual ? "" : " with such a head", is_usual ? "measure the costs first" : "use the file's head");
   };
   const CurveFolder kept(default_curve_folder(), std::string(version()));
-  if (!kept.exists()) return unknown();  // most people's, whose start is not to be slower
+  if (!kept.exists()) return unknown();  // true for most users; loading must not be slower for them
   const std::string of_model = curve_model(model, options.head);
   auto cpu = kept.find(cpu_curve_device(n_threads), of_model);
   if (!cpu) return unknown();
@@ -87,7 +87,7 @@ BackendKind better_alone(const std::array<CostCurve, 2>& curves, const LoadOptio
   return std::ranges::min_element(curves, {}, seconds)->backend;
 }
 
-// For jobs that come once the model is loaded. Two copies of it have to be worth their memory.
+// For the jobs of a loaded model. A second copy of the model must be worth its memory.
 ChosenDevice choose_for_many(const std::array<CostCurve, 2>& curves, const Model& model, Prefer prefer) {
   constexpr double kWorthTwoCopies = 1.1;
   const ManyJobs jobs = many_jobs(curves, model.config.n_ctx, prefer);

@@ -1,4 +1,4 @@
-// What `auto` computes on, where it has been measured what that costs.
+// Chooses the device for kAuto by measured costs.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace tern {
 
-// The devices and the model that a kept curve is of. A curve holds for no other.
+// The names of the devices and the model of a kept curve; it is valid only for these.
 std::string cpu_curve_device(int n_threads);
 std::string gpu_curve_device(const std::string& name, const std::string& driver);
-// `head`: Engine::load has replaced the model's head by then, where it does.
+// `head`: if Engine::load replaces the model's head, it must have done so before.
 std::string curve_model(const Model& model, HeadKind head);
 
-// Whether curves are of what these options ask for: not of a plan without fusions, nor of a GPU without its features.
+// True if cost curves apply to these options. They do not with fusions or GPU features turned off, for example.
 bool has_curves_for(const LoadOptions& options);
 
-// A page computes on one device.
+// A web page computes on one device.
 #ifdef __EMSCRIPTEN__
 inline constexpr bool kMayHaveTwoDevices = false;
 #else
@@ -32,18 +32,18 @@ inline constexpr bool kMayHaveTwoDevices = true;
 
 struct ChosenDevice {
   BackendKind backend = BackendKind::kCpu;
-  std::string reason = {};                              // one line
-  BackendKind alone = BackendKind::kCpu;                // the better one, where it is kBoth and only one can be had
-  std::optional<std::array<CostCurve, 2>> curves = {};  // of the CPU and the GPU, where it is kBoth
+  std::string reason = {};                // one line
+  BackendKind alone = BackendKind::kCpu;  // kBoth: the better single device, in case only one is available
+  std::optional<std::array<CostCurve, 2>> curves = {};  // kBoth: the curves of the CPU and the GPU
 };
 
-// By the curves that are kept of the CPU with so many threads and of the GPU that these options lead to. None where one
-// of them is not kept, which costs one look at a file, or where there is no such GPU.
+// Chooses by the kept curves of the CPU with n_threads and of the GPU that the options select. None if a curve is not
+// kept (the check costs one file access) or there is no such GPU.
 std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptions& options, int n_threads);
-// These curves, for LoadOptions that ask for both. kNotFound.
+// The same curves for LoadOptions that ask for kBoth. kNotFound.
 Result<ChosenDevice> both_by_curves(const Model& model, const LoadOptions& options, int n_threads);
 
-// The two executables, the CPU's first, as one that runs each pass where that costs least.
+// Combines the two executables, the CPU's first, into one that runs each pass where it costs least.
 std::unique_ptr<Executable> combine_by_curves(std::array<std::unique_ptr<Executable>, 2> devices,
                                               const std::array<CostCurve, 2>& curves, const LoadOptions& options);
 

@@ -40,12 +40,12 @@ Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, c
                 "{}: the model has no chat template, so it cannot hold a conversation; give it text to continue",
                 impl_->model.path);
   }
-  // Nothing of the template runs before the first conversation, and nothing more than that for a plain one.
+  // The template must not run before the first conversation, and a plain conversation must not run anything else.
   const bool has_tools = !options.tools.empty() || std::ranges::any_of(messages, [](const ChatMessage& message) {
     return !message.tool_calls.empty() || message.role == "tool";
   });
   if (has_tools) {
-    TRY_STATUS(tool_names(options.tools));  // what is wrong with the request comes first
+    TRY_STATUS(tool_names(options.tools));  // errors in the request are reported first
     TRY_STATUS(check_expressible(chat_format(), messages, options));
   }
   auto text = impl_->chat_template->render(messages, options);
@@ -68,7 +68,7 @@ ChatFormat Engine::chat_format() const {
   return impl_->format;
 }
 
-// Keys and values may have three quarters of the memory that is free now, and an eighth of it where nobody uses them.
+// The KV cache may use three quarters of the memory that is free now, and the prefix cache an eighth of it.
 Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type, int64_t most_tokens) {
   const int block_tokens = executable->kv_block_tokens(n_ctx);
   auto& blocks = kv_blocks_[{block_tokens, type}];
@@ -79,9 +79,9 @@ Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type
       const int n = static_cast<int>(std::min<int64_t>(most, INT_MAX));
       return std::make_shared<KvBlocks>(std::move(store), KvBlocks::Options{.max_blocks = n, .max_kept = n});
     }
-    const bool is_host = backend != BackendKind::kWebGpu;  // a GPU knows itself what fits
+    const bool is_host = backend != BackendKind::kWebGpu;  // the GPU backend checks by itself what fits
     const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
-    // On two devices each block is there twice, maybe both times in this memory.
+    // With two devices each block exists twice, possibly both times in this memory.
     const bool is_twice = backend == BackendKind::kBoth;
     const uint64_t each = std::max<uint64_t>(store->block_bytes() * (is_twice ? 2 : 1), 1);
     const auto most = [&](uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes / each, INT_MAX)); };
@@ -92,7 +92,7 @@ Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type
   return blocks;
 }
 
-// Some models turn the heads of long sequences otherwise.
+// Some models apply RoPE differently in long sequences.
 PrefixId Engine::Impl::root_for(int n_ctx) const {
   const bool is_long =
       std::ranges::any_of(model.config.ropes, [&](const RopeParams& rope) { return rope.is_long(n_ctx); });

@@ -1,4 +1,4 @@
-// What an Engine and a Session are made of; shared with src/tools.
+// The members of an Engine and a Session; shared with src/tools.
 #pragma once
 
 #include <array>
@@ -22,41 +22,42 @@
 
 namespace tern {
 
-// Members are destroyed in reverse: the executable goes before what it points to.
+// Members are destroyed in reverse order: the executable before the objects that it points to.
 struct Engine::Impl {
   Model model;
-  Head head;  // of the model
+  Head head;  // storage of the model's head
   ModelInfo info;
-  std::unique_ptr<Tokenizer> tokenizer;  // null where the file holds none
+  std::unique_ptr<Tokenizer> tokenizer;  // null if the file has none
   std::optional<ChatTemplate> chat_template;
   std::once_flag format_once;
-  ChatFormat format;                        // of the template, once somebody has asked
-  TurnTokenizer* turns = nullptr;           // the tokenizer, where there is a template
-  BackendKind backend = BackendKind::kCpu;  // what kAuto became
-  bool embeddings = false;                  // the plan ends before the head
+  ChatFormat format;                        // of the template; computed on first use
+  TurnTokenizer* turns = nullptr;           // the tokenizer, if there is a template
+  BackendKind backend = BackendKind::kCpu;  // the backend chosen for kAuto
+  bool embeddings = false;                  // the plan ends before the LM head
   Plan plan;
-  std::unique_ptr<Plan> gpu_plan;  // beside that of the CPU, where both compute
+  std::unique_ptr<Plan> gpu_plan;  // in addition to the CPU's plan, if both devices compute
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Executable> executable;
   double load_seconds = 0;
   std::shared_ptr<PassTimes> pass_times = std::make_shared<PassTimes>();
   std::shared_ptr<GrammarCache> grammars = std::make_shared<GrammarCache>();
 
-  // Where sequences of at most n_ctx tokens have their keys and values: in one store as far as they can share, or, with
-  // room for most_tokens, in a new one.
+  // Returns the KV blocks for sequences of at most n_ctx tokens: those of a common store if they can share it, or a new
+  // store with room for most_tokens.
   Result<std::shared_ptr<KvBlocks>> kv_blocks(int n_ctx, KvType type, int64_t most_tokens = 0);
   PrefixId root_for(int n_ctx) const;  // see Sequence
-  // What files of keys and values of sequences with n_ctx tokens are known by.
+  // The key of cache files for sequences with n_ctx tokens.
   Result<std::string> cache_key(int n_ctx) const;
   Result<std::unique_ptr<Sequence>> new_sequence(int n_ctx, const SessionOptions& options);
-  // Of the model's, for a session of `engine` with n_ctx tokens. kInvalidArgument: the tokenizers differ.
+  // Creates a drafter with this model for a session of `engine` with n_ctx tokens. kInvalidArgument: the tokenizers
+  // differ.
   Result<std::unique_ptr<Drafter>> new_drafter(const Engine::Impl& engine, int n_ctx);
 
  private:
-  std::map<std::pair<int, KvType>, std::shared_ptr<KvBlocks>> kv_blocks_;  // by the tokens of a block
+  std::map<std::pair<int, KvType>, std::shared_ptr<KvBlocks>> kv_blocks_;  // by tokens per block
 };
 
-// Engine::load; for BackendKind::kBoth by these curves, of the CPU and the GPU, instead of those that are kept.
+// Engine::load; kBoth uses these curves, of the CPU and the GPU, instead of the kept ones.
 Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostCurve, 2>* curves);
 
 struct Session::Impl {
@@ -77,7 +78,7 @@ struct Session::Impl {
   const Engine::Impl& engine;
   double load_seconds;
   bool embeddings;
-  Pooling pooling;  // where nobody asks for another
+  Pooling pooling;  // the meaning of Pooling::kAuto
 };
 
 }  // namespace tern

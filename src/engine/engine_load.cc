@@ -1,4 +1,4 @@
-// From a file to an engine: what it holds, on which backend it computes, and what is told of it.
+// Loads an engine from a file: the model, the backend it runs on, and its description.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -19,8 +19,8 @@ namespace tern {
 namespace {
 
 constexpr int kMostThreads = 1024;
-constexpr int kMostReplies = 64;  // whose logits are computed in one pass
-// A tab has one conversation, and the rows of its guesses; the rest would be memory.
+constexpr int kMostReplies = 64;  // maximum rows of logits in one pass
+// A browser tab has one conversation with its draft tokens; more rows would waste memory.
 #ifdef __EMSCRIPTEN__
 constexpr int kMostRepliesOnGpu = 32;
 #else
@@ -48,7 +48,7 @@ ModelInfo describe_model(const Model& model) {
 Result<void> load_text(Engine::Impl& impl, const std::string& chat_template) {
   TRY(ModelText text, read_model_text(*impl.model.source, chat_template));
   if (!text.tokenizer) return {};
-  // Embeddings are padded to round sizes, so rows without a token are ordinary; tokens without a row are not.
+  // Embeddings are padded to round sizes, so rows without a token are normal; tokens without a row are not.
   if (text.tokenizer->vocab_size() > impl.model.config.n_vocab) {
     return fail(ErrorCode::kCorruption,
                 "{}: the tokenizer has {} tokens, but token_embd.weight has only {} rows; convert the model again",
@@ -60,10 +60,10 @@ Result<void> load_text(Engine::Impl& impl, const std::string& chat_template) {
   return {};
 }
 
-// Of a prompt at a time. With more there is nothing to be gained.
+// Prompt tokens per pass; more brings no gain.
 constexpr int kMostBatchOnGpu = 2048;
 
-// Reads the file into memory ahead of the first token, with a sign of life where the disk is slow.
+// Reads the file into memory before the first token, and reports progress in case the disk is slow.
 void read_ahead(const Model& model, const OnProgress& on_progress) {
   model.source->populate([&](uint64_t done, uint64_t total) {
     if (on_progress) on_progress({.what = "loading", .done = done, .total = total, .unit = "B"});
@@ -101,15 +101,15 @@ Result<void> compile_for_both(Engine::Impl& impl, const ChosenDevice& chosen, co
   impl.gpu_plan = std::make_unique<Plan>();
   std::array<std::unique_ptr<Executable>, 2> devices;
   LoadOptions on_gpu = load;
-  if (load.head == HeadKind::kExact) on_gpu.head = HeadKind::kAuto;  // the same text, with a copy or without
+  if (load.head == HeadKind::kExact) on_gpu.head = HeadKind::kAuto;  // the same text, with or without the int8 copy
   TRY(devices[1], compile_one(impl, BackendKind::kWebGpu, on_gpu, options, *impl.gpu_plan));
   TRY(devices[0], compile_one(impl, BackendKind::kCpu, load, options, impl.plan));
   impl.executable = combine_by_curves(std::move(devices), *chosen.curves, load);
   return {};
 }
 
-// kAuto: what is cheaper by the costs that are kept of both; without them, and where that is the GPU, the GPU where
-// there is one that computes and holds the model, or the one asked for by name; else the CPU.
+// kAuto: the cheaper device if both devices' costs are known. If that is the GPU, or costs are unknown: the GPU if
+// there is one that works and holds the model, or the one requested by name; else the CPU.
 Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const std::array<CostCurve, 2>* curves,
                            PhaseTimes& times) {
   CompileOptions compile{.gpu = options.gpu, .on_progress = options.on_progress, .times = &times};
@@ -158,7 +158,7 @@ void describe_head(Engine::Impl& impl) {
       impl.model.weights.bytes_per_token() + static_cast<uint64_t>(impl.executable->bytes_beyond_plan());
 }
 
-// One per CPU at most: threads beyond would only take turns.
+// At most one thread per CPU: more would only compete.
 Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
   const int cpus = ThreadPool::available_cpus();
   const int n = options.n_threads > 0 ? std::min(options.n_threads, cpus) : cpus;
@@ -171,7 +171,7 @@ Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
   return pool;
 }
 
-// That take part in a run.
+// Threads that take part in a run.
 int n_threads(const Engine::Impl& impl) {
   switch (impl.backend) {
     case BackendKind::kWebGpu:
@@ -204,7 +204,7 @@ Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostC
     TRY(path, default_model_path());
   }
   auto impl = std::make_unique<Engine::Impl>();
-  // A device takes the weights in pieces; only where a mapped file costs nothing may they as well lie in memory.
+  // A GPU takes the weights in pieces. Keeping them all in memory is fine only if a mapped file costs nothing.
   const bool pieces_do = options.backend == BackendKind::kWebGpu && !maps_files();
   PhaseTimes times;
   TRY(impl->model,
@@ -227,7 +227,7 @@ Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostC
     error.message = path + ": " + error.message;
     return std::unexpected(std::move(error));
   }
-  // A device has its own copy of the weights by now.
+  // A GPU has its own copy of the weights by now.
   if (impl->backend != BackendKind::kWebGpu) {
     read_ahead(impl->model, options.on_progress);
     times.end("weights");

@@ -1,4 +1,4 @@
-// The engine on the default model: what loading and sessions promise.
+// Loading and sessions on the default model.
 #include "tern/engine.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(Engine, ASessionsCacheGoesThroughAFile) {
   options.sample.temperature = 0;
   Session session = engine.new_session({.share_prefixes = false}).value();
   EXPECT_FALSE(session.load_cache(path).value());
-  ASSERT_TRUE(session.save_cache(path));  // there is nothing yet, and no file
+  ASSERT_TRUE(session.save_cache(path));  // no tokens yet, so no file
   EXPECT_FALSE(session.load_cache(path).value());
   const auto result = session.generate(prompt, options).value();
   ASSERT_TRUE(session.save_cache(path));
@@ -124,7 +124,7 @@ TEST(Engine, ASchedulersCacheGoesThroughAFile) {
   EXPECT_EQ(again.drop_cache(all), 256u);
   EXPECT_EQ(again.drop_cache(all), 0u);
   EXPECT_EQ(reply(again, prompt).stats.n_reused, 0);
-  // A session's file and a scheduler's are the same; and no more is kept than may be.
+  // Session and scheduler files are the same; only what fits the cache budget is kept.
   EXPECT_TRUE(other.new_session({.share_prefixes = false}).value().load_cache(path).value());
   const int64_t block = static_cast<int64_t>(other.info().kv_bytes_per_token) * 64;
   Scheduler small = other.new_scheduler({.max_kept_bytes = block, .max_kv_tokens = 1024}).value();
@@ -135,7 +135,8 @@ TEST(Engine, ASchedulersCacheGoesThroughAFile) {
 
 TEST(Engine, GuessesChangeNoText) {
   const Engine engine = Engine::load({.model_path = kStories, .n_threads = 2}).value();
-  const Engine draft = Engine::load({.model_path = kStories, .n_threads = 2}).value();  // whose guesses are right
+  // The same model, so all drafts are right.
+  const Engine draft = Engine::load({.model_path = kStories, .n_threads = 2}).value();
   const auto prompt = engine.tokenizer().encode("Tom had a red ball. Tom had a red ball. Tom had a");
   for (const float temperature : {0.0f, 0.8f}) {
     for (const float penalty : {1.0f, 1.2f}) {
@@ -161,7 +162,7 @@ TEST(Engine, SessionsTellWhatTheirCacheTakes) {
   EXPECT_EQ(exact.kv_bytes(), 2 * usual.kv_bytes());
 }
 
-// Prefill in one batch, in many, or token by token: the same bits.
+// Prefill in one batch, in many, or token by token gives the same bits.
 TEST(Engine, CachedAndFullRunsGiveIdenticalLogits) {
   std::vector<std::vector<float>> results;
   for (const int max_batch : {1, 7, 64}) {

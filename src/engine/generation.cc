@@ -11,36 +11,6 @@
 
 namespace tern {
 
-Result<void> check_ids(std::span<const TokenId> tokens, int n_vocab) {
-  for (const TokenId token : tokens) {
-    if (token < 0 || token >= n_vocab) {
-      return fail(ErrorCode::kInvalidArgument, "token id {} is outside the vocabulary, which has ids 0 to {}", token,
-                  n_vocab - 1);
-    }
-  }
-  return {};
-}
-
-Result<void> check_prompt(std::span<const TokenId> prompt, int n_vocab, int n_ctx) {
-  if (prompt.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt is empty; give at least one token of text");
-  TRY_STATUS(check_ids(prompt, n_vocab));
-  if (std::ssize(prompt) > n_ctx) {
-    return fail(ErrorCode::kInvalidArgument,
-                "the prompt has {} tokens, but the context holds {}; shorten it or raise the context size",
-                prompt.size(), n_ctx);
-  }
-  return {};
-}
-
-Result<void> check_grammar(const GenerateOptions& options, const Tokenizer* tokenizer) {
-  if (options.grammar && options.calls) {
-    return fail(ErrorCode::kInvalidArgument,
-                "a reply is held to a grammar, or its calls of tools are: give one of them");
-  }
-  if (!(options.grammar || options.calls) || tokenizer) return {};
-  return fail(ErrorCode::kNotSupported, "a grammar is about text, and the model file holds no tokenizer");
-}
-
 Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* tokenizer, int n_vocab,
                        std::span<const TokenId> prompt, const GenerateOptions& options, const Shared& shared)
     : sequence_(sequence),
@@ -68,7 +38,7 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
   if (to_heal_.empty()) take_reply_so_far();
 }
 
-// Each took a random number where it was drawn by chance.
+// Each of these tokens used one random number if the temperature is above 0.
 void Generation::Impl::take_reply_so_far() {
   for (const TokenId token : options_.reply_so_far) {
     if (is_over_) break;
@@ -125,7 +95,7 @@ Result<void> Generation::Impl::run_alone() {
   return take(rows);
 }
 
-// While one token after another is chosen; a device that does that itself has no use for guesses.
+// Only in decode. A device that chooses tokens itself does not need drafts.
 bool Generation::Impl::may_speculate() const {
   return options_.speculate > 0 && writes() && options_.n_logprobs < 0 && !is_held() &&
          !sequence_.executable().decodes();
@@ -154,13 +124,13 @@ Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
   with_drafts_.insert(with_drafts_.end(), draft_.tokens.begin(),
                       draft_.tokens.begin() + static_cast<ptrdiff_t>(n_drafts_));
   running_ = with_drafts_;
-  // Each guess that is right may lower two tokens' logits more (repetition, and what is in the reply).
+  // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
   const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(n_drafts_) : 0;
   return sequence_.extend(running_, WantLogits::kAll, n_for_all);
 }
 
-// The token after each place is chosen as ever, with the same random numbers, as long as the guesses before it are what
-// was chosen.
+// After each position the next token is chosen as usual, with the same random numbers, as long as the draft tokens
+// before it match the chosen ones.
 Result<void> Generation::Impl::take_drafts(std::span<const float> rows) {
   const size_t width = rows.size() / running_.size(), n_before = known_.size();
   GenerateStats& stats = reply_.result.stats;
@@ -179,7 +149,7 @@ Result<void> Generation::Impl::take_drafts(std::span<const float> rows) {
 }
 
 Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
-  if (stream_) drop_stream();  // it would not know of what runs here
+  if (stream_) drop_stream();  // it would miss the tokens that run here
   if (may_speculate()) return slice_with_drafts(plan);
   has_drafts_ = false;
   const auto rest = std::span(known_).subspan(static_cast<size_t>(sequence_.n_used()));
@@ -215,7 +185,7 @@ void Generation::Impl::heal(std::span<const float> logits) {
   if (!options_.reply_so_far.empty()) take_reply_so_far();
 }
 
-// The next token, out of logits.
+// Chooses the next token by `logits`.
 Result<void> Generation::Impl::choose(std::span<const float> logits) {
   TokenId next = 0;
   if (is_held()) {
@@ -234,7 +204,7 @@ Result<void> Generation::Impl::choose(std::span<const float> logits) {
   return {};
 }
 
-// -1 where the text is complete and the vocabulary has nothing to go on with: the reply is over then.
+// Returns -1 if the text is complete and the vocabulary has no token to continue it; then the reply is over.
 Result<TokenId> Generation::Impl::choose_among_allowed(std::span<const float> logits) {
   TRY(const GrammarMatcher::Allowed allowed, hold_->allowed());
   if (!allowed.any) {
@@ -295,7 +265,7 @@ Result<void> Generation::Impl::start_stream() {
 Result<void> Generation::Impl::take_from_stream() {
   TRY(const auto next, stream_->next());
   take_streamed(next[0]);
-  if (--n_to_stream_ == 0) drop_stream();  // there is another where there are more to come
+  if (--n_to_stream_ == 0) drop_stream();  // the next step starts another one if needed
   return {};
 }
 
@@ -326,11 +296,11 @@ void Generation::Impl::drop_stream() {
 
 std::optional<FinishReason> Generation::Impl::reason_to_end(std::optional<TokenId> token) {
   if (!token) {
-    const bool has_read = n_to_run() == 0;  // and chose nothing: at most 0 tokens are wanted
+    const bool has_read = n_to_run() == 0;  // without choosing a token: max_tokens is 0
     return has_read ? std::optional(FinishReason::kMaxTokens) : std::nullopt;
   }
   auto reason = reply_.add(*token);
-  // Where the text is complete there is nothing to wait for; that it ends at the limit as well does not matter.
+  // A complete text ends the reply at once, even if max_tokens is reached with the same token.
   if (hold_ && n_untold_ == 0 && hold_->is_complete() && (!reason || reason == FinishReason::kMaxTokens)) {
     reason = FinishReason::kStopToken;
   }
@@ -341,8 +311,8 @@ std::optional<FinishReason> Generation::Impl::reason_to_end(std::optional<TokenI
   return std::nullopt;
 }
 
-// What is kept becomes a text of its own, read from its beginning: so it is what the model makes of that text, whatever
-// its way to tell positions apart.
+// The kept tokens are read again from the start, as a text of their own. So the result is correct for any kind of
+// position encoding.
 void Generation::Impl::shift_context() {
   const auto n_keep = static_cast<size_t>(options_.keep_past_context);
   const size_t n_later = std::max<size_t>((known_.size() - n_keep) / 2, 1);
@@ -357,7 +327,7 @@ void Generation::Impl::cancel() {
 }
 
 void Generation::Impl::end(FinishReason reason) {
-  if (n_untold_ > 0) sequence_.truncate(known_.size() - n_untold_ - 1);  // guesses beyond the end
+  if (n_untold_ > 0) sequence_.truncate(known_.size() - n_untold_ - 1);  // draft tokens beyond the end
   reply_.finish(reason);
   detach();
 }
@@ -375,7 +345,7 @@ std::string_view Generation::Impl::untold_text() {
   return untold;
 }
 
-// ---- the public face
+// ---- the public interface
 
 Generation::Generation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Generation::Generation(Generation&&) noexcept = default;

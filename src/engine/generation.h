@@ -1,4 +1,4 @@
-// One reply under way: a state machine over a sequence, one bounded piece of work a step.
+// One reply in progress: a state machine over a sequence that does one bounded piece of work per step.
 #pragma once
 
 #include <memory>
@@ -16,30 +16,21 @@
 
 namespace tern {
 
-// kInvalidArgument: ids outside the vocabulary.
-Result<void> check_ids(std::span<const TokenId> tokens, int n_vocab);
-
-// kInvalidArgument: empty, ids outside the vocabulary, longer than the context.
-Result<void> check_prompt(std::span<const TokenId> prompt, int n_vocab, int n_ctx);
-
-// kNotSupported: a grammar for a model without a tokenizer; kInvalidArgument: two of them.
-Result<void> check_grammar(const GenerateOptions& options, const Tokenizer* tokenizer);
-
-// That a stream gives at most: memory for all of them is taken when it starts.
+// Maximum tokens of a stream; memory for all of them is allocated when it starts.
 inline constexpr int kStreamTokens = 256;
 
-// Owns all that belongs to the reply and not to the conversation: the rest of the prompt, the sampler, the text, the
-// device's token stream where it has one to itself. Whatever ends it also drops its stream, and it knows its sequence
-// no longer.
+// Owns the state of the reply, as opposed to that of the conversation: the rest of the prompt, the sampler, the text,
+// and the device's token stream if the reply has its own. Any end of the reply also drops the stream and the reference
+// to the sequence.
 //
-// Of the tokens that are known (the prompt's and those chosen) the sequence has run a beginning. A pass runs some of
-// the rest, and chooses the next token where it reaches their end. So whatever the sequence forgets is run again.
+// The sequence has run a prefix of the known tokens (the prompt and the tokens chosen so far). A pass runs some of the
+// rest, and chooses the next token when it reaches the end. Tokens that the sequence forgets are therefore run again.
 class Generation::Impl {
  public:
-  // Prompt and options have been checked; what `options` leaves open is Tern's own. `active` is where the session keeps
-  // its generation under way; it is set to this one until it ends. `tokenizer` may be null: then no text is made. All
-  // must outlive the generation, or its end.
-  // Guesses come from shared.drafter, or from the text itself where it is null.
+  // `prompt` and `options` must have been checked; unset options get Tern's defaults. `active` is the session's pointer
+  // to its generation in progress; it points here until the end. `tokenizer` may be null: then there is no text. All
+  // arguments must outlive the generation, or its end. Draft tokens come from shared.drafter, or from the text itself
+  // if it is null.
   struct Shared {
     PassTimes& times;
     GrammarCache& grammars;
@@ -58,26 +49,27 @@ class Generation::Impl {
   const GenerateResult& result() const { return reply_.result; }
   void set_load_seconds(double seconds) { reply_.result.stats.load_seconds = seconds; }
 
-  // For who runs several generations in one batch: the next pass's slice, of at most plan.most_tokens tokens, valid
-  // until take(); what came of it, [rows, n_vocab]; and whether next() has something to tell without running anything.
-  // An error ends the generation when next() tells of it. Guesses are added to the plan.
+  // Used by the scheduler to run several generations in one batch. next_slice(): the slice for the next pass, of at
+  // most plan.most_tokens tokens, valid until take(); adds its draft tokens to the plan. take(): the resulting logits,
+  // [rows, n_vocab]. has_news(): next() can return something without running anything. An error ends the generation
+  // when next() returns it.
   Result<Slice> next_slice(PassPlan& plan);
   Result<void> take(std::span<const float> rows);
   bool has_news() const { return done() || failure_ || is_over_ || n_untold_ > 0 || n_to_run() == 0; }
   void fail_with(Error error) { failure_ = std::move(error); }
 
-  // For who has the device choose the tokens of several: whether it may choose this one's next, and how many at most;
-  // how; the slice that a stream of n_tokens starts with; and each token that came of it. Random numbers that were
-  // drawn ahead of the tokens taken come again after leave_stream().
+  // Used by the scheduler for device-side sampling of several replies: whether this reply qualifies, its token limit,
+  // its sampling parameters, its slice for the start of a stream of n_tokens, and each token from the stream.
+  // leave_stream() rewinds random numbers that were drawn for tokens not taken.
   bool may_stream() const;
   int n_may_stream() const;
   DeviceSampling device_sampling();
   Result<Slice> start_of_stream(int n_tokens) { return sequence_.start_of_stream(last_known(), n_tokens); }
   void take_streamed(TokenId token);
   void leave_stream();
-  // How many tokens have to be run before one is chosen.
+  // The number of tokens to run before the next one can be chosen.
   size_t n_to_run() const { return known_.size() - static_cast<size_t>(sequence_.n_used()); }
-  // Whether the next slice may have guesses.
+  // True if the next slice may have draft tokens.
   bool may_speculate() const;
   Sequence& sequence() { return sequence_; }
 
@@ -86,13 +78,13 @@ class Generation::Impl {
   Result<Slice> slice_with_drafts(PassPlan& plan);
   Result<void> take_drafts(std::span<const float> rows);
   Result<void> take_from_stream();
-  // Whether the next pass chooses one token after another.
+  // True in decode: the next pass runs just the last chosen token.
   bool writes() const { return n_to_run() == 1 && !result().tokens.empty(); }
   bool device_may_choose() const { return !is_held() && !sampler_.adjusts_logits() && options_.n_logprobs < 0; }
   bool is_held() const { return hold_ && hold_->holds(); }
   std::span<const TokenId> last_known() const { return std::span(known_).last(1); }
   void drop_stream();
-  void take_back_draws();  // of tokens that a stream did not give
+  void take_back_draws();  // for tokens that a stream did not deliver
   void heal(std::span<const float> logits);
   Result<void> choose(std::span<const float> logits);
   Result<TokenId> choose_among_allowed(std::span<const float> logits);
@@ -106,34 +98,34 @@ class Generation::Impl {
   void detach();
   std::string_view untold_text();
 
-  Sequence& sequence_;  // not after the end
+  Sequence& sequence_;  // must not be used after the end
   Impl** active_;       // null after the end
   const GenerateOptions options_;
   const Tokenizer* tokenizer_;
   std::vector<TokenId> known_;
-  std::vector<TokenId> to_heal_;  // the prompt's last tokens, which are yet to be chosen again
+  std::vector<TokenId> to_heal_;  // the prompt's last tokens, which are still to be chosen again
   std::span<const TokenId> running_;
   LookupDrafter lookup_;
   Drafter& drafter_;
   PassTimes& times_;
   SpeculationPace pace_;
-  Draft draft_;                       // of which the first n_drafts_ are run
-  std::vector<TokenId> with_drafts_;  // the pass's tokens
+  Draft draft_;                       // its first n_drafts_ tokens are run
+  std::vector<TokenId> with_drafts_;  // the tokens of the pass
   size_t n_drafts_ = 0;
-  bool has_drafts_ = false;  // whether the slice was made with room for guesses
-  size_t n_untold_ = 0;      // of the known, at their end
+  bool has_drafts_ = false;  // the slice was made for speculative decoding
+  size_t n_untold_ = 0;      // number of known tokens at the end that next() has not returned
   Sampler sampler_;
   Reply reply_;
-  std::unique_ptr<ReplyHold> hold_;  // null: the reply is free
-  grammar::TokenMask allowed_;       // the next token, with stop tokens
+  std::unique_ptr<ReplyHold> hold_;  // null: no constraint
+  grammar::TokenMask allowed_;       // allowed next tokens, including stop tokens
   std::unique_ptr<TokenStream> stream_;
   bool asked_for_stream_ = false;
-  int n_to_stream_ = 0;                  // tokens that the stream has yet to give
-  uint64_t n_drawn_ahead_ = 0;           // random numbers that a stream took for tokens that have not been taken
-  std::optional<FinishReason> is_over_;  // with GenerateOptions::reply_so_far; to be told
-  std::optional<Error> failure_;         // likewise
-  std::optional<Error> error_;           // that ended it
-  size_t n_told_ = 0;                    // bytes of the text that steps have told
+  int n_to_stream_ = 0;                  // tokens that the stream has not delivered yet
+  uint64_t n_drawn_ahead_ = 0;           // random numbers that a stream has drawn for tokens not taken yet
+  std::optional<FinishReason> is_over_;  // not reported yet: by reply_so_far or a grammar
+  std::optional<Error> failure_;         // not reported yet
+  std::optional<Error> error_;           // the error that ended the reply
+  size_t n_told_ = 0;                    // bytes of text that steps have returned
 };
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Generation step by step on a scripted backend, with the host choosing tokens and with the device.
+// Step-by-step generation on a scripted backend, with tokens chosen by the host or by the device.
 #include "engine/generation.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace engine_test;
 
 GenerateOptions at_most(int max_tokens) { return {.max_tokens = max_tokens, .sample = {}, .stop = {}}; }
 
-// What `n` steps did, one letter each: '.' for a piece of the prompt, else the token; '!' where the generation is over.
+// The results of `n` steps, one letter each: '.' for a piece of the prompt, else the token; '!' after the end.
 std::string steps(Generation::Impl& generation, int n) {
   std::string did;
   for (int i = 0; i < n; ++i) {
@@ -28,7 +28,7 @@ class GenerationSteps : public testing::TestWithParam<bool> {
   fake::Script script(int fail_at_pos = -1) const {
     return {.n_vocab = 0, .next = {}, .fail_at_pos = fail_at_pos, .decodes = GetParam(), .runs_ahead = 2};
   }
-  // Runs on the fake backend, the prompts' included.
+  // Number of runs on the fake backend, including those of prompts.
   static size_t n_run(const Fixture& f) {
     size_t n = f.log.calls.size();
     for (const auto& stream : f.log.streams) n += static_cast<size_t>(stream.n_taken);
@@ -52,7 +52,7 @@ TEST_P(GenerationSteps, EachDoesOneBatchOfThePromptOrOneToken) {
     EXPECT_EQ(static_cast<size_t>(f.core->n_used()), n_read);
   }
   size_t n = 2;
-  for (const char expected : {'x', 'y', 'z'}) {  // 'x' comes with the last of the prompt
+  for (const char expected : {'x', 'y', 'z'}) {  // 'x' comes with the prompt's last piece
     const auto step = generation->next().value();
     EXPECT_EQ(n_run(f), ++n);
     EXPECT_EQ(step.token, expected);
@@ -161,7 +161,7 @@ TEST_P(GenerationSteps, AnotherOneOfTheSessionCancelsIt) {
   Fixture f("cdefghijkl", 64, script());
   const auto first = f.begin("ab");
   EXPECT_EQ(steps(*first, 2), "cd");
-  EXPECT_FALSE(f.core->begin({}, {}));  // refused, so nothing changes
+  EXPECT_FALSE(f.core->begin({}, {}));  // rejected, so nothing changes
   EXPECT_EQ(steps(*first, 1), "e");
   auto second = f.begin("abcX");
   EXPECT_EQ(first->next().value().finish, FinishReason::kCancelled);

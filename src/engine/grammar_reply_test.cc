@@ -1,4 +1,4 @@
-// Replies that are held to a grammar.
+// Replies constrained by a grammar.
 #include <gtest/gtest.h>
 
 #include "engine/scheduler.h"
@@ -13,12 +13,12 @@ using namespace engine_test;
 GenerateOptions held_to(std::string_view gbnf) { return {.grammar = Grammar::gbnf(gbnf).value()}; }
 
 TEST(GrammarReply, HasOnlyWhatIsAllowed) {
-  Fixture f("xyz");  // wants "xyz"; of what is allowed, the model likes the lowest id best
+  Fixture f("xyz");  // the model prefers "xyz", else the allowed token with the lowest id
   const auto result = f.generate("ab", held_to("root ::= \"x\" [b-d] \"z\" \"!\"")).value();
   EXPECT_EQ(result.text, "xbz!");
   EXPECT_EQ(f.shown, "xbz!");
   EXPECT_EQ(result.reason, FinishReason::kStopToken);
-  EXPECT_EQ(result.stats.n_generated, 4);  // nothing but the end is possible: no stop token is waited for
+  EXPECT_EQ(result.stats.n_generated, 4);  // only the end is possible, so no stop token is awaited
 }
 
 TEST(GrammarReply, StopTokensAreAllowedWhereItMayEnd) {
@@ -48,7 +48,7 @@ TEST(GrammarReply, IsCutByMaxTokensAsEver) {
   const auto cut = f.generate("ab", options).value();
   EXPECT_EQ(cut.text, "xx");
   EXPECT_EQ(cut.reason, FinishReason::kMaxTokens);
-  options.max_tokens = 3;  // complete with the last token that there may be
+  options.max_tokens = 3;  // the text is complete with the last allowed token
   EXPECT_EQ(f.generate("ab", options).value().reason, FinishReason::kStopToken);
 }
 

@@ -31,7 +31,7 @@ std::string Head::describe(const Model& model) const {
 }
 
 Result<ExactHead> exact_head_for(BackendKind backend, HeadKind kind) {
-  // In a browser memory is short, and on its CPU there are no dot products of bytes that would make up for it.
+  // Browsers have little memory, and their CPU code has no int8 dot products that would make up for it.
 #ifdef __EMSCRIPTEN__
   constexpr ExactHead kAuto = ExactHead::kNo;
   const bool can_have_one = backend == BackendKind::kCpu || backend == BackendKind::kAuto;

@@ -1,4 +1,4 @@
-// What the logits are computed from: LoadOptions::head.
+// The format of the LM head: LoadOptions::head.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace tern {
 
 class Head {
  public:
-  // Gives `model` a head in the format that `kind` asks for, where the file's is another. The model keeps pointing into
+  // Replaces the model's head by one in the format of `kind`, if the file's is different. The model then points into
   // this object. kNotSupported.
   Result<void> replace_in(Model& model, HeadKind kind);
 
@@ -26,7 +26,7 @@ class Head {
   std::optional<Repacked> replaced_;
 };
 
-// How a backend is to compute it. kNotSupported where it cannot.
+// How a backend computes the head. kNotSupported: it cannot do that.
 Result<ExactHead> exact_head_for(BackendKind backend, HeadKind kind);
 
 }  // namespace tern

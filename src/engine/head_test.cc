@@ -39,7 +39,7 @@ TEST(Head, TellsWhatItIs) {
   const ModelInfo file = load(HeadKind::kFile).info(), exact = load(HeadKind::kExact).info(),
                   q8 = load(HeadKind::kQ8_0).info(), q6 = load(HeadKind::kQ6_K).info();
   EXPECT_EQ(file.head, "F16");
-  EXPECT_EQ(load(HeadKind::kAuto).info().head, "F16");  // too small to be worth a copy
+  EXPECT_EQ(load(HeadKind::kAuto).info().head, "F16");  // too small for an int8 copy to pay off
   EXPECT_EQ(exact.head, "exact (int8 + F16)");
   EXPECT_EQ(q8.head, "Q8_0 (file: F16)");
   EXPECT_EQ(q6.head, "Q6_K (file: F16)");
@@ -78,7 +78,7 @@ TEST(Head, ExactGivesAllLogitsWhereTheyAreAskedFor) {
   EXPECT_EQ(logits_of(load(HeadKind::kExact)), logits_of(load(HeadKind::kFile)));
 }
 
-// Not the same numbers, but those of a matrix that is nearly the same; and the same one on every backend.
+// The logits differ slightly, as the matrix is re-encoded, but all backends use the same matrix.
 TEST(Head, EncodedAnew) {
   const std::vector<float> file = logits_of(load(HeadKind::kFile));
   double power = 0;
@@ -92,7 +92,7 @@ TEST(Head, EncodedAnew) {
     }
     EXPECT_GT(off_file / power, 0);
     EXPECT_LT(off_file / power, most);
-    EXPECT_LT(off_ref / power, 1e-4);  // activations that fall on the other side of a step, as anywhere
+    EXPECT_LT(off_ref / power, 1e-4);  // activations may round to a neighboring step, as in any layer
     EXPECT_EQ(logits_of(load(kind, 1)), cpu);
   }
 }

@@ -1,4 +1,4 @@
-// Replies that are free until they call a tool.
+// Replies that are unconstrained until they call a tool.
 #include <gtest/gtest.h>
 
 #include "engine/session_core_test_support.h"
@@ -26,7 +26,7 @@ Asked ask(const ChatFormat& format = kMarked, bool parallel = true) {
   return asked;
 }
 
-// "content|name{arguments}…"
+// Format: "content|name{arguments}…"
 std::string read_reply(const Asked& asked, std::string_view text) {
   ChatReplyParser parser(asked.turn.format, asked.turn.reply);
   ChatMessage message;
@@ -37,7 +37,7 @@ std::string read_reply(const Asked& asked, std::string_view text) {
   return all;
 }
 
-// What the model would write is no call of the tool; white space is its own.
+// The scripted text is not a valid call of the tool, so the constraint changes it; the white space is the model's own.
 TEST(HeldCalls, ACallIsHeldAndTextIsFree) {
   Fixture f("{x}: ok <c>{\"name\":\"g\",\"arguments\":{\"a\":3}}</c>; bye", 256);
   const Asked asked = ask();
@@ -61,7 +61,7 @@ TEST(HeldCalls, AMarkInAThoughtIsNone) {
   EXPECT_EQ(f.generate("ab", ask().options).value().text, text);
 }
 
-// With the script out of step after the first call, what comes next is a matter of chance, but may be another call.
+// The script has two calls: both are made, unless only one is allowed.
 TEST(HeldCalls, TwoCallsUnlessOneIsAskedFor) {
   const std::string call = "<c>{\"name\":\"f\",\"arguments\":{\"a\":1}}</c>";
   Fixture f(call + call + "!", 256);
@@ -84,7 +84,7 @@ TEST(HeldCalls, ACallThatIsCutOff) {
   EXPECT_EQ(read_reply(asked, result.text), result.text + "|");
 }
 
-// Some models have no mark for calls, which then are what a reply begins with.
+// Some models have no mark for calls; then a call is at the start of the reply.
 TEST(HeldCalls, WithoutAMark) {
   const ChatFormat bare = {.think_begin = {}, .think_end = {}, .calls = ToolCallFormat{.arguments = "parameters"}};
   for (const char* begin :
@@ -100,7 +100,7 @@ TEST(HeldCalls, WithoutAMark) {
     Fixture f(text, 256);
     EXPECT_EQ(f.generate("ab", ask(bare).options).value().text, text);
   }
-  // What was not held is no call, even where it looks like one.
+  // Text that was not constrained is not a call, even if it looks like one.
   EXPECT_TRUE(read_reply(ask(bare), R"({"parameters": {"a": 7}, "name": "f"})").ends_with("|"));
   EXPECT_EQ(read_reply(ask(bare), R"({"name": "f", "parameters": {"a": 2}})"), "|f{\"a\": 2}");
 }

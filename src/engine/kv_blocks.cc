@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// FNV-1a over 32-bit words, with a last mix of the high bits into the low ones.
+// FNV-1a over 32-bit words; at the end the high bits are mixed into the low ones.
 uint64_t hash_of(PrefixId parent, std::span<const TokenId> tokens) {
   uint64_t hash = 0xcbf29ce484222325;
   const auto add = [&](uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };

@@ -1,4 +1,4 @@
-// Blocks: who has them, how they are found again, and what makes room.
+// KV blocks: reference counts, the prefix cache and eviction.
 #include "engine/kv_blocks.h"
 
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 namespace tern {
 namespace {
 
-constexpr int kTokens = 4;  // of a block
+constexpr int kTokens = 4;  // per block
 
-// Blocks that remember one number, so that copies can be told.
+// Blocks that store one number each, so that copies can be recognized.
 class NumberStore final : public KvStore {
  public:
   KvType type() const override { return KvType::kF16; }
@@ -70,10 +70,10 @@ TEST(KvBlocks, MemoryIsTakenAndGivenBackBlockByBlock) {
   EXPECT_EQ(p.store->n_allocated(), 2);
   p.blocks->share(a);
   p.blocks->release(a);
-  EXPECT_EQ(p.store->n_allocated(), 2);  // somebody has it still
+  EXPECT_EQ(p.store->n_allocated(), 2);  // one reference is left
   p.blocks->release(a);
   EXPECT_EQ(p.store->n_allocated(), 1);
-  EXPECT_EQ(p.blocks->take().value(), a);  // its id again
+  EXPECT_EQ(p.blocks->take().value(), a);  // the same id again
   p.blocks->release(a);
   p.blocks->release(b);
   EXPECT_EQ(p.store->n_allocated(), 0);
@@ -88,7 +88,7 @@ TEST(KvBlocks, AreFoundByTheirTokensAndWhatComesBefore) {
   EXPECT_NE(after_a, after_b);
   EXPECT_FALSE(p.blocks->find(0, some(11)));
   EXPECT_FALSE(p.blocks->find(0, some(20)));  // not at the beginning
-  EXPECT_FALSE(p.blocks->find(1, some(10)));  // of another kind
+  EXPECT_FALSE(p.blocks->find(1, some(10)));  // another root
   const auto found = p.blocks->find(0, some(10));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->block, a);
@@ -98,7 +98,7 @@ TEST(KvBlocks, AreFoundByTheirTokensAndWhatComesBefore) {
   EXPECT_EQ(p.blocks->stats().misses, 3u);
 }
 
-// Whatever the hash says.
+// Even if the hash collides.
 TEST(KvBlocks, CollidingHashesNeverGiveOtherTokens) {
   Pool p({.hash = [](PrefixId, std::span<const TokenId>) { return uint64_t{7}; }});
   std::vector<KvBlockId> blocks;
@@ -110,10 +110,10 @@ TEST(KvBlocks, CollidingHashesNeverGiveOtherTokens) {
   EXPECT_EQ(p.blocks->find(0, some(20))->block, blocks[1]);
   EXPECT_EQ(p.blocks->find(0, some(30))->block, blocks[2]);
   EXPECT_FALSE(p.blocks->find(0, some(40)));
-  EXPECT_FALSE(p.blocks->find(1, some(20)));  // after something else
+  EXPECT_FALSE(p.blocks->find(1, some(20)));  // after another prefix
   p.blocks->release(blocks[1]);
   p.blocks->release(blocks[1]);
-  EXPECT_EQ(p.blocks->for_writing(blocks[0]).value(), blocks[0]);  // hides it, and no other
+  EXPECT_EQ(p.blocks->for_writing(blocks[0]).value(), blocks[0]);  // only this block leaves the cache
   EXPECT_FALSE(p.blocks->find(0, some(10)));
   EXPECT_EQ(p.blocks->find(0, some(20))->block, blocks[1]);
 }
@@ -125,7 +125,7 @@ TEST(KvBlocks, WhoComesSecondTakesTheFirstOnesBlock) {
   const KvBlockId before = b;
   EXPECT_EQ(p.blocks->publish(0, some(10), b), first);
   EXPECT_EQ(b, a);
-  EXPECT_EQ(p.number(before), -1);  // its own has been given back
+  EXPECT_EQ(p.number(before), -1);  // its own block was freed
   p.blocks->release(a);
   p.blocks->release(b);
   EXPECT_EQ(p.blocks->stats().n_kept, 1);
@@ -141,11 +141,11 @@ TEST(KvBlocks, TheLeastRecentlyUsedMakeRoom) {
   }
   for (const KvBlockId block : blocks) p.blocks->release(block);
   EXPECT_EQ(p.store->n_allocated(), 3);
-  p.blocks->release(p.blocks->find(0, some(10))->block);  // used again: the last to go
+  p.blocks->release(p.blocks->find(0, some(10))->block);  // used recently, so evicted last
   const KvBlockId a = p.blocks->take().value();
   EXPECT_EQ(a, blocks[1]);
   EXPECT_FALSE(p.blocks->find(0, some(20)));
-  EXPECT_TRUE(p.blocks->find(0, some(10)));  // taken now
+  EXPECT_TRUE(p.blocks->find(0, some(10)));  // in use from now on
   EXPECT_EQ(p.blocks->take().value(), blocks[2]);
   const auto none = p.blocks->take();
   ASSERT_FALSE(none);
@@ -205,13 +205,13 @@ TEST(KvBlocks, WhatNobodyElseBeginsWithIsDropped) {
   p.blocks->publish(after_a, some(20), b);
   p.blocks->publish(after_a, some(30), c);
   for (const KvBlockId block : {a, b, c}) p.blocks->release(block);
-  EXPECT_EQ(p.blocks->drop(1, some(10)), 0);                             // of another kind
-  EXPECT_EQ(p.blocks->drop(0, some(11)), 0);                             // not there
-  EXPECT_EQ(p.blocks->drop(0, join(join(some(10), some(20)), {1})), 1);  // c begins with a
+  EXPECT_EQ(p.blocks->drop(1, some(10)), 0);                             // another root
+  EXPECT_EQ(p.blocks->drop(0, some(11)), 0);                             // not in the cache
+  EXPECT_EQ(p.blocks->drop(0, join(join(some(10), some(20)), {1})), 1);  // drops b only: c continues a
   EXPECT_EQ(p.store->n_allocated(), 2);
   EXPECT_FALSE(p.blocks->find(after_a, some(20)));
   const auto used = p.blocks->find(after_a, some(30));
-  EXPECT_EQ(p.blocks->drop(0, join(some(10), some(30))), 0);  // somebody has it
+  EXPECT_EQ(p.blocks->drop(0, join(some(10), some(30))), 0);  // still in use
   p.blocks->release(used->block);
   EXPECT_EQ(p.blocks->drop(0, join(some(10), some(30))), 2);
   EXPECT_EQ(p.store->n_allocated(), 0);
@@ -286,7 +286,7 @@ TEST(Sequence, SharesWhatOthersBeganWith) {
   EXPECT_EQ(other_kind->keep_common(prompt), 0u);
   Conversations::run(*b, text(3, 9));
   EXPECT_EQ(c.log.calls.back().first_pos, 8);
-  EXPECT_EQ(c.pool.blocks->stats().n_used, 4);  // two shared, and a last one each
+  EXPECT_EQ(c.pool.blocks->stats().n_used, 4);  // two shared, and one last block each
   EXPECT_EQ(b->keep_common(text(8)), 7u);       // the last token is always run again
 }
 
@@ -308,7 +308,7 @@ TEST(Sequence, SixtyFourWithOnePrefixHoldItOnce) {
   EXPECT_EQ(c.pool.store->n_allocated(), 1000 / kTokens + 64);
 }
 
-// Two that run the same at the same time hold it once, too.
+// Two sequences that run the same tokens at the same time also end up sharing one block.
 TEST(Sequence, GivesUpABlockThatIsThereAlready) {
   Conversations c;
   auto a = c.begin(), b = c.begin();
@@ -332,9 +332,9 @@ TEST(Sequence, OneThatGoesAnotherWayLeavesTheOthersAlone) {
   EXPECT_EQ(b->keep_common(other), 6u);
   Conversations::run(*b, std::span(other).last(1));
   EXPECT_NE(b->blocks()[1], shared);
-  EXPECT_EQ(c.pool.number(b->blocks()[1]), 77);  // what it had of it
+  EXPECT_EQ(c.pool.number(b->blocks()[1]), 77);  // a copy of the shared block
   EXPECT_EQ(a->blocks()[1], shared);
-  // Alone, it writes to its own block, which is no longer found as what it was.
+  // It is now the only user, so it writes to its own block, which leaves the prefix cache.
   EXPECT_EQ(a->keep_common(other), 6u);
   Conversations::run(*a, std::span(other).last(1));
   EXPECT_EQ(a->blocks()[1], shared);
@@ -348,7 +348,7 @@ TEST(Sequence, IsFoundAgainAfterItIsGone) {
   EXPECT_EQ(b->keep_common(text(9)), 8u);
   b.reset();
   auto other = c.begin();
-  Conversations::run(*other, text(5, 40));  // needs two blocks: the prefix's last goes before its first
+  Conversations::run(*other, text(5, 40));  // needs two blocks: the prefix's last block is evicted before its first
   EXPECT_EQ(c.begin()->keep_common(text(9)), 4u);
 }
 

@@ -15,8 +15,8 @@ struct FirstStep {
   int position = 0;
 };
 
-// The first step that wrote a value that is not finite while `tokens` ran at `first_pos`. Rows of steps that are
-// computed for some tokens only belong to the last ones.
+// Runs `tokens` at `first_pos` and returns the first step that writes a value that is not finite. If a step computes
+// rows for only some tokens, these are the last ones.
 std::optional<FirstStep> first_step_in(Executable& executable, KvCache& cache, std::span<const TokenId> tokens,
                                        int first_pos) {
   std::optional<FirstStep> first;
@@ -42,7 +42,7 @@ std::optional<FirstStep> first_step_in(Executable& executable, KvCache& cache, s
 }  // namespace
 
 bool can_choose_by(std::span<const float> logits) {
-  // Counted and not left early, so that the loop becomes vector instructions: it runs for every token.
+  // Counts instead of leaving the loop early, so that it is vectorized: it runs for every token.
   constexpr float kGreatest = std::numeric_limits<float>::max();
   int n_bad = 0;
   int n_good = 0;

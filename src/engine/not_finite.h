@@ -1,4 +1,4 @@
-// What to say when a model computes no numbers.
+// The error for a model whose results are not finite.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace tern {
 
-// Whether tokens can be chosen by them: none is NaN or +infinity, and not all are −infinity, which stands for "not
-// among the best" (Batch::n_best).
+// True if tokens can be chosen by these logits: none is NaN or +infinity, and not all are −infinity, which marks logits
+// that are not among the best (Batch::n_best).
 bool can_choose_by(std::span<const float> logits);
 
-// The error for logits by which none can be chosen: kCorruption, naming the plan's first step whose values are not
-// finite, and the position. To find it, all of `tokens`, with which a sequence of at most n_ctx begins, are run again.
+// The error for logits by which no token can be chosen: kCorruption, with the position and the first step of the plan
+// whose values are not finite. To find it, runs all of `tokens`, the start of a sequence of at most n_ctx, again.
 std::unexpected<Error> explain_not_finite(Executable& executable, KvType type, int n_ctx,
                                           std::span<const TokenId> tokens);
 

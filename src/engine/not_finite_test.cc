@@ -1,4 +1,4 @@
-// A model that computes no numbers is an error that says where they end.
+// If a model's results are not finite, the error names the step where that begins.
 #include "engine/not_finite.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(NotFinite, EndsAReplyAfterTheTextSoFar) {
   EXPECT_EQ(f.shown, "st");
 }
 
-// The default model with a few bytes of one tensor that are no numbers.
+// The default model with a few bytes of one tensor replaced by NaN.
 class SpoiledModel : public testing::Test {
  protected:
   void spoil(const char* tensor, uint64_t first_byte, size_t n_bytes) {
@@ -79,7 +79,7 @@ TEST_F(SpoiledModel, NamesTheFirstStepAndThePosition) {
   }
 }
 
-// One value in front of a ternary layer, whose int8 activations have no NaN.
+// One NaN in front of a ternary layer, whose int8 activations cannot represent NaN.
 TEST_F(SpoiledModel, NothingGetsLostInIntegers) {
   using enum BackendKind;
   for (const char* gain : {"attn_norm", "attn_sub_norm", "ffn_norm", "ffn_sub_norm"}) {

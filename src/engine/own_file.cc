@@ -9,7 +9,7 @@
 namespace tern {
 
 std::string own_file() {
-  // The program itself has no name in the list of what is loaded.
+  // The program itself has an empty name in the list of loaded modules.
   Dl_info info = {};
   const link_map* module = nullptr;
   const bool known = dladdr1(reinterpret_cast<const void*>(&own_file), &info,

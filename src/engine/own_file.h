@@ -5,7 +5,8 @@
 
 namespace tern {
 
-// The shared library, or the program that the static library is a part of. Empty where the system does not say.
+// The path of the shared library, or of the program that contains the static library. Empty if the system does not
+// report it.
 std::string own_file();
 
 }  // namespace tern

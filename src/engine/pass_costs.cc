@@ -39,8 +39,8 @@ double PassCosts::writing(size_t device, int n_replies, int n_before) const {
 double PassCosts::operator()(size_t device, Batch slices, const std::array<int64_t, 2>& missing) const {
   double pass = moving(device, missing[device]);
   int n_single = 0, n_replies = 0;
-  int64_t single_before = 0, after = 0;  // positions before single tokens, and up to the end of each slice
-  int64_t written = 0;                   // in whole blocks: nothing is won by waiting until one is full
+  int64_t single_before = 0, after = 0;  // sums of positions: before single tokens; up to the end of each slice
+  int64_t written = 0;                   // in whole blocks: otherwise a pass before a block is full would look cheaper
   for (const Slice& slice : slices) {
     const auto n = static_cast<int>(slice.tokens.size());
     const int end = slice.first_pos + n;
@@ -51,7 +51,7 @@ double PassCosts::operator()(size_t device, Batch slices, const std::array<int64
       ++n_single;
       single_before += slice.first_pos;
     } else {
-      // What it adds to the prompt, and a pass of its own at the least.
+      // The cost that the slice adds to its prompt, but at least that of a pass of its own.
       const auto up_to = [&](int tokens) {
         return tokens > 0 ? amount(prompt_cost(curves_[device].prompt, tokens)) : 0;
       };
@@ -60,7 +60,7 @@ double PassCosts::operator()(size_t device, Batch slices, const std::array<int64
   }
   if (n_single > 0) pass += writing(device, n_single, static_cast<int>(single_before / n_single));
   const int n_before = static_cast<int>(after / std::max(n_replies, 1)) + n_reply_ / 2;
-  // What the other device would need then: what it lacks now, and what this pass writes.
+  // The other device would then need the blocks that it lacks now and those that this pass writes.
   const auto rest_on = [&](size_t writer) {
     const double moved = writer == device ? 0 : moving(writer, missing[writer] + written);
     return n_reply_ * writing(writer, n_replies, n_before) + moved;

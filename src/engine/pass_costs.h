@@ -1,4 +1,4 @@
-// What a pass costs on each of two devices, by their curves.
+// The costs of a pass on each of two devices, from their curves.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace tern {
 
-// For a model on two devices (backend/both). Beside the pass itself counts what comes of it: replies of `n_reply` more
-// tokens, written where that is cheapest, and the moving of keys and values there. So a pass of a reply goes to the
-// other device only where the rest of it pays for the moving, and a prompt is read where reading and writing together
-// cost least. Seconds; or joules where they are preferred and all of them are known, moving then costing none.
+// For a model on two devices (backend/both). The cost of a pass includes its consequences: decoding n_reply more tokens
+// on the cheaper device, and moving the KV blocks there. So a decode pass changes the device only if the rest of the
+// reply repays the move, and a prompt goes where prefill and decode together cost least. In seconds, or in joules if
+// these are preferred and all known; moving then costs 0.
 class PassCosts {
  public:
   PassCosts(std::array<CostCurve, 2> curves, Prefer prefer, int n_reply);
@@ -21,7 +21,7 @@ class PassCosts {
  private:
   double amount(const Cost& cost) const { return by_energy_ ? *cost.joules : cost.seconds; }
   double moving(size_t to, int64_t n_positions) const;
-  double writing(size_t device, int n_replies, int n_before) const;  // one token of each
+  double writing(size_t device, int n_replies, int n_before) const;  // one token for each reply
 
   std::array<CostCurve, 2> curves_;
   bool by_energy_;

@@ -14,7 +14,7 @@ using routing_test::linear_curve;
 
 constexpr size_t kCpu = 0, kGpu = 1;
 
-// The GPU reads ten times as fast, and the CPU writes twice as fast; moving a token takes 0.05 ms.
+// The GPU prefills ten times as fast, and the CPU decodes twice as fast; moving a token takes 0.05 ms.
 std::array<CostCurve, 2> each_has_its_own() {
   std::array curves = {
       linear_curve(BackendKind::kCpu, {.prompt_token = 0.01, .step = 0.01, .watts = 20}),
@@ -24,7 +24,7 @@ std::array<CostCurve, 2> each_has_its_own() {
   return curves;
 }
 
-// Slices of so many tokens after so many positions.
+// Slices of n_tokens at first_pos.
 class Slices {
  public:
   Slices& add(int n_tokens, int first_pos) {
@@ -44,16 +44,16 @@ size_t cheapest(const PassCosts& costs, Batch slices, std::array<int64_t, 2> mis
 
 TEST(PassCosts, ArePassMovingAndWhatComesOfIt) {
   const PassCosts costs(each_has_its_own(), Prefer::kSpeed, 100);
-  // On the GPU 512 tokens take 0.512 s, then they move, and the CPU writes 100.
+  // 512 tokens take 0.512 s on the GPU; then they move, and the CPU decodes 100 tokens.
   EXPECT_NEAR(costs(kGpu, Slices().add(512, 0), {}), 0.512 + 512 * 5e-5 + 100 * 0.01, 1e-9);
   EXPECT_NEAR(costs(kCpu, Slices().add(512, 0), {}), 5.12 + 100 * 0.01, 1e-9);
-  // A later piece of a prompt costs what it adds.
+  // A later piece of a prompt costs what it adds to the total.
   EXPECT_NEAR(costs(kGpu, Slices().add(256, 256), {256, 64}), 64 * 5e-5 + 0.256 + 512 * 5e-5 + 100 * 0.01, 1e-9);
   EXPECT_NEAR(costs(kGpu, Slices().add(256, 256), {0, 64}), 64 * 5e-5 + 0.256 + 256 * 5e-5 + 100 * 0.01, 1e-9)
       << "the CPU has the beginning";
   EXPECT_NEAR(costs(kCpu, Slices().add(1, 500), {}), 0.01 + 100 * 0.01, 1e-9);
   EXPECT_NEAR(costs(kGpu, Slices().add(1, 500), {}), 0.02 + 64 * 5e-5 + 100 * 0.01, 1e-9);
-  // Eight replies take twice as long as one, here.
+  // Here eight replies take twice as long as one.
   Slices eight;
   for (int i = 0; i < 8; ++i) eight.add(1, 500);
   EXPECT_NEAR(costs(kCpu, eight, {}), 0.02 + 100 * 0.02, 1e-9);
@@ -68,7 +68,7 @@ TEST(PassCosts, PromptsGoWhereReadingAndWritingTogetherCostLeast) {
   EXPECT_EQ(cheapest(costs, Slices().add(1, 600), {0, 600}), kCpu) << "and there it stays";
 }
 
-// A curve that is a constant and a slope: few tokens after many cost a pass.
+// With a constant cost per pass, even a short piece of a long prompt costs a whole pass.
 TEST(PassCosts, APieceOfAPromptIsAPass) {
   auto curves = each_has_its_own();
   for (CurvePoint& point : curves[kGpu].prompt) point.cost.seconds += 0.1;
@@ -76,7 +76,7 @@ TEST(PassCosts, APieceOfAPromptIsAPass) {
   EXPECT_NEAR(costs(kGpu, Slices().add(64, 512), {}), 0.1 + 0.064 + 64 * 5e-5 + 0.01, 1e-9);
 }
 
-// Whoever goes later saves nothing by it, though fewer positions than a block has were written by then.
+// Moving later saves nothing, since a partly filled block counts as a whole one.
 TEST(PassCosts, NothingIsWonByWaiting) {
   auto curves = each_has_its_own();
   curves[kGpu] = linear_curve(BackendKind::kWebGpu, {.prompt_token = 0.1, .step = 0.009, .watts = 300});

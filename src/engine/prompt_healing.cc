@@ -11,8 +11,8 @@
 namespace tern {
 namespace {
 
-constexpr uint64_t kOwnSeed = 0x6865616c;  // any number that nobody's seeds differ by
-constexpr size_t kMostTokens = 4;          // a word that is longer in tokens is not one token
+constexpr uint64_t kOwnSeed = 0x6865616c;  // an arbitrary constant that seeds of users are unlikely to differ by
+constexpr size_t kMostTokens = 4;          // more tokens are unlikely to become one token
 
 bool begins_another(std::string_view text, TokenId own, const Tokenizer& tokenizer) {
   for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
@@ -54,7 +54,7 @@ TokenId choose_healed(std::span<const float> logits, std::span<const TokenId> ta
                         .min_p = sampling.min_p,
                         .seed = sampling.seed ^ kOwnSeed};
   const TokenId chosen = Sampler(own, static_cast<int>(logits.size())).sample(allowed);
-  return may_be(chosen) ? chosen : tail.front();  // where no logit is finite, any may come out
+  return may_be(chosen) ? chosen : tail.front();  // if no logit is finite, the sampler may return any token
 }
 
 }  // namespace tern

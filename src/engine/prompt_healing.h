@@ -1,6 +1,6 @@
-// A prompt that ends inside a word: its last tokens are taken back, and what they spell is written anew by tokens that
-// may go on with it. A text's own tokens would say that the word ends there: who writes "hap" as " h" and "ap" has not
-// seen " happy".
+// Prompt healing, for prompts that end inside a word: takes back the last tokens, and chooses tokens that begin with
+// their text and may continue it. With the prompt's own tokens the model assumes that the word ends there: " h" + "ap"
+// does not occur in a text that contains " happy".
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace tern {
 
-// How many of the last tokens of `prompt` may be taken back: as many as together begin another token, with something
-// before them. 0: none, and where `tokenizer` is null.
+// The number of last tokens of `prompt` that may be taken back: as many as together begin another token, with at least
+// one token before them. 0: none, or `tokenizer` is null.
 size_t n_to_heal(std::span<const TokenId> prompt, const Tokenizer* tokenizer);
 
-// The token that begins `tail`'s text anew, by the logits [n_vocab] of what comes before: one that begins with all of
-// it, or the first of `tail` itself, after which the rest may be asked for. Draws with random numbers of its own, made
-// from the seed, so that those of the reply stay what they are.
+// Chooses the token that replaces the start of `tail`, by the logits [n_vocab] before `tail`: a token that begins with
+// all of its text, or the first token of `tail` itself, after which the caller may continue with the rest. Uses its own
+// random numbers, made from the seed, so that those of the reply do not change.
 TokenId choose_healed(std::span<const float> logits, std::span<const TokenId> tail, const Tokenizer& tokenizer,
                       const Sampling& sampling);
 
-// What all of `tail` spells.
+// The text of `tail`.
 std::string spelling(std::span<const TokenId> tail, const Tokenizer& tokenizer);
 
 }  // namespace tern

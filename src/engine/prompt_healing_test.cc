@@ -1,4 +1,4 @@
-// Prompts that end inside a word, and log probabilities: generation with logits from a script.
+// Prompts that end inside a word, and log probabilities, with scripted logits.
 #include "engine/prompt_healing.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace engine_test;
 
-// A few tokens of several lengths; 0 stops.
+// A few tokens of several lengths; 0 is a stop token.
 class WordTokenizer final : public Tokenizer {
  public:
   int vocab_size() const override { return static_cast<int>(kPieces.size()); }
@@ -29,7 +29,7 @@ class WordTokenizer final : public Tokenizer {
 enum : TokenId { kThe = 1, kCap, kCapital, kCity, kOf, kCaps, kC, kA };
 
 struct Healing {
-  // After the token at place i, `next[i]` is the most probable.
+  // `next[i]` is the most probable token after position i.
   explicit Healing(std::vector<TokenId> next, bool decodes = false) {
     fake::Script script{.n_vocab = tokenizer.vocab_size(), .next = std::move(next), .decodes = decodes};
     executable = fake::make_executable(std::move(script), log);
@@ -54,18 +54,18 @@ TEST(PromptHealing, TheLastTokenMayBecomeALongerOne) {
     const auto result = h.generate({kThe, kCap});
     EXPECT_EQ(result.text, "ital of");
     EXPECT_EQ(h.shown, result.text);
-    EXPECT_EQ(result.tokens, (std::vector<TokenId>{kOf, 0}));  // what replaces the prompt's token is not the reply's
+    EXPECT_EQ(result.tokens, (std::vector<TokenId>{kOf, 0}));  // the token that replaces kCap is not part of it
     EXPECT_EQ(result.stats.n_prompt, 2);
     ASSERT_GE(h.log.calls.size(), 2u);
     EXPECT_EQ(h.log.calls[0].tokens, (std::vector<TokenId>{kThe}));
-    EXPECT_EQ(h.log.calls[0].n_best, 0);  // a token that begins so need not be among the best
+    EXPECT_EQ(h.log.calls[0].n_best, 0);  // a token with this prefix need not be among the best
     EXPECT_EQ(h.log.calls[1].tokens, (std::vector<TokenId>{kCapital}));
   }
 }
 
 TEST(PromptHealing, OnlyAmongThoseThatBeginAsItDoes) {
   Healing h({kCity, kOf, 0});
-  EXPECT_EQ(h.generate({kThe, kCap}).text, " of");  // the same logit for all three, so the lowest id: itself
+  EXPECT_EQ(h.generate({kThe, kCap}).text, " of");  // the three logits are equal, so the lowest id wins: itself
   EXPECT_EQ(h.log.calls[1].tokens, (std::vector<TokenId>{kCap}));
 }
 
@@ -74,7 +74,7 @@ TEST(PromptHealing, WhatCannotGoOnIsLeftAlone) {
   EXPECT_EQ(whole.generate({kThe, kCity}).text, " of");
   EXPECT_EQ(whole.log.calls[0].tokens, (std::vector<TokenId>{kThe, kCity}));
   Healing alone({kCity, 0});
-  EXPECT_EQ(alone.generate({kCap}).text, " city");                            // nothing before it
+  EXPECT_EQ(alone.generate({kCap}).text, " city");                            // no token before it
   EXPECT_EQ(n_to_heal(std::vector<TokenId>{kThe, 0}, &whole.tokenizer), 0u);  // a control token
   EXPECT_EQ(n_to_heal(std::vector<TokenId>{kThe, kCap}, nullptr), 0u);
   EXPECT_EQ(n_to_heal(std::vector<TokenId>{kThe, kCap}, &whole.tokenizer), 1u);
@@ -84,7 +84,7 @@ TEST(PromptHealing, WhatCannotGoOnIsLeftAlone) {
   EXPECT_EQ(nothing.generate({kThe, kCap}, {.max_tokens = 0}).text, "");
 }
 
-// " c" and "a" are " ca", which only " cap", " capital" and " caps" begin with.
+// " c" and "a" spell " ca", which only " cap", " capital" and " caps" begin with.
 TEST(PromptHealing, SeveralTokensMayBecomeOne) {
   Healing h({kCapital, kOf, 0});
   EXPECT_EQ(n_to_heal(std::vector<TokenId>{kThe, kC, kA}, &h.tokenizer), 2u);
@@ -106,7 +106,7 @@ TEST(PromptHealing, TheSamePromptAgainReadsLittle) {
   EXPECT_EQ(again.stats.n_reused, 1);
 }
 
-// A seed's text is the same with healing and without, where the last token comes out as it was.
+// With the same seed the text is the same with and without healing, if the last token stays the same.
 TEST(PromptHealing, TheRepliesRandomNumbersStayTheSame) {
   int n_same = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {

@@ -1,4 +1,4 @@
-// What generation has made so far.
+// The result of a reply so far.
 #pragma once
 
 #include <chrono>
@@ -11,25 +11,25 @@ namespace tern {
 
 class Reply {
  public:
-  // The clock of the statistics starts here. `tokenizer` may be null; both must outlive the reply. After `last`, the
-  // prompt's last token, the reply goes on; after a control token it is a text of its own, and the space that its
-  // tokenizer puts in front of every text is left out.
+  // Starts the clock of the statistics. `tokenizer` may be null; both must outlive the reply. `last` is the prompt's
+  // last token. After a control token the reply is a text of its own, so the leading space that the tokenizer adds to
+  // every text is removed.
   Reply(const Tokenizer* tokenizer, const GenerateOptions& options, TokenId last = -1)
       : tokenizer_(tokenizer), options_(options), stream_(options.stop) {
     const bool is_control = tokenizer && tokenizer->piece(last).empty() && !tokenizer->piece(last, true).empty();
     strip_space_ = is_control && tokenizer->strips_leading_space();
   }
 
-  // Whether a space at the front of the first text is left out.
+  // True if a leading space of the first text is removed.
   bool strips_space() const { return strip_space_; }
 
-  // Takes a token; returns why generation ends with it, if it does.
+  // Adds a token; returns the reason if the reply ends with it.
   std::optional<FinishReason> add(TokenId token);
 
-  // Takes what a prompt's last token says more than it did, where that was chosen again: text before the first token.
+  // Adds the text by which prompt healing extended the prompt's last token. It comes before the first token's text.
   void heal(std::string_view text);
 
-  // Adds the text that was held back because it could have become a stop string. Nothing may be added after it.
+  // Adds the text that was held back because it could have become a stop string. Nothing may be added afterwards.
   void flush();
 
   void finish(FinishReason reason);

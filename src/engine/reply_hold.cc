@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// By a grammar, from the first token to the last.
+// Constrains the whole reply by a grammar.
 class WholeHold final : public ReplyHold {
  public:
   explicit WholeHold(const GrammarMatcher& matcher) : matcher_(matcher) {}
@@ -23,12 +23,12 @@ class WholeHold final : public ReplyHold {
   GrammarMatcher matcher_;
 };
 
-// From the mark of a call to its end, which the reply's own parser finds. A call whose beginning is none that the
-// grammar allows, because the mark's last token said more, is not held; nor does a parser with the same grammar take it
-// for one.
+// Constrains a tool call from its mark to its end, which ChatReplyParser finds. The mark's last token may contain more
+// text; if the grammar does not allow it, the call is not constrained, and a parser with the same grammar does not
+// accept it as a call.
 class CallHold final : public ReplyHold {
  public:
-  // `fresh`: at the beginning of a call.
+  // `fresh`: a matcher at the beginning of a call.
   CallHold(const HeldCalls& calls, const Tokenizer& tokenizer, const GrammarMatcher& fresh)
       : shown_(calls.format.shown_tokens),
         only_one_(calls.only_one),

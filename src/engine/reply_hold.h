@@ -1,4 +1,4 @@
-// Where a reply may not say just anything: which tokens it may go on with.
+// Constrains a reply: decides which tokens it may continue with.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,17 @@ class ReplyHold {
   ReplyHold& operator=(const ReplyHold&) = delete;
   virtual ~ReplyHold() = default;
 
-  // Whether the next token is to be chosen among those that are allowed.
+  // True if the next token must be one of the allowed ones.
   virtual bool holds() const = 0;
-  // kNotSupported: the text so far can be read in too many ways.
+  // kNotSupported: there are too many ways to parse the text so far.
   virtual Result<GrammarMatcher::Allowed> allowed() const = 0;
-  // Takes each token of the reply; false, without taking it, where it is not allowed.
+  // Takes each token of the reply; returns false, without taking it, if it is not allowed.
   virtual bool accept(TokenId token) = 0;
-  // Whether the reply is over.
+  // True if the reply is over.
   virtual bool is_complete() const = 0;
 };
 
-// What GenerateOptions ask for; null: nothing. `strips_space`: of the reply's first token with text.
+// The constraint for these options; null: none. `strips_space`: the first token with text loses its leading space.
 std::unique_ptr<ReplyHold> make_hold(const GenerateOptions& options, GrammarCache& grammars, const Tokenizer* tokenizer,
                                      int n_vocab, bool strips_space);
 

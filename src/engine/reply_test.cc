@@ -36,7 +36,7 @@ TEST(Reply, TheTokenizersOwnSpaceIsNotPartOfAReply) {
   EXPECT_EQ(text_after(-1, true), " a aa");
 }
 
-// A control token is text only where somebody asks for it.
+// A control token has text only if it is listed in shown_tokens.
 TEST(Reply, ShowsTheControlTokensThatAreAskedFor) {
   const auto with = tokenizer(true);
   const auto text = [&](const GenerateOptions& options) {

@@ -1,4 +1,4 @@
-// What a model's makers recommend for sampling, wherever they say it.
+// The sampling parameters that a model's makers recommend, from any source.
 #pragma once
 
 #include "model/model.h"
@@ -6,8 +6,8 @@
 
 namespace tern {
 
-// What comes with the model; where that says nothing, the list of published models, in which a model is found by its
-// name and architecture.
+// The recommendation in the model's files, or else that of the list of published models, in which a model is found by
+// its name and architecture.
 SamplingAdvice advice_for(const Model& model);
 
 }  // namespace tern

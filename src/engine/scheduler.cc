@@ -5,31 +5,10 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/request_checks.h"
 #include "sample/sampling.h"
 
 namespace tern {
-
-Result<GenerateOptions> check_request(std::span<const TokenId> prompt, const GenerateOptions& options, int n_vocab,
-                                      int n_ctx, const SampleOptions& advised) {
-  TRY_STATUS(check_prompt(prompt, n_vocab, n_ctx));
-  GenerateOptions complete = options;
-  complete.sample = merged(options.sample, advised);
-  TRY_STATUS(check_sampling(sampling_of(complete.sample)));
-  TRY_STATUS(check_logit_bias(options.logit_bias, n_vocab));
-  if (options.n_logprobs < -1) {
-    return fail(ErrorCode::kInvalidArgument, "n_logprobs is {}: it must be -1 (none) or above", options.n_logprobs);
-  }
-  if (options.keep_past_context < -1 || options.keep_past_context > n_ctx / 2) {
-    return fail(ErrorCode::kInvalidArgument,
-                "{} tokens are to be kept past the context's end: give at most half the context of {}, or -1",
-                options.keep_past_context, n_ctx);
-  }
-  if (options.speculate < 0) {
-    return fail(ErrorCode::kInvalidArgument, "speculate is {}: it must be 0 (no guesses) or above", options.speculate);
-  }
-  if (!options.reply_so_far.empty()) TRY_STATUS(check_ids(options.reply_so_far, n_vocab));
-  return complete;
-}
 
 Scheduler::Impl::Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, PrefixId root,
                       const SchedulerOptions& options)
@@ -45,8 +24,7 @@ Scheduler::Impl::Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, Pref
 
 Result<Scheduler::ReplyId> Scheduler::Impl::submit(std::span<const TokenId> prompt, const GenerateOptions& options,
                                                    OnStep on_step) {
-  TRY(auto complete, check_request(prompt, options, model_.n_vocab, options_.n_ctx, model_.advised));
-  TRY_STATUS(check_grammar(options, model_.tokenizer));
+  TRY(auto complete, check_request(prompt, options, model_.tokenizer, model_.n_vocab, options_.n_ctx, model_.advised));
   auto request = std::make_unique<Request>();
   request->id = next_id_++;
   request->prompt.assign(prompt.begin(), prompt.end());
@@ -90,7 +68,7 @@ void Scheduler::Impl::admit() {
       begin(*request);
       stats_.tokens_reused += static_cast<uint64_t>(request->generation->result().stats.n_reused);
       tell(*request);
-      if (request->is_over) continue;  // with what it brought
+      if (request->is_over) continue;  // e.g. with max_tokens = 0
     }
     running_.push_back(std::move(request));
   }
@@ -101,19 +79,19 @@ bool Scheduler::Impl::has_room(const Pass& pass) const {
          std::ssize(pass.slices) < model_.executable.max_slices();
 }
 
-// Of a pass, for prompts. Without replies nobody waits for the next token; nor is there an end to a pass of which
-// nothing is known, but one that is small.
+// Returns the limit of prompt tokens for a pass. If no reply is decoding, nothing can stall. While prefill speed is
+// unknown, the pass is kept small.
 int Scheduler::Impl::most_prompt_tokens(bool beside_replies) const {
-  constexpr int kSmall = 32;  // reads the weights for few tokens, and tells what one costs
+  constexpr int kSmall = 32;  // enough to measure the cost of a prompt token
   if (!beside_replies || options_.max_stall_ms <= 0) return most_tokens_;
   if (prompt_token_seconds_ <= 0) return std::min(most_tokens_, kSmall);
   const double n = options_.max_stall_ms / 1000 / prompt_token_seconds_;
   return static_cast<int>(std::clamp<double>(n, std::min(most_tokens_, kSmall / 4), most_tokens_));
 }
 
-// Replies first, a token each and their guesses: they must not wait for prompts. What is left of the pass is for
-// prompts. Of these the earliest may always have half, and the others the other half, the shortest first: so a question
-// does not wait for a book, and the book does not wait for ever.
+// Decoding replies come first, with one token each and their draft tokens, so that they do not wait for prompts. The
+// rest of the pass is for prompts: half of it for the earliest prompt, and the other half for the others, shortest
+// first. So a short question does not wait for a long document, and the long document is not starved.
 Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   Pass pass;
   std::vector<Request*> in_order;
@@ -124,7 +102,7 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   pass.n_to_write = static_cast<int>(in_order.size()) - pass.n_to_read;
   const int most = most_prompt_tokens(pass.n_to_write > 0);
   const auto add = [&](Request* request) {
-    // It may be there already, or have had to give back its blocks for one before it.
+    // The request may already be in the pass, or may have been preempted for an earlier one.
     const bool is_running = std::ranges::any_of(running_, [&](const auto& r) { return r.get() == request; });
     if (is_running && has_room(pass) && !std::ranges::contains(pass.requests, request)) add_to(pass, *request);
   };
@@ -144,11 +122,11 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   add_others(most / 2);
   pass.most_prompt_tokens = most;
   add(reading.front());
-  add_others(most);  // where the earliest needs less
+  add_others(most);  // if the earliest needs less
   return pass;
 }
 
-// Guesses leave room for a token of each reply, and for the first token and half of the tokens of a prompt.
+// Draft tokens must leave room for one token of each reply, and for the first token and half of the tokens of a prompt.
 PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool guesses, bool is_prompt) const {
   const int tokens = most_tokens_ - pass.n_tokens, rows = model_.executable.max_logit_rows() - pass.n_rows;
   const int others = 1 + pass.n_to_write + std::min(pass.n_to_read, 1);
@@ -177,9 +155,9 @@ void Scheduler::Impl::add_to(Pass& pass, Request& request) {
       return;
     }
     if (slice.error().code == ErrorCode::kOutOfMemory) {
-      if (std::exchange(guesses, false)) continue;  // nobody gives way to them
+      if (std::exchange(guesses, false)) continue;  // retry without drafts: they must not preempt other replies
       if (make_room_for(request, pass)) continue;
-      if (!pass.requests.empty()) return;  // these will end some time
+      if (!pass.requests.empty()) return;  // wait: the replies in the pass will end and free memory
     }
     request.generation->fail_with(std::move(slice).error());
     tell(request);
@@ -187,12 +165,12 @@ void Scheduler::Impl::add_to(Pass& pass, Request& request) {
   }
 }
 
-// The latest of those that are not in the pass gives back its blocks.
+// Preempts the latest request that is not in the pass: takes its blocks.
 bool Scheduler::Impl::make_room_for(const Request& request, const Pass& pass) {
   for (auto last = running_.end(); last != running_.begin();) {
     --last;
     Request& other = **last;
-    if (&other == &request) return false;  // none came later
+    if (&other == &request) return false;  // there is no later request
     if (other.is_over || other.sequence->blocks().empty() || std::ranges::contains(pass.requests, &other)) continue;
     other.sequence->clear();
     ++stats_.preemptions;
@@ -203,7 +181,7 @@ bool Scheduler::Impl::make_room_for(const Request& request, const Pass& pass) {
   return false;
 }
 
-// What passes with replies alone take, and what a token of a prompt adds, which grows with what comes before it.
+// Learns the time of decode-only passes, and the time per prompt token, which grows with the context.
 void Scheduler::Impl::learn_from(const Pass& pass, double seconds) {
   const bool only_writes = pass.n_tokens == pass.n_rows;
   if (only_writes) return model_.times->add(static_cast<size_t>(pass.n_rows), seconds);
@@ -236,7 +214,7 @@ void Scheduler::Impl::run(const Pass& pass) {
   for (Request* request : pass.requests) tell(*request);
 }
 
-// Whether the stream under way is that of the replies that run now.
+// True if the current stream covers exactly the running replies.
 bool Scheduler::Impl::is_streaming() const {
   const auto goes_on = [](const std::unique_ptr<Request>& request, const Request* streamed) {
     return request.get() == streamed && request->generation->may_stream();
@@ -244,7 +222,7 @@ bool Scheduler::Impl::is_streaming() const {
   return stream_ && std::ranges::equal(running_, streamed_, goes_on);
 }
 
-// A token of each reply, chosen by the device; false where the host has to choose, or prompts are to be read.
+// Takes one token of each reply from the device; false if the host has to choose, or prompts are waiting.
 bool Scheduler::Impl::run_stream() {
   if (!is_streaming() && !begin_stream()) return false;
   const std::vector<Request*> requests = streamed_;
@@ -281,7 +259,7 @@ bool Scheduler::Impl::begin_stream() {
     ids.push_back(request->id);
   }
   if (ids == refused_) return false;
-  for (; n_steps > 0; n_steps /= 2) {  // as many as there is memory for
+  for (; n_steps > 0; n_steps /= 2) {  // as many steps as memory allows
     if (begin_stream(requests, n_steps)) return true;
     for (const Request* request : requests) request->sequence->release_rest();
     if (ids == refused_) return false;
@@ -289,7 +267,7 @@ bool Scheduler::Impl::begin_stream() {
   return false;
 }
 
-// False for want of memory, or where the device would not choose; a pass tells any other error.
+// False if memory is short or the device declines. Other errors are left to the next pass, which reports them.
 bool Scheduler::Impl::begin_stream(std::span<Request* const> requests, int n_steps) {
   std::vector<Slice> starts;
   std::vector<DeviceSampling> sampling;
@@ -318,7 +296,7 @@ void Scheduler::Impl::end_stream() {
   streamed_.clear();
 }
 
-// For backends that run one sequence at a time: with a stream of its own each, where the device chooses tokens.
+// For backends that run one sequence at a time. Each reply has its own stream if the device chooses tokens.
 void Scheduler::Impl::run_in_turns() {
   std::vector<Request*> requests;
   for (const auto& request : running_) requests.push_back(request.get());
@@ -335,7 +313,7 @@ void Scheduler::Impl::run_in_turns() {
   }
 }
 
-// What is new of a reply.
+// Reports all new steps of a reply.
 void Scheduler::Impl::tell(Request& request) {
   while (!request.is_over && request.generation->has_news()) {
     const auto step = request.generation->next();
@@ -372,7 +350,7 @@ Scheduler::Stats Scheduler::Impl::stats() const {
   return stats;
 }
 
-// ---- the public face
+// ---- the public interface
 
 Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Scheduler::Scheduler(Scheduler&&) noexcept = default;

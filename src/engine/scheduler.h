@@ -1,4 +1,4 @@
-// Which replies run in the next pass, and what becomes of it.
+// Decides which replies run in the next pass, and distributes its results.
 #pragma once
 
 #include <deque>
@@ -14,10 +14,6 @@
 
 namespace tern {
 
-// What a new reply's prompt and options must be, whoever runs it; returns the options with what `advised` adds.
-Result<GenerateOptions> check_request(std::span<const TokenId> prompt, const GenerateOptions& options, int n_vocab,
-                                      int n_ctx, const SampleOptions& advised);
-
 class Scheduler::Impl {
  public:
   struct Model {
@@ -26,10 +22,10 @@ class Scheduler::Impl {
     int n_vocab;
     SampleOptions advised;
     std::shared_ptr<PassTimes> times;                     // null: the scheduler's own
-    std::shared_ptr<GrammarCache> grammars = {};          // likewise
-    std::function<Result<std::string>()> cache_key = {};  // see Engine::Impl; null: nothing is kept in files
+    std::shared_ptr<GrammarCache> grammars = {};          // null: the scheduler's own
+    std::function<Result<std::string>()> cache_key = {};  // see Engine::Impl; null: no cache files
   };
-  // All must outlive the scheduler. `root`: see Sequence.
+  // All arguments must outlive the scheduler. `root`: see Sequence.
   Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, PrefixId root, const SchedulerOptions& options);
 
   // See Scheduler in include/tern/scheduler.h.
@@ -51,7 +47,7 @@ class Scheduler::Impl {
     OnStep on_step;
     bool is_cancelled = false;
     bool is_over = false;
-    // Once it has been admitted. In this order: the generation goes first.
+    // Set on admission. The order matters: the generation is destroyed first.
     std::unique_ptr<Sequence> sequence;
     Generation::Impl* active = nullptr;
     std::unique_ptr<Generation::Impl> generation;
@@ -61,10 +57,10 @@ class Scheduler::Impl {
   // A pass under construction.
   struct Pass {
     std::vector<Request*> requests;
-    std::vector<Slice> slices;  // of these
+    std::vector<Slice> slices;  // one for each request
     int n_tokens = 0, n_rows = 0;
-    // Of the rows, those of replies that write; the tokens expected to come of them; and how many requests are yet to
-    // be added, of those that write a token and of those that read a prompt.
+    // Rows of decoding replies, the number of tokens expected from them, and how many decoding and prefilling requests
+    // are still to be added.
     size_t n_written_rows = 0;
     double expected = 0;
     int n_to_write = 0, n_to_read = 0;
@@ -90,21 +86,21 @@ class Scheduler::Impl {
   void run_in_turns();
   void remove_those_over();
   void tell(Request& request);
-  std::unique_ptr<Sequence> find(std::span<const TokenId> tokens);  // what is there of a beginning, in whole blocks
+  std::unique_ptr<Sequence> find(std::span<const TokenId> tokens);  // the cached prefix, in whole blocks
 
   Model model_;
   std::shared_ptr<KvBlocks> blocks_;
   PrefixId root_;
   SchedulerOptions options_;
   int most_tokens_;
-  Requests running_, waiting_;  // in the order of their arrival
-  // Where the device chooses the tokens: those whose they are, and how many it has yet to give of each.
+  Requests running_, waiting_;  // in order of arrival
+  // Device-side sampling: the replies of the stream, and the number of tokens per reply that it has not delivered yet.
   std::vector<Request*> streamed_;
   std::unique_ptr<TokenStream> stream_;
   int n_to_stream_ = 0;
-  std::vector<ReplyId> refused_;  // of whom, together, the device would not choose
+  std::vector<ReplyId> refused_;  // replies that the device declined to sample together
   ReplyId next_id_ = 1;
-  double prompt_token_seconds_ = 0;  // of a pass, for each token of a prompt in it, as of late; 0: not known
+  double prompt_token_seconds_ = 0;  // recent pass time per prompt token; 0: unknown
   Stats stats_;
 };
 

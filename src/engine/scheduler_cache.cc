@@ -1,11 +1,11 @@
-// Keys and values of ended replies in files, and from there again.
+// Saves and loads the prefix cache as files.
 #include "engine/scheduler.h"
 #include "engine/session_cache.h"
 
 namespace tern {
 
 std::unique_ptr<Sequence> Scheduler::Impl::find(std::span<const TokenId> tokens) {
-  // One more, since a prompt's last token is never taken from what is there.
+  // Add a token, since a prompt's last token is never taken from the cache.
   std::vector<TokenId> prompt(tokens.begin(), tokens.end());
   prompt.push_back(0);
   auto found = std::make_unique<Sequence>(model_.executable, blocks_, options_.n_ctx, root_);
@@ -14,7 +14,7 @@ std::unique_ptr<Sequence> Scheduler::Impl::find(std::span<const TokenId> tokens)
 }
 
 Result<size_t> Scheduler::Impl::save_cache(std::span<const TokenId> tokens, const std::string& path) {
-  end_stream();  // a device may be ahead with it
+  end_stream();  // a device stream may have run further
   const auto found = find(tokens);
   if (found->n_used() == 0) return size_t{0};
   TRY(const std::string key, model_.cache_key());
@@ -32,7 +32,7 @@ Result<std::vector<TokenId>> Scheduler::Impl::load_cache(const std::string& path
     if (!is_there) return fail(ErrorCode::kNotFound, "{}: there is no such file", path);
     tokens.assign(sequence.tokens().begin(), sequence.tokens().end());
   }
-  // It is nobody's now, so that only as much is there as may be kept.
+  // The blocks are unreferenced now, so only what fits the cache budget remains.
   tokens.resize(static_cast<size_t>(find(tokens)->n_used()));
   return tokens;
 }

@@ -62,7 +62,7 @@ struct Replies {
   std::map<std::string, GenerateResult> results;
 };
 
-// The slices of a batch: "ab@0 c@5".
+// The slices of a batch, as "ab@0 c@5".
 std::string slices_of(const fake::Log& log, int batch) {
   std::string text;
   for (const auto& call : log.calls) {
@@ -79,8 +79,8 @@ TEST(Scheduler, RunsATokenOfEachInOnePass) {
   r.submit("xy");
   r.submit("z");
   r.run();
-  EXPECT_EQ(slices_of(r.log, 0), "z@0 xy@0 ab@0");  // a single token is as good as a reply's next
-  EXPECT_EQ(slices_of(r.log, 1), "c@2 c@2 ?@1");    // each goes on at its own position
+  EXPECT_EQ(slices_of(r.log, 0), "z@0 xy@0 ab@0");  // a one-token prompt is treated like decode
+  EXPECT_EQ(slices_of(r.log, 1), "c@2 c@2 ?@1");    // each continues at its own position
   EXPECT_EQ(r.told["ab"], "cdefgh");
   EXPECT_EQ(r.told["xy"], "cdefgh");
   EXPECT_EQ(r.told["z"], "?cdefgh");
@@ -129,10 +129,10 @@ TEST(Scheduler, PromptsAreReadInSmallPiecesBesideReplies) {
   r.submit(std::string(40, 'x'), {.max_tokens = 1, .sample = {}, .stop = {}});
   r.run();
   const auto piece = [](size_t n) { return std::string(n, 'x'); };
-  EXPECT_EQ(slices_of(r.log, 1), "?@2 " + piece(8) + "@0");  // a pass takes longer than that, whatever is in it
+  EXPECT_EQ(slices_of(r.log, 1), "?@2 " + piece(8) + "@0");  // the minimum piece, since every pass exceeds this limit
   EXPECT_EQ(slices_of(r.log, 2), "?@3 " + piece(8) + "@8");
   EXPECT_EQ(slices_of(r.log, 3), "?@4 " + piece(8) + "@16");
-  EXPECT_EQ(slices_of(r.log, 4), piece(16) + "@24");  // nobody waits any more
+  EXPECT_EQ(slices_of(r.log, 4), piece(16) + "@24");  // no reply is decoding any more
 }
 
 TEST(Scheduler, OnlySoManyRunTheOthersWait) {
@@ -157,14 +157,14 @@ TEST(Scheduler, SharesPromptsThatBeginAlike) {
   EXPECT_EQ(r.scheduler->stats().tokens_reused, 8u);
 }
 
-// There are blocks for 24 tokens, and three replies that would need 16 each.
+// There are blocks for 24 tokens, and three replies that need 16 each.
 TEST(Scheduler, WithoutMemoryTheLatestWaitsAndIsComputedAgain) {
   const std::string reply = "bcdefghijklmno";
   Replies r(reply, {.n_vocab = 0, .next = {}, .max_batch = 16}, {}, {.max_blocks = 6});
   for (const char* prompt : {"1", "2", "3"}) r.submit(prompt);
   while (r.scheduler->stats().preemptions == 0) ASSERT_TRUE(r.scheduler->step());
-  const auto n_run = static_cast<int>(r.told["1"].size());     // of each of the two that go on: all but the last token
-  EXPECT_EQ(r.blocks->stats().n_used, 2 * ((n_run + 3) / 4));  // the third has nothing left
+  const auto n_run = static_cast<int>(r.told["1"].size());  // of each of the two that continue: all but the last token
+  EXPECT_EQ(r.blocks->stats().n_used, 2 * ((n_run + 3) / 4));  // the third has no blocks left
   r.run();
   for (const char* prompt : {"1", "2", "3"}) EXPECT_EQ(r.told[prompt], "?" + reply) << prompt;
   EXPECT_EQ(r.blocks->stats().n_used, 0);
@@ -190,7 +190,7 @@ TEST(Scheduler, IsCancelledInEveryPhase) {
   const auto waiting = r.submit("xy");
   ASSERT_TRUE(r.scheduler->step());
   for (const auto id : {writing, reading, waiting}) r.scheduler->cancel(id);
-  r.scheduler->cancel(12345);  // nobody
+  r.scheduler->cancel(12345);  // no such reply
   r.run();
   for (const char* prompt : {"ab", "0123456789", "xy"}) EXPECT_EQ(r.reasons.at(prompt), FinishReason::kCancelled);
   EXPECT_EQ(r.told["ab"], "cde");
@@ -253,7 +253,7 @@ TEST(Scheduler, OneWhoseLogitsAreNoNumbersEndsAlone) {
   EXPECT_EQ(r.told["x"], "?c");
 }
 
-// A device's stream for who is alone, and passes for all once another comes.
+// A single reply uses the device's stream; when another arrives, both use passes.
 TEST(Scheduler, ALoneReplyHasTheDevicesStream) {
   Replies r("cdefghijklmnop", {.n_vocab = 0, .next = {}, .max_batch = 16, .decodes = true, .runs_ahead = 2});
   r.submit("ab");
@@ -281,7 +281,7 @@ TEST(Scheduler, SeveralRepliesHaveOneStream) {
   EXPECT_EQ(r.log.n_live_streams, 1);
   for (const auto& stream : r.log.streams) {
     EXPECT_EQ(stream.together, 3);
-    EXPECT_EQ(stream.n_tokens, 4);  // as many as "xy" still wants
+    EXPECT_EQ(stream.n_tokens, 4);  // the rest of "xy"
     EXPECT_EQ(stream.n_taken, 2);
   }
   EXPECT_EQ(r.log.n_batches, 1);
@@ -305,7 +305,7 @@ TEST(Scheduler, AStreamEndsForThoseWhoComeAndGo) {
   r.submit("01");
   ASSERT_TRUE(r.scheduler->step());
   EXPECT_EQ(r.log.n_live_streams, 0);
-  EXPECT_EQ(slices_of(r.log, 1), "e@4 e@4 01@0");  // what the stream had not given is run again
+  EXPECT_EQ(slices_of(r.log, 1), "e@4 e@4 01@0");  // tokens that the stream did not deliver are run again
   ASSERT_TRUE(r.scheduler->step());
   EXPECT_EQ(r.log.streams.back().together, 3);
   r.scheduler->cancel(first);
@@ -323,7 +323,7 @@ TEST(Scheduler, NumbersThatAStreamDrewAheadComeAgain) {
   const GenerateOptions by_chance{.max_tokens = 10, .sample = {.temperature = 0.5f, .top_k = 1, .seed = 5}, .stop = {}};
   r.submit("ab", by_chance);
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(r.scheduler->step());
-  r.submit("xy");  // greedy, beside it
+  r.submit("xy");  // greedy, at the same time
   r.run();
   std::vector<float> used;
   Sampler sampler(sampling_of(by_chance.sample), kVocab);
@@ -334,7 +334,7 @@ TEST(Scheduler, NumbersThatAStreamDrewAheadComeAgain) {
       EXPECT_TRUE(stream.random.empty());
       continue;
     }
-    if (!used.empty()) expected.push_back(used.emplace_back(sampler.uniform()));  // the pass with the other's prompt
+    if (!used.empty()) expected.push_back(used.emplace_back(sampler.uniform()));  // in the pass with the other prompt
     for (int i = 0; i < stream.n_taken; ++i) {
       used.push_back(stream.random.at(static_cast<size_t>(i)));
       expected.push_back(sampler.uniform());
@@ -368,7 +368,7 @@ TEST(Scheduler, WithoutTheDevicesChoiceForSoMany) {
   EXPECT_EQ(r.told["xy"], "cdefgh");
 }
 
-// There are blocks for 24 tokens: streams are short where there is no memory for long ones, and at last one waits.
+// There are blocks for 24 tokens: streams get shorter as memory runs short, and finally one reply waits.
 TEST(Scheduler, StreamsTakeTheMemoryThatThereIs) {
   const std::string reply = "bcdefghijklmno";
   Replies r(reply, with_streams(), {}, {.max_blocks = 6});
@@ -395,7 +395,7 @@ TEST(Scheduler, AStreamThatFailsEndsAllWithTheirText) {
   EXPECT_EQ(r.log.n_live_streams, 0);
 }
 
-// Guesses are more rows of a reply's slice; its text and that of others is as ever.
+// Draft tokens are more rows of a reply's slice; all texts stay the same.
 TEST(Scheduler, GuessesAreRowsOfTheBatch) {
   const std::string reply = "abcdabcdabcdabcdabcdabcdabcdabcd";
   const fake::Script script{.n_vocab = 0, .next = {}, .max_batch = 16};
@@ -412,7 +412,7 @@ TEST(Scheduler, GuessesAreRowsOfTheBatch) {
   EXPECT_EQ(r.results["xy"].tokens, plain.results["xy"].tokens);
   EXPECT_GT(r.results["xy"].stats.n_guessed_right, 10);
   EXPECT_EQ(r.results["zw"].stats.n_guessed, 0);
-  EXPECT_EQ(r.scheduler->stats().steps, plain.scheduler->stats().steps);  // "zw" takes as many as ever
+  EXPECT_EQ(r.scheduler->stats().steps, plain.scheduler->stats().steps);  // "zw" needs the same number of steps
   size_t widest = 0;
   for (const auto& call : r.log.calls) widest = std::max(widest, call.tokens.size());
   EXPECT_GT(widest, 3u);
@@ -421,7 +421,7 @@ TEST(Scheduler, GuessesAreRowsOfTheBatch) {
 
 TEST(Scheduler, GuessesLeaveRoomForOthersAndForPrompts) {
   const std::string reply = "abababababababababababababababab";
-  Replies r(reply, {.n_vocab = 0, .next = {}, .max_batch = 8});  // and 8 rows of logits
+  Replies r(reply, {.n_vocab = 0, .next = {}, .max_batch = 8});  // also 8 rows of logits
   const auto submit = [&](const char* prompt) { r.submit(prompt, {.sample = {}, .stop = {}, .speculate = 7}); };
   for (const char* prompt : {"pq", "rs", "tu"}) submit(prompt);
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(r.scheduler->step());
@@ -444,8 +444,8 @@ TEST(Scheduler, GuessesLeaveRoomForOthersAndForPrompts) {
   EXPECT_GT(r.results["pq"].stats.n_guessed_right, 0);
 }
 
-// Where blocks run out, guesses are given up before anybody has to wait: only a token that is certain takes a block
-// from a later reply.
+// When blocks run out, drafts are given up before any reply has to wait: only a certain token takes a block from a
+// later reply.
 TEST(Scheduler, NobodyGivesWayToGuesses) {
   const std::string reply = "abababababababababababababababab";
   int n_given_way = 0;

@@ -31,7 +31,7 @@ void Sequence::reserve() {
   prefixes_.reserve(n_blocks_for(n));
 }
 
-// Last blocks first: of those that can still be found, they make room first.
+// Releases the last blocks first, so that they are evicted from the prefix cache first.
 void Sequence::truncate(size_t n_tokens) {
   CHECK(n_tokens <= tokens_.size());
   tokens_.resize(n_tokens);
@@ -50,7 +50,7 @@ size_t Sequence::keep_common(std::span<const TokenId> prompt) {
   for (size_t n = prefixes_.size(); (n + 1) * n_per_block_ <= known.size(); ++n) {
     const auto found = pool_->find(prefix_of(n), known.subspan(n * n_per_block_, n_per_block_));
     if (!found) break;
-    truncate(n * n_per_block_);  // a block that was only begun gives way
+    truncate(n * n_per_block_);  // drops a partly filled block
     blocks_.push_back(found->block);
     prefixes_.push_back(found->prefix);
     const auto tokens = known.subspan(n * n_per_block_, n_per_block_);
@@ -60,7 +60,7 @@ size_t Sequence::keep_common(std::span<const TokenId> prompt) {
 }
 
 Result<void> Sequence::make_room(size_t n_tokens) {
-  const size_t first = tokens_.size() / n_per_block_;  // that is written to
+  const size_t first = tokens_.size() / n_per_block_;  // the first block to be written
   if (first < blocks_.size() && tokens_.size() % n_per_block_ > 0) {
     TRY(blocks_[first], pool_->for_writing(blocks_[first]));
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/scheduler.h"
+#include "engine/request_checks.h"
 
 namespace tern {
 
@@ -27,8 +27,7 @@ void SessionCore::reset() {
 
 Result<std::unique_ptr<Generation::Impl>> SessionCore::begin(std::span<const TokenId> prompt,
                                                              const GenerateOptions& options) {
-  TRY(const auto complete, check_request(prompt, options, n_vocab_, n_ctx(), advised_));
-  TRY_STATUS(check_grammar(options, tokenizer_));
+  TRY(const auto complete, check_request(prompt, options, tokenizer_, n_vocab_, n_ctx(), advised_));
   cancel();
   return std::make_unique<Generation::Impl>(
       *sequence_, active_, tokenizer_, n_vocab_, prompt, complete,
@@ -88,7 +87,7 @@ Result<std::vector<float>> SessionCore::embed(std::span<const TokenId> tokens, b
   }
   double squares = 0;
   for (const double value : sum) squares += value * value;
-  // Whatever the gains are: a row of zeros has no direction.
+  // Also correct if all values are 0: a zero vector has no direction.
   const double inverse = squares > 0 ? 1 / std::sqrt(squares) : 0;
   std::vector<float> values;
   for (const double value : sum) values.push_back(static_cast<float>(value * inverse));

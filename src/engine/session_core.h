@@ -1,4 +1,4 @@
-// What a session does with its sequence: replies, one at a time, and logits.
+// The operations of a session on its sequence: replies, one at a time, and logits.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,9 @@ namespace tern {
 
 class SessionCore {
  public:
-  // `tokenizer` may be null: then no text is made. Both must outlive the core. `advised` stands for what a reply's
-  // options leave open.
-  // Guesses (GenerateOptions::speculate) come from `drafter`; null: from the text. `times` are those of the model's
-  // passes, for all who run it; null: this core's own.
+  // `tokenizer` may be null: then there is no text. Both must outlive the core. `advised` supplies sampling options
+  // that a reply leaves unset. `drafter` proposes draft tokens (GenerateOptions::speculate); null: they come from the
+  // text. `times` are the model's pass times, shared by all its sessions; null: this core's own.
   SessionCore(std::unique_ptr<Sequence> sequence, const Tokenizer* tokenizer, int n_vocab,
               const SampleOptions& advised = {}, std::shared_ptr<PassTimes> times = {},
               std::unique_ptr<Drafter> drafter = {})
@@ -41,7 +40,7 @@ class SessionCore {
 
   Result<std::vector<float>> embed(std::span<const TokenId> tokens, bool mean);
 
-  // What is known of the engine's grammars, for all who use them; by default this core knows its own.
+  // Shares the grammar cache of the engine's sessions; by default the core has its own.
   void share_grammars(std::shared_ptr<GrammarCache> grammars) { grammars_ = std::move(grammars); }
 
   Sequence& sequence() { return *sequence_; }
@@ -51,8 +50,8 @@ class SessionCore {
 
  private:
   Result<void> check_tokens(std::span<const TokenId> tokens) const;
-  void cancel();          // the generation under way, if there is one
-  int most_rows() const;  // of logits, in one pass
+  void cancel();          // cancels the generation in progress, if any
+  int most_rows() const;  // of logits in one pass
 
   std::unique_ptr<Sequence> sequence_;
   const Tokenizer* tokenizer_;
@@ -61,7 +60,7 @@ class SessionCore {
   std::shared_ptr<PassTimes> times_;
   std::unique_ptr<Drafter> drafter_;
   std::shared_ptr<GrammarCache> grammars_ = std::make_shared<GrammarCache>();
-  Generation::Impl* active_ = nullptr;  // the generation under way; it sets this
+  Generation::Impl* active_ = nullptr;  // the generation in progress, which sets this itself
 };
 
 }  // namespace tern

@@ -43,7 +43,7 @@ TEST(SessionCore, StopsWhereTheContextIsFull) {
   Fixture f("cdefghijkl", 6);
   const auto result = f.generate("ab").value();
   EXPECT_EQ(result.reason, FinishReason::kContextFull);
-  EXPECT_EQ(result.text, "cdefg");  // four tokens fit after the prompt, and their last prediction needs no room
+  EXPECT_EQ(result.text, "cdefg");  // four tokens fit after the prompt, and the last prediction needs no room
   EXPECT_EQ(f.core->n_used(), 6);
 
   Fixture full("c", 2);
@@ -85,7 +85,7 @@ TEST(SessionCore, AConversationIsNotComputedTwice) {
   EXPECT_EQ(f.log.calls[0].first_pos, 4);
 
   f.log.calls.clear();
-  f.generate("abcdX", {.max_tokens = 1, .sample = {}, .stop = {}}).value();  // the same prompt: its last token again
+  f.generate("abcdX", {.max_tokens = 1, .sample = {}, .stop = {}}).value();  // same prompt: runs only its last token
   EXPECT_EQ(f.log.calls[0].tokens, ids("X"));
 
   f.core->reset();
@@ -120,7 +120,7 @@ TEST(SessionCore, ALostDeviceIsAnErrorAndTheTextSoFarWasShown) {
   EXPECT_EQ(f.shown, "cde");
 }
 
-// What could have become a stop string is text after all.
+// Text held back as a possible stop string is output on an error.
 TEST(SessionCore, AnErrorLosesNoTextThatWasHeldBack) {
   Fixture f("cdefgh", 64, {.n_vocab = 0, .next = {}, .fail_at_pos = 4});
   EXPECT_EQ(f.generate("ab", {.sample = {}, .stop = {"def"}}).error().code, ErrorCode::kDeviceLost);
@@ -144,14 +144,14 @@ TEST(SessionCore, LogitsComeRowByRow) {
   EXPECT_EQ(failing.error().message, "full");
 }
 
-// Ten tokens of context; the first two are kept, and of the others the later half.
+// Ten tokens of context: the first two are kept, and the later half of the others.
 TEST(SessionCore, GoesOnPastTheContextWhereItMay) {
   for (const bool decodes : {false, true}) {
     Fixture f("cdefghijklmnopqrstuvwxyz", 10, {.n_vocab = 0, .next = {}, .decodes = decodes});
     const auto result = f.generate("ab", {.max_tokens = 14, .sample = {}, .keep_past_context = 2}).value();
     EXPECT_EQ(result.reason, FinishReason::kMaxTokens);
     EXPECT_EQ(result.stats.n_generated, 14);
-    // "abcdefghij" and then 'k', which does not fit: "ab" and "hijk" are what the model reads on.
+    // "abcdefghij" and then 'k', which does not fit: the model continues from "ab" and "hijk".
     std::string read;
     for (const auto& call : f.log.calls) {
       if (call.tokens.size() > 1)
@@ -179,7 +179,7 @@ TEST(FitContext, TakesWhatThereIsMemoryFor) {
   EXPECT_EQ(n_ctx(65536, 5000), 4096);
   EXPECT_EQ(n_ctx(3000, 2500), 2048);
   EXPECT_EQ(n_ctx(65536, 2047), 0);
-  EXPECT_EQ(n_ctx(512, 511), 0);  // less than the least: all or nothing
+  EXPECT_EQ(n_ctx(512, 511), 0);  // below the minimum: all or nothing
 }
 
 }  // namespace

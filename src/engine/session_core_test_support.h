@@ -1,4 +1,4 @@
-// The core of a session on a scripted backend, for tests.
+// A session core on a scripted backend, for tests.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ inline std::vector<TokenId> ids(std::string_view text) { return {text.begin(), t
 
 // A model that continues "ab" with `reply` (then stop tokens), in a context of n_ctx tokens.
 struct Fixture {
-  // `row`: what a further row of a pass costs, of the first.
+  // `row`: cost of a further row in a pass, relative to the first.
   explicit Fixture(std::string_view reply, int n_ctx = 64, fake::Script script = {}, double row = 0.2) {
     script.n_vocab = kVocab;
     script.next = ids("?" + std::string(reply));

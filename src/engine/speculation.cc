@@ -14,7 +14,7 @@ Draft LookupDrafter::draft(std::span<const TokenId> known, size_t most) {
   if (length_ == 0) look_for(known, follows_ ? kMany : kShortest);
   if (!follows_) return {};
   tokens_.clear();
-  const size_t period = known.size() - from_;  // what goes on past the text's end has come before
+  const size_t period = known.size() - from_;  // beyond the text's end, the match repeats with this period
   for (size_t i = 0; i < most; ++i) tokens_.push_back(i < period ? known[from_ + i] : tokens_[i - period]);
   return {.tokens = tokens_, .evidence = length_};
 }
@@ -27,8 +27,8 @@ void LookupDrafter::forget() {
   follows_ = false;
 }
 
-// Whether what is new goes on as the place that was found does. Where one token after many is another one, the text may
-// be a copy with a change.
+// Checks whether the new tokens continue the match. A single differing token after many equal ones is tolerated: the
+// text may be a copy with a change.
 void LookupDrafter::follow(std::span<const TokenId> known) {
   for (size_t i = n_known_; follows_ && i < known.size(); ++i) {
     if (known[from_++] == known[i]) {
@@ -73,7 +73,7 @@ void LookupDrafter::look_for(std::span<const TokenId> known, size_t shortest) {
   }
 }
 
-// As measured on code, JSON and stories, roughly.
+// Rough measurements on code, JSON and stories.
 double LookupDrafter::expected(size_t kind) const {
   constexpr std::array kExpected = {0.6, 0.0, 0.25, 0.35, 0.5, 0.6, 0.7, 0.8};
   return kind < kExpected.size() ? kExpected[kind] : 0.9;
@@ -90,7 +90,7 @@ Draft ModelDrafter::draft(std::span<const TokenId> known, size_t most) {
   }
   while (tokens_.size() < most && sequence_->n_used() + std::ssize(rest) <= sequence_->n_ctx()) {
     const auto logits = sequence_->append(rest, WantLogits::kLast, 1);
-    if (!logits) break;  // guesses are no duty
+    if (!logits) break;  // drafts are optional
     tokens_.push_back(static_cast<TokenId>(std::ranges::max_element(*logits) - logits->begin()));
     rest = std::span(tokens_).last(1);
   }
@@ -105,8 +105,9 @@ std::shared_ptr<PassTimes> PassTimes::fixed(double slope) {
   return times;
 }
 
-// Two passes one after the other with other numbers of rows say what a row costs, whatever else the machine does. Where
-// all have one row, what was found is forgotten little by little: it may have been a moment of other work.
+// Two consecutive passes with different numbers of rows show the cost of a row, independent of the machine's other
+// load. While all passes have one row, the estimate slowly decays to the default: it may stem from a moment of other
+// load.
 void PassTimes::add(size_t rows, double seconds) {
   if (is_fixed_ || rows == 0 || !(seconds > 0)) return;
   constexpr double kSmoothing = 8, kForgetting = 4096, kCheapest = 0.01, kDearest = 2;
@@ -135,7 +136,7 @@ SpeculationPace::SpeculationPace(size_t most, const Drafter& drafter, const Pass
 SpeculationPace::Choice SpeculationPace::best(size_t evidence, size_t most, const PassPlan& plan) const {
   Choice best;
   const auto rows = static_cast<double>(plan.rows);
-  double rate = kWorth * plan.tokens / times_.relative(rows);  // tokens in the time of one row
+  double rate = kWorth * plan.tokens / times_.relative(rows);  // tokens per duration of a one-row pass
   double all_right = 1, tokens = 0;
   for (size_t n = 1; n <= most; ++n) {
     all_right *= right_[Draft::kind(evidence + n - 1)];
@@ -150,7 +151,7 @@ SpeculationPace::Choice SpeculationPace::best(size_t evidence, size_t most, cons
 
 size_t SpeculationPace::n_wanted(const PassPlan& plan) {
   const size_t most = std::min(most_, plan.most_guesses);
-  if (is_free_) return most_;  // to see whether they would have been right
+  if (is_free_) return most_;  // to learn their acceptance rate
   if (most == 0) return 0;
   if (const size_t n = best(0, most, plan).n; n > 0) {
     next_pause_ = kShortestPause;

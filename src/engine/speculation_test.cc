@@ -1,4 +1,4 @@
-// Guesses: where they come from, when they are made, and that they change nothing but the time.
+// Speculative decoding: the source of drafts, when they are made, and that they change only the speed.
 #include "engine/speculation.h"
 
 #include <gtest/gtest.h>
@@ -20,16 +20,16 @@ std::string drafted(std::string_view text, size_t most = 8) {
 TEST(LookupDrafter, GoesOnAsTheTextDidBefore) {
   EXPECT_EQ(drafted("the cat sat. the ca"), "t sat. t");
   EXPECT_EQ(drafted("the cat sat. the ca", 3), "t s");
-  EXPECT_EQ(drafted("abXabYab"), "YabYabYa");  // the latest of the equally long, and so on
+  EXPECT_EQ(drafted("abXabYab"), "YabYabYa");  // the latest of equally long matches, then repeating
   EXPECT_EQ(drafted("ababab"), "abababab");
   EXPECT_EQ(drafted("cabX abY cab"), "X abY ca");  // a longer match is better
   EXPECT_EQ(drafted("abcabd"), "");
-  EXPECT_EQ(drafted("xax"), "");  // one token says too little
+  EXPECT_EQ(drafted("xax"), "");  // one token is not enough
   EXPECT_EQ(drafted(""), "");
   EXPECT_EQ(drafted("ababab", 0), "");
 }
 
-// Token by token: what it says after each, from the first one on.
+// The drafts after each token, from the first one on.
 struct Step {
   std::string guess;
   size_t evidence;
@@ -52,7 +52,7 @@ TEST(LookupDrafter, KnowsHowLongTheTextAgrees) {
 }
 
 TEST(LookupDrafter, FollowsACopyPastAChange) {
-  // "d" has become "D"; after "abc", too little agrees to go on.
+  // "d" has become "D"; after "abc", too few tokens match to continue.
   EXPECT_EQ(steps("zabcdefgh.zabcDefg", 14), (std::vector<Step>{{"d", 4}, {"e", 0}, {"f", 4}, {"g", 5}, {"h", 6}}));
   EXPECT_EQ(steps("abcdefgh.abcDe", 12), (std::vector<Step>{{"d", 3}, {"", 0}, {"", 0}}));
   EXPECT_EQ(steps("zabcdefgh.zabcDEf", 15), (std::vector<Step>{{"e", 0}, {"", 0}, {"", 0}}));  // two changes
@@ -76,9 +76,9 @@ TEST(PassTimes, LearnWhatARowCosts) {
   const auto seconds = [](double rows) { return 0.02 * (1 + 0.6 * (rows - 1)); };
   for (const size_t rows : {1, 1, 1, 4, 1, 8, 2, 1, 5, 3, 9, 1, 4, 1, 8, 1})
     times.add(rows, seconds(static_cast<double>(rows)));
-  EXPECT_NEAR(times.relative(8), 1 + 0.6 * 7, 0.4);  // what was supposed at first has a tenth of the weight
+  EXPECT_NEAR(times.relative(8), 1 + 0.6 * 7, 0.4);  // the initial assumption has a tenth of the weight
   EXPECT_NEAR(times.one(), 0.02, 0.002);
-  for (int i = 0; i < 40; ++i) times.add(8, 2 * seconds(8));  // the machine has become slower, not rows dearer
+  for (int i = 0; i < 40; ++i) times.add(8, 2 * seconds(8));  // the machine became slower, not the rows
   EXPECT_NEAR(times.relative(8), 1 + 0.6 * 7, 0.4);
   EXPECT_NEAR(times.one(), 0.04, 0.004);
 }
@@ -92,7 +92,7 @@ TEST(PassTimes, ForgetAMomentOfOtherWork) {
   EXPECT_LT(times.relative(2), 1.25);
 }
 
-// How many guesses are checked where a draft of `most` has this evidence, and rows cost this part of the first.
+// The number of checked draft tokens for a draft of `most` tokens with this evidence, within the room of `plan`.
 size_t n_checked(const SpeculationPace& pace, size_t evidence, size_t most = 15, PassPlan plan = {}) {
   static const std::vector<TokenId> tokens(32);
   plan.most_guesses = most;
@@ -107,13 +107,12 @@ TEST(SpeculationPace, ChecksAsManyAsPay) {
   EXPECT_GT(n_checked(on_cheap, 15), 11u);
   EXPECT_LT(n_checked(on_usual, 15), 11u);
   EXPECT_GT(n_checked(on_usual, 15), 4u);
-  EXPECT_LT(n_checked(on_usual, 4), n_checked(on_usual, 8));  // less speaks for it
-  EXPECT_EQ(n_checked(on_usual, 15, 3), 3u);                  // no more than there is room for
+  EXPECT_LT(n_checked(on_usual, 4), n_checked(on_usual, 8));  // less evidence
+  EXPECT_EQ(n_checked(on_usual, 15, 3), 3u);                  // limited by the available room
   EXPECT_EQ(n_checked(on_dear, 3), 0u);
   EXPECT_GT(n_checked(on_dear, 15), 0u);
   EXPECT_EQ(n_checked(SpeculationPace(2, drafter, *cheap), 15), 2u);
-  // A row more is a smaller part of a pass that has many already, but costs as much as theirs and brings less than one
-  // of them.
+  // Another row is a smaller part of a pass with many rows, but costs as much as each of them and yields less.
   EXPECT_LT(n_checked(on_usual, 15, 15, {.rows = 16, .tokens = 16}), n_checked(on_usual, 15));
 }
 
@@ -130,7 +129,7 @@ TEST(SpeculationPace, PlansWhatItExpects) {
   EXPECT_EQ(plan.most_guesses, 6u);
 }
 
-// Guesses that are free are compared with the text whether they are checked or not.
+// Free drafts are compared with the text whether they are checked or not.
 TEST(SpeculationPace, LearnsHowOftenGuessesAreRight) {
   const LookupDrafter drafter;
   const auto times = PassTimes::fixed(0.2);
@@ -143,7 +142,7 @@ TEST(SpeculationPace, LearnsHowOftenGuessesAreRight) {
   EXPECT_GT(n_checked(pace, 15), 0u);  // another kind
   for (n = 0; n < 100 && n_checked(pace, 6) == 0; ++n) pace.add({.tokens = guess, .evidence = 6}, right);
   EXPECT_LT(n, 20);
-  EXPECT_EQ(n_checked(pace, 6), 1u);  // the second guess was wrong each time
+  EXPECT_EQ(n_checked(pace, 6), 1u);  // the second draft token was wrong each time
 }
 
 TEST(SpeculationPace, AsksAModelThatIsWrongOnlyNowAndThen) {
@@ -164,7 +163,7 @@ TEST(SpeculationPace, AsksAModelThatIsWrongOnlyNowAndThen) {
   int n_passes = 0;
   for (; n_passes < 2000 && pace.n_wanted(plan) < 3; ++n_passes)
     pace.add({.tokens = std::span(guesses).first(2)}, right);
-  EXPECT_LT(n_passes, 1200);  // it is right again: after a pause or two
+  EXPECT_LT(n_passes, 1200);  // drafts are right again: noticed after a pause or two
 }
 
 struct Both {
@@ -193,14 +192,15 @@ void expect_same(const Both& both) {
   EXPECT_EQ(both.guessed.stats.n_generated, both.plain.stats.n_generated);
 }
 
-// The fake model's reply depends on the position alone, so guesses are right where the text repeats itself.
+// The fake model's reply depends only on the position, so drafts are right where the text repeats.
 TEST(Speculation, ARepeatingReplyTakesFewerPasses) {
   const Both both = generate_both("abcdabcdabcdabcdabcdabcdabcdabcd", "xy");
   expect_same(both);
   EXPECT_LT(both.n_calls, both.n_plain_calls);
 }
 
-// After "pq" comes "r": too little speaks for it to be checked where rows are dear, until it has been right some times.
+// After "pq" comes "r": at first too little evidence to check it while rows are expensive, until it was right some
+// times.
 TEST(Speculation, LearnsFromGuessesThatAreNotChecked) {
   const fake::Script script{.n_vocab = 0, .next = {}, .max_batch = 16, .max_logit_rows = 16};
   std::string reply;
@@ -216,7 +216,7 @@ TEST(Speculation, IsCounted) {
   const Both both = generate_both("abcdabcdabcdabcdabcdabcdabcdabcd", "xy");
   EXPECT_EQ(both.plain.stats.n_guessed, 0);
   EXPECT_GT(both.guessed.stats.n_guessed, 10);
-  // A pass for each token that was no right guess.
+  // Each accepted draft token saves one pass.
   EXPECT_EQ(both.n_plain_calls - both.n_calls, static_cast<size_t>(both.guessed.stats.n_guessed_right));
 }
 
@@ -229,7 +229,7 @@ TEST(Speculation, EndsWhereTheReplyEnds) {
   const std::string reply = "abcdabcdabcdabcdabcdabcdabcdabcd";
   for (int n = 1; n < 30; ++n) expect_same(generate_both(reply, "xy", {.max_tokens = n, .sample = {}, .stop = {}}));
   for (int n_ctx = 3; n_ctx < 30; ++n_ctx) expect_same(generate_both(reply, "xy", {}, n_ctx));
-  for (size_t n = 8; n < 16; ++n) {  // right guesses go on past the stop string
+  for (size_t n = 8; n < 16; ++n) {  // right drafts go past the stop string
     expect_same(generate_both(reply, "xy", {.sample = {}, .stop = {reply.substr(0, n)}}));
     expect_same(generate_both("z" + reply, "xy", {.sample = {}, .stop = {reply.substr(3, n)}}));
   }

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// The length of the longest end of `text` that begins `stop`, not counting all of `stop`.
+// The length of the longest suffix of `text` that is a proper prefix of `stop`.
 size_t partial_match(std::string_view text, std::string_view stop) {
   for (size_t n = std::min(text.size(), stop.size() - 1); n > 0; --n) {
     if (text.ends_with(stop.substr(0, n))) return n;

@@ -1,4 +1,4 @@
-// From tokens to the text that the user sees: whole UTF-8 characters, up to the first stop string.
+// Turns tokens into the text that the user sees: whole UTF-8 characters, up to the first stop string.
 #pragma once
 
 #include <span>
@@ -15,10 +15,10 @@ class TextStream {
   explicit TextStream(std::span<const std::string> stop_strings)
       : stop_strings_(stop_strings.begin(), stop_strings.end()) {}
 
-  // The text that may be shown now that `bytes` have arrived. What could still become a stop string is held back.
+  // Takes new bytes and returns the text that may be shown. Text that could become a stop string is held back.
   std::string feed(std::string_view bytes);
 
-  // What was held back, at the end of generation. Empty after a stop string.
+  // Returns the text held back, at the end of the reply. Empty after a stop string.
   std::string finish();
 
   bool stopped() const { return stopped_; }  // a stop string has appeared

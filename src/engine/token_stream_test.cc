@@ -1,4 +1,4 @@
-// The generate loop where the device chooses the tokens.
+// The generate loop with device-side sampling.
 #include <gtest/gtest.h>
 
 #include "engine/session_core_test_support.h"
@@ -54,7 +54,7 @@ TEST(TokenStream, StopsAtAStopString) {
   EXPECT_EQ(result.reason, FinishReason::kStopString);
   EXPECT_EQ(f.shown, "cd");
   EXPECT_EQ(f.log.streams.at(0).n_taken, 3);
-  EXPECT_EQ(f.core->n_used(), 5);  // "abcde"; 'f' was chosen but not run by anybody who counts
+  EXPECT_EQ(f.core->n_used(), 5);  // "abcde"; 'f' was chosen but not counted as run
 }
 
 TEST(TokenStream, StopsWhereTheContextIsFull) {
@@ -92,11 +92,11 @@ TEST(TokenStream, AnErrorComesBackAfterTheTextSoFar) {
   const auto result = f.generate("ab", {.sample = {}, .stop = {"fgz"}});
   EXPECT_EQ(result.error().code, ErrorCode::kDeviceLost);
   EXPECT_NE(result.error().message.find("position 5"), std::string::npos);
-  EXPECT_EQ(f.shown, "cdef");  // the 'f' had been held back
+  EXPECT_EQ(f.shown, "cdef");  // 'f' had been held back
   EXPECT_EQ(f.core->n_used(), 5);
 }
 
-// The device has run past what was taken, and the cache holds that; it must be taken for unused.
+// The device has run past the tokens taken, and the cache contains these; they must count as unused.
 TEST(TokenStream, TheNextTurnReusesOnlyWhatWasTaken) {
   Fixture f("cdefghijkl", 64, on_device(5));
   f.generate("ab", {.sample = {}, .stop = {"ef"}}).value();

@@ -12,14 +12,14 @@
 namespace tern {
 namespace {
 
-// A tokenizer.json is a JSON object; white space may come first.
+// True for a tokenizer.json: a JSON object, possibly after white space.
 bool looks_like_json(Bytes bytes) {
   const size_t start =
       as_text(bytes.first(std::min<size_t>(bytes.size(), 64))).find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return start != std::string_view::npos && bytes[start] == std::byte{'{'};
 }
 
-// The error with the file's name before it.
+// Prefixes the error with the file's name.
 std::unexpected<Error> in_file(const std::string& path, Error error) {
   if (!error.message.starts_with(path)) error.message = path + ": " + error.message;
   return std::unexpected(std::move(error));
@@ -60,7 +60,7 @@ Result<ModelText> read_model_text(const ModelSource& source, const std::string& 
   if (chat_template.empty()) {
     return make_model_text(std::move(text->vocab), std::move(text->chat_template), source.path());
   }
-  // The user's own: what is wrong with it is said at once.
+  // The user's own template: its errors are reported at once.
   TRY(auto made, make_model_text(std::move(text->vocab), chat_template, source.path()));
   if (auto good = made.chat_template->check(); !good) {
     return in_file("the given chat template", std::move(good).error());
@@ -75,7 +75,7 @@ Result<std::unique_ptr<Tokenizer>> make_tokenizer(const ModelSource& source) {
 
 namespace {
 
-// Of a directory only the files of its tokenizer are looked at: checking the shards of a model takes seconds.
+// In a directory, reads only the tokenizer's files: checking the shards of a model takes seconds.
 Result<std::unique_ptr<Tokenizer>> load_from(const std::string& path, const MetadataChanges& changes) {
   if (is_directory(path)) {
     TRY_STATUS(refuse_changes(changes, path));

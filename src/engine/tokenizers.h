@@ -1,4 +1,4 @@
-// Making the tokenizer and the chat template of a model file.
+// Creates the tokenizer and the chat template of a model file.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,20 @@
 
 namespace tern {
 
-// All are missing where the model comes without a tokenizer.
+// All members are empty if the model has no tokenizer.
 struct ModelText {
   std::unique_ptr<Tokenizer> tokenizer;
-  std::optional<ChatTemplate> chat_template;  // not looked at yet
-  TurnTokenizer* turns = nullptr;             // the tokenizer, where there is a template
+  std::optional<ChatTemplate> chat_template;  // not parsed yet
+  TurnTokenizer* turns = nullptr;             // the tokenizer, if there is a template
 };
 
-// `chat_template` is Jinja source to use instead of the model's; empty: the model's own.
-// One that is given is checked.
+// `chat_template` is Jinja source that replaces the model's own; it is checked at once. Empty: the model's own.
 Result<ModelText> read_model_text(const ModelSource& source, const std::string& chat_template = {});
 
-// The tokenizer alone; null where the model comes without.
+// Only the tokenizer; null if the model has none.
 Result<std::unique_ptr<Tokenizer>> make_tokenizer(const ModelSource& source);
 
-// All of a vocabulary from anywhere; `path` is for messages.
+// Builds all of it from a vocabulary of any source; `path` is for messages.
 Result<ModelText> make_model_text(Vocab vocab, std::optional<std::string> chat_template, const std::string& path);
 
 }  // namespace tern

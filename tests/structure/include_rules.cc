@@ -26,20 +26,70 @@ const std::vector<FolderRule>& include_table() {
       {"src/backend/ref", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
       {"src/backend/cpu", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
       {"src/backend/cpu/study", {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/cpu"}},
+      {"src/backend/both", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
       {"src/backend/fake", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
       {"src/backend/gpu",
        {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/wgsl",
-        "src/backend/gpu/kernels"}},
+        "src/backend/gpu/kernels", "src/backend/gpu/device", "src/backend/gpu/weights", "src/backend/gpu/memory",
+        "src/backend/gpu/record", "src/backend/gpu/trust", "src/backend/gpu/run", "src/backend/gpu/profile"}},
       {"src/backend/gpu/wgsl", {"src/base"}},
       {"src/backend/gpu/kernels", {"src/base", "src/quant", "src/backend/gpu/wgsl"}},
+      {"src/backend/gpu/device", {"src/base", "src/backend/gpu/wgsl"}},
+      {"src/backend/gpu/dawn", {"src/base", "src/backend/gpu/device", "src/backend/gpu/wgsl"}},
+      {"src/backend/gpu/weights",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/kernels", "src/backend/gpu/wgsl"}},
+      {"src/backend/gpu/memory",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/kernels", "src/backend/gpu/wgsl"}},
+      {"src/backend/gpu/batch",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/kernels", "src/backend/gpu/memory"}},
+      {"src/backend/gpu/record",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/kernels", "src/backend/gpu/wgsl", "src/backend/gpu/weights", "src/backend/gpu/memory",
+        "src/backend/gpu/batch"}},
+      {"src/backend/gpu/trust",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/kernels", "src/backend/gpu/wgsl", "src/backend/gpu/memory", "src/backend/gpu/batch",
+        "src/backend/gpu/record"}},
+      {"src/backend/gpu/run",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/kernels", "src/backend/gpu/weights", "src/backend/gpu/memory", "src/backend/gpu/batch",
+        "src/backend/gpu/record", "src/backend/gpu/trust"}},
+      {"src/backend/gpu/profile",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/kernels", "src/backend/gpu/memory", "src/backend/gpu/batch", "src/backend/gpu/record",
+        "src/backend/gpu/run"}},
+      {"src/backend/gpu/web",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/record", "src/backend/gpu/trust"}},
       {"src/routing", {"src/base", "src/file"}},
       {"src/engine",
        {"src/base", "src/file", "src/quant", "src/text", "src/sample", "src/grammar", "src/model", "src/plan",
-        "src/backend", "src/backend/ref", "src/backend/cpu", "src/backend/gpu", "src/backend/fake", "src/routing"}},
+        "src/backend", "src/backend/ref", "src/backend/cpu", "src/backend/gpu", "src/backend/gpu/device",
+        "src/backend/both", "src/backend/fake", "src/routing"}},
       {"src/tools",
-       {"src/base", "src/file", "src/quant", "src/text", "src/sample", "src/grammar", "src/model", "src/plan",
-        "src/backend", "src/backend/ref", "src/backend/cpu", "src/backend/cpu/study", "src/backend/gpu",
-        "src/backend/fake", "src/engine", "src/routing"}},
+       {"src/base",
+        "src/file",
+        "src/quant",
+        "src/text",
+        "src/sample",
+        "src/grammar",
+        "src/model",
+        "src/plan",
+        "src/backend",
+        "src/backend/ref",
+        "src/backend/cpu",
+        "src/backend/cpu/study",
+        "src/backend/gpu",
+        "src/backend/gpu/device",
+        "src/backend/gpu/weights",
+        "src/backend/gpu/memory",
+        "src/backend/gpu/record",
+        "src/backend/fake",
+        "src/engine",
+        "src/routing"}},
       {"src/hub", {"src/base"}},
       {"src/c_api", {"src/base"}},
       {"apps/cli", {"apps/server", "apps/load"}},
@@ -62,7 +112,7 @@ bool is_within(std::string_view path, std::string_view folder) {
   return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
 }
 
-// The row of the deepest folder that holds `path`; nullptr if the table knows none.
+// The row of the deepest folder in the table that contains `path`; nullptr if there is none.
 const FolderRule* rule_of(std::string_view path) {
   const FolderRule* best = nullptr;
   for (const FolderRule& rule : include_table()) {
@@ -97,7 +147,7 @@ std::vector<Include> includes_of(const fs::path& file) {
   return found;
 }
 
-// The file of the tree that the include names, relative to the root; nothing if it is a library's.
+// The file of the tree that the include refers to, relative to the root; nullopt for a library's header.
 std::optional<std::string> resolve(const fs::path& root, const fs::path& from, const Include& include) {
   std::vector<fs::path> search = {"src", "include", "apps"};
   if (include.quoted) search.insert(search.begin(), from.parent_path());

@@ -1,4 +1,4 @@
-// Which folder may include which: the layering of the project as one table, and the check of a source tree against it.
+// Which folder may include which: the project's layers as one table, and a check of a source tree against it.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ struct FolderRule {
   std::vector<std::string_view> may_include;  // folders, besides itself and include/tern
 };
 
-// The table. A folder that is not named in a row may not be included from there.
+// The table. A row's folder may not include folders that the row does not name.
 const std::vector<FolderRule>& include_table();
 
 // Checks every C++ file below include/, src/ and apps/ of `root`. Returns one line per violation,

@@ -57,7 +57,7 @@ TEST(IncludeTable, NamesOnlyItsOwnFolders) {
   }
 }
 
-// Backends are alternatives: none may lean on another, or a test of one against the other would prove nothing.
+// Backends are alternatives: none may use another, because tests that compare one with the other would prove nothing.
 TEST(IncludeTable, KeepsBackendsApart) {
   for (const FolderRule& rule : include_table()) {
     if (!rule.folder.starts_with("src/backend/")) continue;

@@ -1,4 +1,4 @@
-// The library is used by programs that have no command line: what it says names no flag of one.
+// Programs without a command line use the library, so its messages must not name command-line flags.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace tern::structure {
 namespace {
 
-// The texts between quotes of a line of code that have a flag or a script of ours in them.
+// The string literals in a line of code that contain one of Tern's flags or scripts.
 std::vector<std::string> texts_with_flags(const std::string& line) {
   static const std::regex kText(R"re("((?:[^"\\]|\\.)*)")re");
   static const std::regex kFlag(R"re((^|[\s(`])(--[a-z][a-z-]+|-[a-zA-Z]([\s,;]|$)|-hf\b|\./(setup|run|check)))re");
@@ -40,7 +40,7 @@ TEST(Messages, FlagsAreSeen) {
 }
 
 TEST(Messages, OfTheLibraryNameNoFlags) {
-  // A shell's command, and how a file was made.
+  // A shell command, and a note on how a file was made.
   constexpr std::array<std::string_view, 2> kOthers = {"(ulimit -u)", "Made by `tern synth"};
   size_t n_files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_path("src")))) {

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "backend/gpu/memory/kv_order.h"
 #include "backend/gpu/run/executable.h"
-#include "backend/gpu/weights/upload.h"
-#include "backend/kv_layout.h"
+#include "backend/gpu/run/memory_need.h"
 #include "base/format_text.h"
 #include "base/log.h"
 
@@ -28,8 +26,7 @@ Result<Restrictions> parse_restrictions(const std::vector<std::string>& names) {
       without.timestamps = true;
     } else if (name == "limits") {
       without.default_limits = true;
-    } else if (name != "serial" &&
-               name != "tuned") {  // ways to lay out kernels (recorder.h), no features of the device
+    } else if (name != "serial" && name != "tuned") {  // choices of kernel layout (recorder.h), not device features
       return fail(ErrorCode::kInvalidArgument,
                   "unknown GPU feature '{}'; known are f16, subgroups, subgroup-matrix, dot4, timestamps, limits, "
                   "serial, tuned",
@@ -41,7 +38,7 @@ Result<Restrictions> parse_restrictions(const std::vector<std::string>& names) {
 
 std::string gigabytes(uint64_t bytes) { return format_text("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
 
-// Before anything is uploaded. A device that does not tell how much it has gets its chance.
+// Called before anything is uploaded. If the device does not report its memory, try anyway.
 Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const CompileOptions& options) {
   const uint64_t need = memory_need(plan, options, 0, KvType::kF16).total();
   if (adapter.memory_bytes == 0 || need <= adapter.memory_bytes) return {};
@@ -50,14 +47,8 @@ Result<void> check_memory(const AdapterInfo& adapter, const Plan& plan, const Co
               adapter.name, gigabytes(adapter.memory_bytes));
 }
 
-uint64_t activation_bytes(const Plan& plan, int max_batch, int max_logit_rows) {
-  uint64_t bytes = plan.config.int8_activations ? 0 : halves_bytes(plan, max_batch);
-  for (const auto& buffer : plan.buffers) bytes += device_bytes(buffer, max_batch, max_logit_rows);
-  return bytes;
-}
-
-// How many tokens at a time: as many as a GPU of its own takes without giving more than a small part of its memory for
-// them, or some more than the least where that is shared with the processor, or nobody knows how much it is.
+// Tokens per batch. A discrete GPU takes as many as need only a small part of its memory. If its memory is shared with
+// the processor, or of unknown size, somewhat more than the minimum.
 int batch_for(const Device& device, const Plan& plan, const CompileOptions& options) {
   constexpr int kMostOfShared = 512;
   constexpr uint64_t kPartOfMemory = 32;
@@ -67,11 +58,11 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
   const uint64_t copy = options.exact_head == ExactHead::kNo ? 0 : HeadCopy::bytes(plan, options.max_logit_rows);
   const uint64_t weights = memory_need(plan, options, 0, KvType::kF16).weights + copy;
   const auto has_room = [&](int n) {
-    // Ternary prompts on matrices have their queries, keys and values twice.
+    // With subgroup matrices, ternary prompts hold their queries, keys and values twice.
     const uint64_t twice = plan.config.int8_activations ? qkv_rows_bytes(plan, n) : 0;
     const uint64_t bytes = activation_bytes(plan, n, options.max_logit_rows) + twice;
     const bool fits = adapter.memory_bytes == 0 || weights + bytes <= adapter.memory_bytes;
-    // Rows of logits are as many however many tokens there are at a time.
+    // The number of logit rows does not depend on the number of tokens.
     const uint64_t of_tokens = activation_bytes(plan, n, 1) + twice;
     return fits && (!is_own || of_tokens <= adapter.memory_bytes / kPartOfMemory) &&
            std::ranges::all_of(plan.buffers, [&](const auto& buffer) {
@@ -83,7 +74,7 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
   return std::max(n, options.max_batch);
 }
 
-// A copy of the head that need not be is left out where there is no memory for it beside a conversation.
+// An optional copy of the head is left out if there is no memory for it beside a conversation.
 ExactHead exact_head_on(const AdapterInfo& adapter, const Plan& plan, const CompileOptions& options) {
   constexpr int kConversation = 16384;
   const uint64_t need = memory_need(plan, options, std::min(plan.config.n_ctx, kConversation), KvType::kF16).total();
@@ -103,7 +94,7 @@ Result<std::unique_ptr<GpuExecutable>> compile_tested(const Plan& plan, const Co
                                                       DeviceOptions device_options, const OpenDevice& open) {
   TRY(auto trusted, open_trusted(device_options, open));
   options.end_phase("GPU");
-  static std::atomic_flag has_warned;  // once for all models of a process
+  static std::atomic_flag has_warned;  // warns once per process, not per model
   if (trusted.device->adapter().type == AdapterType::kSoftware && options.gpu.adapter.empty() &&
       !has_warned.test_and_set()) {
     warn("no GPU found: {} draws on the CPU, far slower than the cpu backend", trusted.device->adapter().name);
@@ -111,7 +102,7 @@ Result<std::unique_ptr<GpuExecutable>> compile_tested(const Plan& plan, const Co
   const bool has_matrices = !trusted.device->features().matrices.empty();
   TRY(auto made, put_on(std::move(trusted.device), plan, options));
   if (const auto right = made->check(); !right) {
-    // Products of prompts may be those of subgroup matrices, of which the device's test has no kernel.
+    // Products of prompts may use subgroup matrices, for which the device's self-test has no kernel.
     if (right.error().code != ErrorCode::kNotSupported || !has_matrices) return std::unexpected(right.error());
     made.reset();
     device_options.without.subgroup_matrix = true;
@@ -129,7 +120,7 @@ Result<std::unique_ptr<GpuExecutable>> compile_tested(const Plan& plan, const Co
 }  // namespace
 
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, const OpenDevice& open) {
-  // Texts from outside need the checks: without them a wrong binding or entry point crashes.
+  // External WGSL needs validation: without it a wrong binding or entry point crashes.
   const bool validation = options.gpu.validation || !options.gpu.wgsl_dir.empty();
   DeviceOptions device_options{.adapter = options.gpu.adapter,
                                .only_hardware = options.only_hardware_gpu,
@@ -147,26 +138,6 @@ Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, c
                                                const CompileOptions& options) {
   TRY(auto executable, put_on(std::move(device), plan, options));
   return executable;
-}
-
-MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type) {
-  MemoryNeed need;
-  std::vector<StoredBytes::Identity> seen;  // by their bytes: the head is often the embedding under another name
-  for (const Step& step : plan.steps) {
-    for_each_weight(step.body, [&](const Tensor* w, WeightRole role) {
-      if (std::ranges::contains(seen, w->data.identity())) return;
-      seen.push_back(w->data.identity());
-      need.weights += weight_bytes(*w, role);
-    });
-  }
-  need.activations = activation_bytes(plan, options.max_batch, options.max_logit_rows);
-  const Config& c = plan.config;
-  need.activations += c.ropes.size() * RopeTables::bytes(c, n_ctx);
-  if (options.exact_head != ExactHead::kNo) need.activations += HeadCopy::bytes(plan, options.max_logit_rows);
-  if (n_ctx == 0) return need;
-  const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(n_ctx)) + 1;  // and the spare one
-  for (int layer = 0; layer < c.n_layers; ++layer) need.kv_cache += n_blocks * device_block_bytes(c, layer, type);
-  return need;
 }
 
 }  // namespace tern::gpu

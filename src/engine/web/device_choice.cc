@@ -1,4 +1,4 @@
-// A page asks for the backend that it wants, and keeps no curves.
+// A web page names its backend and keeps no curves.
 #include "engine/device_choice.h"
 
 namespace tern {

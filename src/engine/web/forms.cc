@@ -1,6 +1,6 @@
-// Replies of a given form, in a module of their own (tern_forms.wasm): grammars, what a template knows of tools, and
-// what a reply says. Pages that never ask for these do not download it. It is told the model's vocabulary and template,
-// and says which tokens a reply of the engine's module may go on with (reply_hold.cc there).
+// Constrained replies in a separate module (tern_forms.wasm): grammars, the template's tool support, and reply parsing.
+// Pages that do not use these do not download it. It receives the model's vocabulary and template, and decides which
+// tokens a reply in the engine's module may continue with (reply_hold.cc there).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -28,10 +28,11 @@ namespace {
 
 using nlohmann::json;
 
-// The model's tokens, of which all that is asked is their text.
+// The model's tokens, of which only the text is used.
 class Words final : public Tokenizer {
  public:
-  // `lengths` of the tokens' texts in `texts`; `spelled`: [id, text] of control tokens, which have none.
+  // `lengths` of the tokens' texts within `texts`; `spelled`: [id, text] of control tokens, which have no text
+  // otherwise.
   Words(std::string texts, const std::vector<size_t>& lengths, const json& spelled) : texts_(std::move(texts)) {
     size_t at = 0;
     for (const size_t length : lengths) {
@@ -93,7 +94,7 @@ class Forms {
     return fail(ErrorCode::kInvalidArgument, "there is no method of this name");
   }
 
-  // Of the reply that was begun; flags: 1 done, 2 it is held, 4 it is over.
+  // Starts the constraint of the reply from begin(). Returns flags: 1 done, 2 constrained, 4 over.
   int start(bool strips_space) {
     hold_ = make_hold(options_, *grammars_, words_.get(), n_vocab_, strips_space);
     return hold_ ? 1 | flags() : 1;
@@ -122,7 +123,7 @@ class Forms {
     return json::object();
   }
 
-  // What `kind` and `text` stand for; null where there is no kind.
+  // The grammar for `kind` and `text`; null if there is no kind.
   static Result<std::shared_ptr<const Grammar>> grammar_of(const json& p) {
     const std::string kind = p.value("kind", ""), text = p.value("text", "");
     if (kind == "jsonSchema") return Grammar::json_schema(text);
@@ -137,7 +138,7 @@ class Forms {
     return json::object();
   }
 
-  // The hold of the next reply; where there are messages, the prompt as well.
+  // Prepares the constraint of the next reply and, if there are messages, its prompt.
   Result<json> begin(const json& p) {
     hold_.reset();
     options_ = {};

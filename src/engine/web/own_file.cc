@@ -1,4 +1,4 @@
-// A module in a page is no file of a system's.
+// A module in a web page is not a file of the system.
 #include "engine/own_file.h"
 
 namespace tern {

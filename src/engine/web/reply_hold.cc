@@ -1,5 +1,5 @@
-// In a tab, what a reply may say is known to a module of its own (forms.cc), which is downloaded when it is first asked
-// for; hold.js asks it. All that a reply here is told is that it is held, by options.calls, which say nothing.
+// In a browser tab, constraints are in a separate module (forms.cc), which is downloaded on first use; hold.js calls
+// it. Here, options.calls only marks a reply as constrained and has no content.
 #include "engine/reply_hold.h"
 
 extern "C" {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file is this header and the blob.
+// A file consists of this header and the blob.
 struct Header {
   char magic[8] = {'t', 'e', 'r', 'n', 'b', 'l', 'b', '1'};
   uint64_t bytes = 0;     // of the blob
@@ -25,7 +25,7 @@ struct Header {
 
 constexpr uint64_t kMaxBlobBytes = uint64_t{1} << 28;
 
-// FNV-1a over words, with a shift that lets high bits reach low ones. Two seeds make independent hashes.
+// FNV-1a over words, with a shift that carries high bits into low ones. Two seeds give independent hashes.
 uint64_t hash(Bytes bytes, uint64_t seed) {
   constexpr uint64_t kPrime = 0x100000001b3;
   uint64_t state = seed ^ (bytes.size() * kPrime);
@@ -59,7 +59,7 @@ std::optional<std::vector<std::byte>> read_blob(const fs::path& path, Bytes key)
   return blob;
 }
 
-// Written beside its place and renamed, so that other processes see all of it or nothing.
+// Written to a temporary file and renamed, so that other processes see all of it or nothing.
 bool write_blob(const fs::path& path, const fs::path& draft, Bytes key, Bytes blob) {
   Header header;
   header.bytes = blob.size();

@@ -11,14 +11,14 @@
 
 namespace tern::gpu {
 
-// A cache may lose everything at any time, so nothing here fails: a file that is missing, cut short, changed or of
-// another key is a miss, and what cannot be written is not kept. Any thread may call.
+// The cache may lose everything at any time, so nothing here fails: a file that is missing, truncated, changed or of
+// another key is a miss, and a blob that cannot be written is dropped. Thread-safe.
 class BlobCache {
  public:
-  // Makes the folder if it is not there.
+  // Creates the folder if it does not exist.
   explicit BlobCache(std::filesystem::path folder);
 
-  // The blob's size, or 0 where there is none. Copies it if `out` has room for it.
+  // Returns the blob's size, or 0 if there is none. Copies the blob if it fits in `out`.
   size_t load(Bytes key, MutableBytes out) noexcept;
 
   void store(Bytes key, Bytes blob) noexcept;

@@ -85,7 +85,7 @@ TEST_F(BlobCacheTest, AFolderThatCannotBeIsNoError) {
 
 class DeviceCacheTest : public BlobCacheTest {
  protected:
-  // Opens a device, compiles a kernel, and runs it: the answer must be right whatever the cache holds.
+  // Opens a device, compiles a kernel, and runs it: the answer must be right whatever is in the cache.
   PipelineStats run() {
     auto device = open_device({.cache_dir = folder.string()}).value();
     const Pipeline* add = device->pipeline(add_module(5)).value();
@@ -109,7 +109,7 @@ TEST_F(DeviceCacheTest, TheSecondRunFindsItsPipelines) {
   EXPECT_EQ(run().disk_hits, 0);
   for (const fs::path& file : files()) fs::resize_file(file, 40);
   EXPECT_EQ(run().disk_hits, 0);
-  EXPECT_GT(run().disk_hits, 0);  // it was written anew
+  EXPECT_GT(run().disk_hits, 0);  // it was rewritten
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Running commands: one encoder, one submit. submit() is in the token loop, so it makes no strings and no lists.
+// Running commands: one encoder, one submit. submit() is in the token loop, so it creates no strings and no lists.
 #include <array>
 
 #include "backend/gpu/dawn/device.h"
@@ -60,7 +60,7 @@ void encode_copy(const wgpu::CommandEncoder& encoder, const Command& command) {
                              command.to.offset, round_up(view_bytes(command.from), 4));
 }
 
-// Sets what changed since the last dispatch of the pass, and dispatches.
+// Encodes dispatches, and sets only what changed since the pass's last dispatch.
 class PassEncoder {
  public:
   explicit PassEncoder(wgpu::ComputePassEncoder pass) : pass_(std::move(pass)) {}

@@ -1,9 +1,9 @@
-// On how many threads Dawn compiles.
+// The number of threads on which Dawn compiles.
 #pragma once
 
 namespace tern::gpu {
 
-// Of the last device that was opened; 0 before, and where Dawn keeps to its own two.
+// The number for the most recently opened device; 0 before one is opened, and if Dawn uses its own two threads.
 int compile_threads();
 
 }  // namespace tern::gpu

@@ -10,15 +10,15 @@
 namespace tern::gpu {
 namespace {
 
-// Dawn copies what is written into staging memory first. Pieces, and a wait now and then, bound that memory while a
-// model loads.
+// Dawn first copies written bytes into staging memory. Writing in pieces, with an occasional wait, bounds that memory
+// while a model loads.
 constexpr uint64_t kWriteBytes = uint64_t{16} << 20;
 constexpr uint64_t kUnflushedBytes = uint64_t{128} << 20;
 
-// Less than this goes through Dawn's own staging memory.
+// Smaller writes go through Dawn's own staging memory.
 constexpr uint64_t kWorthStaging = uint64_t{1} << 18;
 
-// As memcpy, on as many threads as it is worth. A file that is mapped is as a rule first touched here.
+// memcpy, on several threads if the size is worth it. Pages of a mapped file are usually first touched here.
 void copy(Bytes from, MutableBytes to, ThreadPool* pool) {
   constexpr size_t kWorthThreads = size_t{1} << 20, kShare = size_t{1} << 18;
   if (!pool || from.size() < kWorthThreads) return std::ranges::copy(from, to.begin()), void();
@@ -27,7 +27,7 @@ void copy(Bytes from, MutableBytes to, ThreadPool* pool) {
   });
 }
 
-// Every buffer may be copied from and to: debugging and tests look into all of them.
+// Every buffer is a copy source and destination, so that debugging and tests can look into it.
 wgpu::BufferUsage usage_of(BufferUse use) {
   constexpr wgpu::BufferUsage kCopies = wgpu::BufferUsage::CopySrc | wgpu::BufferUsage::CopyDst;
   return kCopies | (use == BufferUse::kUniform ? wgpu::BufferUsage::Uniform : wgpu::BufferUsage::Storage);
@@ -47,7 +47,7 @@ DawnDevice::~DawnDevice() {
   if (device_ == nullptr) return;
   for (const Compiling& one : compiling_) wait_for(one);
   compiling_.clear();
-  // What a driver keeps for itself is stored only now, where anything is new.
+  // Drivers' own blobs are stored only now, if anything is new.
   if (cache_ && cache_->misses() > 0) dawn::native::PerformIdleTasks(device_);
   staging_.clear();
   uploads_.clear();
@@ -71,7 +71,7 @@ Result<std::unique_ptr<Buffer>> DawnDevice::new_buffer(std::string_view label, u
   wgpu::BufferDescriptor descriptor;
   descriptor.label = wgpu::StringView(label);
   descriptor.usage = usage_of(use);
-  descriptor.size = round_up(bytes, 16);  // whole vectors, and copies of multiples of 4
+  descriptor.size = round_up(bytes, 16);  // for whole vectors, and copies of multiples of 4
   wgpu::Buffer handle = device_.CreateBuffer(&descriptor);
   if (const auto error = scopes.take()) {
     return fail(error->code, "GPU buffer {} of {} bytes, with {} bytes allocated before it: {}", label, bytes,
@@ -128,7 +128,7 @@ Result<void> DawnDevice::wait() {
       &done);
   instance_->api.WaitAny(future, std::numeric_limits<uint64_t>::max());
   unflushed_bytes_ = 0;
-  uploads_.clear();  // whoever waits has no more to write for now
+  uploads_.clear();  // a caller that waits has no more to write for now
   TRY_STATUS(errors_.take());
   if (!done) return fail(ErrorCode::kDeviceLost, "{} did not finish the submitted work", info_.name);
   return {};

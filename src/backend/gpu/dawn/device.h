@@ -1,5 +1,5 @@
-// The device over Dawn. device.cc has buffers, pipelines.cc kernels and their bindings, commands.cc what runs,
-// read_back.cc the way back to the host, open.cc how one is opened.
+// The device on top of Dawn. device.cc: buffers; pipelines.cc: kernels and bindings; commands.cc: running commands;
+// read_back.cc: reading back; open.cc: opening a device.
 #pragma once
 
 #include <webgpu/webgpu_cpp.h>
@@ -60,7 +60,7 @@ class DawnDevice final : public Device {
   Result<void> check() override;
   void lose() override;
 
-  // For DawnReadBack.
+  // Used by DawnReadBack.
   const wgpu::Instance& api() const { return instance_->api; }
   ErrorState& errors() { return errors_; }
   StagingPool& staging() { return staging_; }
@@ -76,7 +76,7 @@ class DawnDevice final : public Device {
   // pipelines.cc
   Result<wgpu::ShaderModule> compile(const wgsl::Module& module);
   Result<std::unique_ptr<DawnPipeline>> make_pipeline(const wgsl::Module& module);
-  // A pipeline on its way: on one of Dawn's threads, until somebody waits for it.
+  // A pipeline that one of Dawn's threads is compiling; wait_for() ends it.
   struct Compiling {
     const DawnPipeline* pipeline = nullptr;
     wgpu::Future future = {};
@@ -98,7 +98,7 @@ class DawnDevice final : public Device {
                                               uint64_t offset, uint64_t bytes);
   Result<void> read_all(const wgpu::Buffer& buffer, uint64_t offset, MutableBytes out);
 
-  // Callbacks use these until the instance is gone, so they come first.
+  // Callbacks use these until the instance is destroyed, so they must be declared before it.
   ErrorState errors_;
   std::optional<BlobCache> cache_;
   std::list<Compiling> compiling_;
@@ -110,7 +110,7 @@ class DawnDevice final : public Device {
   Limits limits_;
   Features features_;
   bool only_validates_;
-  bool compiles_when_run_;  // else when a pipeline is asked for, so that it is then that errors are found
+  bool compiles_when_run_;  // otherwise pipelines are compiled when they are requested, so that errors appear then
   bool timestamps_inside_passes_ = false;
   uint64_t allocated_bytes_ = 0;
   uint64_t unflushed_bytes_ = 0;  // written since the queue was last waited for

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSoftware = "lvp_icd";
 
-// "radeon_icd" of radeon_icd.json and of radeon_icd.x86_64.json.
+// Both radeon_icd.json and radeon_icd.x86_64.json give "radeon_icd".
 std::string driver_name(const fs::path& file) {
   const std::string name = file.filename().string();
   return name.substr(0, name.find('.'));

@@ -1,4 +1,4 @@
-// The Vulkan drivers that a toolchain of ./setup brings along, for machines that have none of their own.
+// The Vulkan drivers that a toolchain of ./setup includes, for machines without drivers.
 #pragma once
 
 #include <span>
@@ -6,12 +6,12 @@
 
 namespace tern::gpu {
 
-// The files of `own` (a folder of *_icd.json) that a loader shall read too, joined by ':'. Left out is the driver of a
-// GPU that one of the folders `system` already has a driver for; the software driver always counts, as an old system's
-// may be too old. Empty: none, or there is no such folder.
+// The files in `own` (a folder of *_icd.json) that the loader should read as well, joined by ':'. Leaves out drivers of
+// GPUs for which one of the folders `system` already has a driver. Always includes the software driver, since the
+// system's may be too old. Empty: no files, or no such folder.
 std::string drivers_to_add(const std::string& own, std::span<const std::string> system);
 
-// Has the Vulkan loader of this process find them, unless the environment names the drivers. Does nothing in builds
+// Makes this process's Vulkan loader find them, unless environment variables name the drivers. Does nothing in builds
 // with the system's libraries.
 void add_own_drivers();
 

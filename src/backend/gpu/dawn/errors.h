@@ -1,4 +1,4 @@
-// Where errors of WebGPU go: error scopes for those of one call, a kept first error for all others.
+// WebGPU's errors: error scopes collect those of one call; for all others the first error is kept.
 #pragma once
 
 #include <webgpu/webgpu_cpp.h>
@@ -13,19 +13,19 @@
 
 namespace tern::gpu {
 
-// The first line of a message; Dawn adds lines on what it was doing.
+// The first line of a message; Dawn adds lines about its context.
 std::string first_line(wgpu::StringView message);
 
-// What Tern makes of WebGPU's error types.
+// WebGPU's error types as Tern's.
 Error to_error(wgpu::ErrorType type, wgpu::StringView message);
 
-// Keeps the first error until somebody asks. WebGPU's callbacks may come from its own threads.
+// Keeps the first error until take(). WebGPU may call back on its own threads.
 class ErrorState {
  public:
   void record(Error error) noexcept;
   void record_loss(std::string message) noexcept;
 
-  // The first error since the last call that returned one. The loss of the device stays forever.
+  // The first error since the last call that returned one. Once the device is lost, always returns that.
   Result<void> take();
 
  private:
@@ -35,7 +35,7 @@ class ErrorState {
   std::optional<Error> loss_;
 };
 
-// Collects what goes wrong on `device` until take(). On one thread, scopes nest.
+// Collects errors on `device` until take(). Scopes on one thread nest.
 class ErrorScopes {
  public:
   ErrorScopes(const wgpu::Instance& instance, const wgpu::Device& device);
@@ -43,7 +43,7 @@ class ErrorScopes {
   ErrorScopes(const ErrorScopes&) = delete;
   ErrorScopes& operator=(const ErrorScopes&) = delete;
 
-  // Ends the scopes. The error, out of memory before others.
+  // Ends the scopes and returns their error; out of memory comes before others.
   std::optional<Error> take();
 
  private:

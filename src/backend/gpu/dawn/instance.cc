@@ -42,7 +42,7 @@ AdapterType to_type(wgpu::AdapterType type) {
   }
 }
 
-// Discrete, integrated, unknown, software.
+// The sort order: discrete, integrated, unknown, software.
 int rank(AdapterType type) {
   switch (type) {
     case AdapterType::kDiscrete:
@@ -120,11 +120,11 @@ AdapterInfo describe(const Instance& instance, const wgpu::Adapter& adapter) {
 
 std::shared_ptr<const Instance> new_instance() {
   add_own_drivers();
-  // What Dawn would print is nobody's business here: what matters comes back as errors.
+  // Dawn's log messages are dropped: everything that matters is returned as an error.
   dawn::native::DawnInstanceDescriptor native;
   native.SetLoggingCallback([](wgpu::LoggingType, wgpu::StringView) {});
 
-  // Subgroup matrices, timestamps inside passes and f16 on NVIDIA count as unsafe.
+  // Dawn treats subgroup matrices, timestamps inside passes and f16 on NVIDIA as unsafe.
   constexpr std::array kEnabled = {"allow_unsafe_apis"};
   wgpu::DawnTogglesDescriptor toggles;
   toggles.enabledToggleCount = kEnabled.size();

@@ -1,4 +1,4 @@
-// The connection to Dawn, and the adapters that it finds.
+// The connection to Dawn, and the adapters it finds.
 #pragma once
 
 #include <dawn/native/DawnNative.h>
@@ -13,7 +13,7 @@ namespace tern::gpu {
 
 struct Instance {
   std::unique_ptr<dawn::native::Instance> native;  // owns the adapters
-  wgpu::Instance api;                              // the same, for waiting
+  wgpu::Instance api;                              // the same instance, for waiting
 };
 
 struct Adapter {
@@ -23,12 +23,12 @@ struct Adapter {
 
 std::shared_ptr<const Instance> new_instance();
 
-// Best first, `info.index` counting from 0.
+// Sorted best first; `info.index` counts from 0.
 std::vector<Adapter> find_adapters(const Instance& instance, wgpu::BackendType backend);
 
 Limits to_limits(const wgpu::Limits& limits);
 
-// Why there is no adapter, and what to install.
+// Explains why there is no adapter, and what to install.
 Error no_adapter_error();
 
 }  // namespace tern::gpu

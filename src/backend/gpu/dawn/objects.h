@@ -1,4 +1,4 @@
-// The interface's objects over Dawn's.
+// The device interface's objects, wrapping Dawn's.
 #pragma once
 
 #include <webgpu/webgpu_cpp.h>
@@ -18,7 +18,7 @@ class DawnBuffer final : public Buffer {
   }
   ~DawnBuffer() override {
     allocated_ -= handle.GetSize();
-    handle.Destroy();  // bind groups that are still there would keep the memory
+    handle.Destroy();  // otherwise existing bind groups would keep the memory
   }
   DawnBuffer(const DawnBuffer&) = delete;
   DawnBuffer& operator=(const DawnBuffer&) = delete;
@@ -40,7 +40,8 @@ class DawnPipeline final : public Pipeline {
   const wgsl::Module& module() const override { return module_; }
 
   const wgpu::BindGroupLayout layout;
-  // Null until commands that run it make it (DawnDevice::prepare), and on the validation device where it cannot.
+  // Null until DawnDevice::prepare() compiles it for the first commands that run it, and for kernels beyond the
+  // validation device's limits.
   mutable wgpu::ComputePipeline handle;
 
  private:
@@ -54,7 +55,7 @@ class DawnBindGroup final : public BindGroup {
   const wgpu::BindGroup handle;
 };
 
-// Objects of this interface only ever come from this implementation.
+// Objects of the interface always come from this implementation.
 inline const DawnBuffer& dawn(const Buffer& buffer) { return static_cast<const DawnBuffer&>(buffer); }
 inline const DawnPipeline& dawn(const Pipeline& pipeline) { return static_cast<const DawnPipeline&>(pipeline); }
 inline const DawnBindGroup& dawn(const BindGroup& group) { return static_cast<const DawnBindGroup&>(group); }

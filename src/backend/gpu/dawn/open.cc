@@ -30,7 +30,7 @@ struct Toggles {
   std::vector<const char*> on, off;
 };
 
-// Dawn's names. Toggles that it does not know are ignored by it.
+// These are Dawn's names. Dawn ignores toggles that it does not know.
 Toggles device_toggles(const DeviceOptions& options) {
   Toggles toggles;
   toggles.off.push_back("timestamp_quantization");                   // rounds times to 100 µs
@@ -40,7 +40,7 @@ Toggles device_toggles(const DeviceOptions& options) {
   return toggles;
 }
 
-// Lets Dawn keep its blobs in `cache`, which must live as long as the device. What else is chained comes after it.
+// Makes Dawn keep its blobs in `cache`, which must live as long as the device. `next`: the next chained descriptor.
 WGPUDawnCacheDeviceDescriptor cache_descriptor(BlobCache& cache, wgpu::ChainedStruct* next) {
   WGPUDawnCacheDeviceDescriptor descriptor = WGPU_DAWN_CACHE_DEVICE_DESCRIPTOR_INIT;
   descriptor.chain.next = reinterpret_cast<WGPUChainedStruct*>(next);
@@ -137,9 +137,9 @@ Result<std::unique_ptr<DawnDevice>> DawnDevice::open(DeviceSetup setup) {
 
 namespace {
 
-// Drivers take resources that they never give back each time that they are loaded: NVIDIA's cannot be loaded more than
-// about ten times by one process. So whoever looks for adapters a second time first makes sure that the driver stays:
-// this instance is never destroyed. (A first device has one of its own, and all of that goes with it.)
+// Each load of a driver takes resources that it never gives back: a process can load NVIDIA's driver only about ten
+// times. So from the second call on, an instance that is never destroyed keeps the driver loaded. (A first device has
+// its own instance and takes everything with it when it closes.)
 void keep_driver_loaded() {
   static std::atomic<int> calls = 0;
   if (calls++ != 1) return;

@@ -1,4 +1,4 @@
-// Kernels: from WGSL text to a pipeline, and the buffers bound to one.
+// Kernels: from WGSL text to a pipeline, and bind groups.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -12,7 +12,7 @@
 namespace tern::gpu {
 namespace {
 
-// The first error among the compiler's messages, as "line L:C: message".
+// The first error in the compiler's messages, as "line L:C: message".
 std::optional<std::string> first_error(const wgpu::Instance& instance, const wgpu::ShaderModule& shader) {
   std::optional<std::string> error;
   const wgpu::Future future = shader.GetCompilationInfo(
@@ -131,7 +131,7 @@ Result<void> DawnDevice::prepare(std::span<const Command> commands) {
   const auto is_missing = [](const Command& c) { return c.pipeline != nullptr && !dawn(*c.pipeline).handle; };
   if (only_validates_ || std::ranges::none_of(commands, is_missing)) return {};
   const auto start_time = std::chrono::steady_clock::now();
-  // What takes longest first: Dawn compiles on few threads, and the last to begin should not be that one. For an NVIDIA
+  // The slowest compilations come first: Dawn has few threads, and a slow one should not start last. For an NVIDIA
   // driver 34 kB with subgroup matrices are as much work as 134 kB without.
   std::vector<const DawnPipeline*> missing;
   for (const Command& command : commands) {
@@ -175,7 +175,8 @@ Result<std::unique_ptr<DawnPipeline>> DawnDevice::make_pipeline(const wgsl::Modu
   TRY(const wgpu::ShaderModule shader, compile(module));
   wgpu::BindGroupLayout layout = make_layout(device_, module);
   wgpu::ComputePipeline handle;
-  // The Null backend has the guaranteed limits and no matrix shapes; beyond them the text itself can still be checked.
+  // The Null backend has only the guaranteed limits and no matrix shapes. For kernels beyond those, the text is still
+  // checked.
   if (!only_validates_ || (fits(module.needs, limits_, features_) && !module.needs.subgroup_matrix)) {
     const auto descriptor = descriptor_of(device_, module, layout, shader);
     handle = device_.CreateComputePipeline(&descriptor);

@@ -1,4 +1,4 @@
-// From the device to the host, through staging buffers.
+// Copies from the device to the host, through staging buffers.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 class DawnReadBack final : public ReadBack {
  public:
-  // The copy into `staging` has been submitted.
+  // The copy into `staging` must have been submitted.
   DawnReadBack(DawnDevice& device, wgpu::Buffer staging, uint64_t bytes)
       : device_(device), staging_(std::move(staging)), bytes_(bytes) {
     future_ = staging_.MapAsync(
@@ -21,8 +21,8 @@ class DawnReadBack final : public ReadBack {
   }
 
   ~DawnReadBack() override {
-    staging_.Unmap();                                 // ends a mapping that nobody waited for,
-    if (!waited_) device_.api().WaitAny(future_, 0);  // and lets its callback go before this object does
+    staging_.Unmap();                                 // ends a mapping that was never waited for,
+    if (!waited_) device_.api().WaitAny(future_, 0);  // so that its callback runs while this object exists
     device_.staging().give_back(std::move(staging_));
   }
   DawnReadBack(const DawnReadBack&) = delete;

@@ -78,8 +78,8 @@ void UploadRing::submit(uint64_t bytes, const wgpu::Buffer& to, uint64_t offset)
 void UploadRing::clear() {
   for (Slot& slot : slots_) {
     if (slot.buffer == nullptr) continue;
-    slot.buffer.Unmap();                                         // ends a mapping that nobody waited for,
-    if (!slot.is_waited_for) instance_.WaitAny(slot.mapped, 0);  // and lets its callback go before this object does
+    slot.buffer.Unmap();                                         // ends a mapping that was never waited for,
+    if (!slot.is_waited_for) instance_.WaitAny(slot.mapped, 0);  // so that its callback runs while this object exists
     slot = {};
   }
 }

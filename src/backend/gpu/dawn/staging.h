@@ -1,5 +1,5 @@
-// Buffers that the host can map, for bytes on their way back, and for many on their way to the device. They are used
-// again and again: new ones cost more than what is copied into them.
+// Host-mappable buffers for reading back, and for large uploads. They are reused: creating a new one costs more than
+// the copy.
 #pragma once
 
 #include <webgpu/webgpu_cpp.h>
@@ -16,10 +16,10 @@ class StagingPool {
  public:
   explicit StagingPool(const wgpu::Device& device) : device_(device) {}
 
-  // At least `bytes`, at most kMaxReadBytes. Null where the device fails.
+  // A buffer of at least `bytes` (at most kMaxReadBytes). Null if the device fails.
   wgpu::Buffer take(uint64_t bytes);
 
-  // Not mapped. Copies into it that still run come before those of its next user.
+  // The buffer must not be mapped. Copies into it that are still pending run before those of its next use.
   void give_back(wgpu::Buffer buffer);
 
   void clear();
@@ -32,7 +32,7 @@ class StagingPool {
   std::array<std::vector<wgpu::Buffer>, kSizes> free_;
 };
 
-// Buffers in turn: one is filled while others are copied.
+// Buffers used in turn: one is filled while others are copied.
 class UploadRing {
  public:
   static constexpr size_t kBytes = size_t{4} << 20;  // of each
@@ -42,13 +42,13 @@ class UploadRing {
   UploadRing(const UploadRing&) = delete;
   UploadRing& operator=(const UploadRing&) = delete;
 
-  // Mapped memory of kBytes; none where the device fails. To be filled and submitted before the next is asked for.
+  // Mapped memory of kBytes; empty if the device fails. Must be filled and submitted before the next call.
   std::span<std::byte> next();
 
-  // The copy of the first `bytes` of it.
+  // Submits a copy of its first `bytes`.
   void submit(uint64_t bytes, const wgpu::Buffer& to, uint64_t offset);
 
-  // Gives all memory back.
+  // Frees all memory.
   void clear();
 
  private:

@@ -1,4 +1,4 @@
-// Which of the machine's adapters to use.
+// Chooses one of the machine's adapters.
 #pragma once
 
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace tern::gpu {
 
-// Whether this machine can have a GPU at all, from the files in `dev` that drivers put there (render nodes, NVIDIA's
-// and Windows' devices): looking costs microseconds, loading Vulkan and its drivers tenths of a second. True where
-// drivers leave no such files.
+// False if this machine cannot have a GPU, judging by the files that drivers create in `dev` (render nodes, NVIDIA's
+// and Windows' devices). This check takes microseconds; loading Vulkan and its drivers takes tenths of a second. Always
+// true on systems where drivers create no such files.
 bool may_have_hardware(const std::string& dev = "/dev");
 
-// The index in `adapters`, which are sorted best first, of the one that is `wanted`: part of its name (any case) or its
-// number. Empty: the first; with `only_hardware` it has to be discrete or integrated. kNotFound, listing what there is.
+// The index in `adapters` (sorted best first) of the `wanted` one: part of its name (any case) or its number. Empty:
+// the first; with `only_hardware` it must be discrete or integrated. kNotFound, with a list of the adapters.
 Result<size_t> choose_adapter(std::span<const AdapterInfo> adapters, std::string_view wanted, bool only_hardware);
 
 }  // namespace tern::gpu

@@ -59,7 +59,7 @@ TEST(MayHaveHardware, LooksForWhatDriversLeave) {
   const auto touch = [&](const char* name) { std::ofstream(dev / name) << ""; };
   fs::create_directories(dev / "dri");
   touch("null");
-  touch("dri/card0");  // a screen without anything that computes
+  touch("dri/card0");  // a display device without compute
   EXPECT_FALSE(may_have_hardware(dev.string()));
   for (const char* name : {"dri/renderD128", "nvidia0", "dxg"}) {
     touch(name);

@@ -1,7 +1,7 @@
-// Everything Tern asks of WebGPU. dawn/ implements it natively; a browser needs another folder and nothing else.
-// Nothing above this interface knows which one runs.
+// Tern's interface to WebGPU. dawn/ implements it natively, web/ in browsers. The layers above do not know which one
+// runs.
 //
-// Errors: whatever the device finds wrong later (validation, device loss, out of memory) is kept and returned by the
+// Errors: what the device reports asynchronously (validation, device loss, out of memory) is kept and returned by the
 // next call that can fail. Objects belong to one device, must not outlive it, and are used from one thread.
 #pragma once
 
@@ -55,27 +55,26 @@ struct AdapterInfo {
   std::string driver;  // description with version
   std::string api;     // "Vulkan"
   AdapterType type = AdapterType::kUnknown;
-  uint64_t memory_bytes = 0;  // of the largest heap on the device; 0: it does not tell
+  uint64_t memory_bytes = 0;  // of the largest heap on the device; 0: unknown
   Limits limits;
   Features features;  // what the adapter offers
 };
 
-// What to leave out although the adapter has it, so that every fallback can be tested on one machine.
+// Features to ignore although the adapter has them, so that every fallback can be tested on one machine.
 struct Restrictions {
   bool f16 = false, subgroups = false, subgroup_matrix = false, packed_dot = false, timestamps = false;
   bool default_limits =
       false;                  // WebGPU's guaranteed limits: 128 MiB bindings, 256 invocations, 16 KiB workgroup memory
-  uint64_t memory_bytes = 0;  // act as if the device had this much; 0: as much as it has
+  uint64_t memory_bytes = 0;  // treat the device as having this much memory; 0: its actual size
 };
 
 struct DeviceOptions {
   std::string adapter = {};    // part of its name (any case) or its index; empty: the best, hardware before software
   bool only_hardware = false;  // without a name, no software adapter
-  bool validation =
-      false;  // the API's own checks; errors are always reported, this decides whether they are looked for
-  bool robustness = false;  // clamp indices in kernels
+  bool validation = false;     // the API's own checks; without them some errors go undetected
+  bool robustness = false;     // clamp indices in kernels
   Restrictions without = {};
-  std::string cache_dir = {};  // compiled pipelines are kept here between runs; empty: nowhere
+  std::string cache_dir = {};  // folder that keeps compiled pipelines between runs; empty: none
 };
 
 enum class BufferUse {
@@ -119,26 +118,26 @@ struct Command {
   const Pipeline* pipeline = nullptr;
   const BindGroup* bindings = nullptr;
   Grid grid;
-  BufferView from, to;  // copy; `bytes` of `from` counts
-  // What the kernel's Immediates are, all of them (its module's needs.immediate_bytes). Read while the call lasts.
+  BufferView from, to;  // for a copy; its size is that of `from`
+  // All values of the kernel's Immediates (its module's needs.immediate_bytes). Read only during the call.
   Bytes immediates = {};
 };
 
-inline constexpr uint64_t kMaxReadBytes = uint64_t{1} << 20;  // of one read_later
+inline constexpr uint64_t kMaxReadBytes = uint64_t{1} << 20;  // for one read_later
 
-// Bytes on their way back from the device, in the order of their submits.
+// Bytes being copied from the device, in the order of their submits.
 class ReadBack {
  public:
   virtual ~ReadBack() = default;
-  // Waits until the bytes are here. kDeviceLost.
+  // Waits until the bytes have arrived. kDeviceLost.
   virtual Result<Bytes> wait() = 0;
 };
 
 struct PipelineStats {
   int compiled = 0;    // unique texts
-  int hits = 0;        // asked for again
+  int hits = 0;        // requests for a pipeline that existed
   double seconds = 0;  // spent compiling
-  int threads = 0;     // that compile; 0: nobody knows
+  int threads = 0;     // that compile; 0: unknown
   int disk_hits = 0;   // blobs taken from cache_dir
 };
 
@@ -147,8 +146,8 @@ class Device {
   virtual ~Device() = default;
 
   virtual const AdapterInfo& adapter() const = 0;
-  virtual const Limits& limits() const = 0;      // those of the device, after restrictions
-  virtual const Features& features() const = 0;  // those in use, after restrictions
+  virtual const Limits& limits() const = 0;      // the device's, after restrictions
+  virtual const Features& features() const = 0;  // in use, after restrictions
   virtual uint64_t allocated_bytes() const = 0;  // of live buffers
   virtual PipelineStats pipeline_stats() const = 0;
 
@@ -158,63 +157,63 @@ class Device {
   // Ordered with submits. Offset and size are multiples of 4.
   virtual Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) = 0;
 
-  // The same with bytes that may have to be read first: into `scratch`, unless the device has a shorter way for those
-  // that are a file's own (StoredBytes::source()->file()). Much is copied on `pool`, if there is one. Also errors
-  // of reading.
+  // Writes bytes that may have to be read first, into `scratch`; a device may upload a file's own bytes directly
+  // (StoredBytes::source()->file()). Large copies use `pool`, if not null. Also returns read errors.
   virtual Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch,
                                   ThreadPool* pool);
 
-  // The pipeline for this text, compiled once: now, or without validation when it is first run, with all others that
-  // are then missing. Errors of either name the kernel, and the line of the WGSL text.
+  // The pipeline for this text, compiled once. With validation it is compiled now; otherwise when it is first run,
+  // together with all others still missing. Either way errors name the kernel and the line of the WGSL text.
   virtual Result<const Pipeline*> pipeline(const wgsl::Module& module) = 0;
 
-  // Compiles what these commands run and was not run yet, at a time: sooner than they would themselves.
+  // Compiles together all pipelines of these commands that are not compiled yet, ahead of their first run.
   virtual Result<void> prepare(std::span<const Command> commands);
 
-  // Starts to compile what will take long, and does not wait for it. Errors of its text.
+  // Starts compiling a pipeline that will take long, without waiting. Errors in its text.
   virtual Result<void> begin(const Pipeline& pipeline);
 
-  // One view per binding of the pipeline's module, in its order. kInvalidArgument where a view breaks a limit.
+  // One view per binding of the pipeline's module, in its order. kInvalidArgument if a view exceeds a limit.
   virtual Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) = 0;
 
-  // All commands, in order, as one command buffer and one submit.
+  // Runs all commands, in order, as one command buffer and one submit.
   virtual Result<void> submit(std::span<const Command> commands) = 0;
 
-  // Starts copying a view (at most kMaxReadBytes) to the host, after everything submitted so far; does not wait. With
-  // `commands`, they and the copy are one submit.
+  // Starts copying a view (at most kMaxReadBytes) to the host, after everything submitted so far; does not wait.
+  // `commands` run before the copy, in the same submit.
   virtual Result<std::unique_ptr<ReadBack>> read_later(BufferView view, std::span<const Command> commands) = 0;
 
   // Copies a view to the host and waits for it.
   virtual Result<void> read(BufferView view, MutableBytes out) = 0;
 
-  // Runs the commands and returns each dispatch's time on the device in seconds, measured inside one command buffer
-  // (copies: 0). kNotSupported without timestamps.
+  // Runs the commands and returns each dispatch's time on the device in seconds (copies: 0), measured within one
+  // command buffer. kNotSupported without timestamps.
   virtual Result<std::vector<double>> time(std::span<const Command> commands) = 0;
 
-  // Runs the commands (dispatches only) as submit() would, and returns the seconds from the first's start to the last's
-  // end. Shorter than the sum of time(), whose timestamps keep dispatches apart. kNotSupported without timestamps.
+  // Runs the commands (dispatches only) as submit() would, and returns the seconds from the first one's start to the
+  // last one's end. Less than the sum of time(), whose timestamps separate the dispatches. kNotSupported without
+  // timestamps.
   virtual Result<double> time_whole(std::span<const Command> commands) = 0;
 
   // Waits until everything submitted has run.
   virtual Result<void> wait() = 0;
 
-  // The first error since the last call that returned one; for errors that nobody asked about yet.
+  // Returns pending errors: the first since the last call that returned one.
   virtual Result<void> check() = 0;
 
   // Forgets the device, as if the driver had reset it. For tests.
   virtual void lose() = 0;
 };
 
-// Every adapter this machine has (Null adapters aside), best first: discrete, integrated, software. kNotFound, saying
-// what to install, where there is no Vulkan loader or no adapter.
+// All adapters of this machine (except Null adapters), best first: discrete, integrated, software. kNotFound, saying
+// what to install, if there is no Vulkan loader or no adapter.
 Result<std::vector<AdapterInfo>> list_adapters();
 
-// kNotFound as list_adapters, or where no adapter matches (the message lists those there are). A software adapter is
-// used when it is asked for by name or is all there is; the caller warns (adapter().type).
+// kNotFound as for list_adapters, or if no adapter matches (the message lists them). A software adapter is used only if
+// requested by name or if there is no other; the caller warns (adapter().type).
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options);
 
-// A device that only checks WGSL and bindings (Dawn's Null backend): for tests of shader texts, runs nothing. Without
-// `validation` it only parses texts, to measure what the host pays for the rest.
+// A device that only checks WGSL and bindings and runs nothing (Dawn's Null backend): for tests of shader texts.
+// Without `validation` it only parses texts, to measure what validation costs the host.
 Result<std::unique_ptr<Device>> open_validation_device(bool validation = true);
 
 }  // namespace tern::gpu

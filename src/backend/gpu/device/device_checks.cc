@@ -11,8 +11,8 @@ bool overlap(const BufferView& a, const BufferView& b) {
   return a.offset < b.offset + view_bytes(b) && b.offset < a.offset + view_bytes(a);
 }
 
-// WebGPU lets a kernel write to a buffer only if nothing else of the kernel sees that part of it, and never lets it
-// also read the same buffer through another binding, whatever part.
+// WebGPU lets a kernel write a part of a buffer only if no other binding covers that part, and never lets it read the
+// same buffer through another binding, even another part.
 Result<void> check_aliases(const wgsl::Module& module, std::span<const BufferView> views) {
   for (size_t i = 0; i < views.size(); ++i) {
     if (module.bindings[i].access != wgsl::Access::kReadWrite) continue;
@@ -66,7 +66,7 @@ Result<void> check_copy(const Command& command) {
 
 Features restricted(Features features, const Restrictions& without) {
   if (without.f16) features.f16 = false;
-  // Only kernels that say so are refused: WebGPU cannot leave out this one.
+  // Only kernels that declare it are refused: WebGPU always has this feature.
   if (without.packed_dot) features.packed_dot = false;
   if (without.timestamps) features.timestamps = false;
   if (without.subgroups) {
@@ -74,7 +74,7 @@ Features restricted(Features features, const Restrictions& without) {
     features.subgroup_min = features.subgroup_max = 0;
   }
   if (without.subgroup_matrix || without.subgroups) features.matrices.clear();
-  // Matrices of a type that is not there are no use.
+  // Matrices need their element type.
   if (!features.f16) {
     std::erase_if(features.matrices, [](const wgsl::MatrixShape& shape) {
       return shape.types == wgsl::MatrixTypes::kF16ToF32 || shape.types == wgsl::MatrixTypes::kF16ToF16;

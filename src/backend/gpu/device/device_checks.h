@@ -1,5 +1,5 @@
-// What every implementation of the device looks at before it hands anything to WebGPU, so that mistakes have the same
-// words everywhere.
+// The checks that every device implementation makes before it calls WebGPU, so that error messages are the same
+// everywhere.
 #pragma once
 
 #include <span>
@@ -13,27 +13,28 @@ inline uint64_t view_bytes(const BufferView& view) {
   return view.bytes == 0 && view.offset < view.buffer->bytes() ? view.buffer->bytes() - view.offset : view.bytes;
 }
 
-// The features that are left of those that an adapter offers.
+// `features` without those that `without` excludes.
 Features restricted(Features features, const Restrictions& without);
 
-// Whether kernels with these needs fit the sizes that a device allows.
+// True if the device's limits and features allow a kernel with these needs.
 bool fits(const wgsl::Requirements& needs, const Limits& limits, const Features& features);
 
-// kNotSupported where the device lacks what a kernel needs. All messages name the device as its adapter is called.
-// `sizes_too` false leaves out limits and matrix shapes, for a device that only checks texts.
+// kNotSupported if the device lacks what a kernel needs. Messages contain the adapter's name. `sizes_too` = false skips
+// limits and matrix shapes, for a device that only checks texts.
 Result<void> check_needs(const wgsl::Module& module, const Device& device, bool sizes_too = true);
 
-// All kInvalidArgument: a view per binding, each within the device's limits, none that writes what another sees.
+// kInvalidArgument unless there is one view per binding, each within the device's limits, and none is written that
+// overlaps another.
 Result<void> check_views(const wgsl::Module& module, std::span<const BufferView> views, const Device& device);
 
 // kInvalidArgument: grids beyond the limits, immediates of the wrong size, copies that do not fit.
 Result<void> check_commands(std::span<const Command> commands, const Device& device);
 
-// kOutOfMemory beyond what one buffer may have; kInvalidArgument where it is empty.
+// kOutOfMemory if larger than one buffer may be; kInvalidArgument if empty.
 Result<void> check_new_buffer(std::string_view label, uint64_t bytes, const Device& device);
 
 Result<void> check_write(const Buffer& buffer, uint64_t offset, uint64_t bytes);
 Result<void> check_read(const BufferView& view);
-Result<void> check_read_later(const BufferView& view);  // and not too much at once
+Result<void> check_read_later(const BufferView& view);  // … and its size against kMaxReadBytes
 
 }  // namespace tern::gpu

@@ -1,4 +1,4 @@
-// What goes wrong, and what is said then: of texts, bindings, memory, and of a device that goes away.
+// Errors and their messages: texts, bindings, memory, and the loss of a device.
 #include <cstdlib>
 
 #include "backend/gpu/device/device_test_support.h"
@@ -72,14 +72,14 @@ TEST_F(DeviceTest, RefusesWrongCommands) {
   expect_error(device->read({x.get(), 252, 8}, out), ErrorCode::kInvalidArgument, {"8 bytes at 252"});
 }
 
-// A kernel bound with too small a uniform is only noticed by WebGPU, when it is dispatched.
+// Only WebGPU notices that the bound uniform is too small for the kernel, and only at the dispatch.
 TEST_F(DeviceTest, ReportsWhatValidationFindsLater) {
   wgsl::Module module = add_module();
   module.text =
       "@group(0) @binding(0) var<uniform> p: array<vec4<u32>, 4>;\n"
       "@group(0) @binding(1) var<storage, read_write> y: array<u32>;\n"
       "@compute @workgroup_size(1) fn add() { y[0] = p[3].x; }\n";
-  module.bindings[0] = {.name = "p", .access = wgsl::Access::kUniform, .element_bytes = 4};  // not so
+  module.bindings[0] = {.name = "p", .access = wgsl::Access::kUniform, .element_bytes = 4};  // wrong on purpose
   const auto p = words({1, 2, 3, 4}, BufferUse::kUniform), y = words({0});
   const Pipeline* pipeline = device->pipeline(module).value();
   const BufferView views[] = {{p.get()}, {y.get()}};
@@ -134,7 +134,7 @@ TEST_F(DeviceTest, LeavesOutWhatItIsToldTo) {
   EXPECT_EQ(device->limits().workgroup_bytes, 16384u);
   EXPECT_EQ(device->limits().storage_buffers, 8u);
 
-  // The compiler refuses, whatever the kernel says that it needs.
+  // The compiler refuses features that are off, even if the kernel does not declare them.
   const auto refused = [&](const std::string& name, const std::string& body, const std::string& head) {
     expect_error(device->pipeline(body_module(name, body, head)), ErrorCode::kNotSupported, {"kernel " + name});
   };

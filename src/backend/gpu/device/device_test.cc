@@ -1,4 +1,4 @@
-// Buffers, kernels, copies and the way back, on whatever adapter is there.
+// Buffers, kernels, copies and reading back, on whatever adapter the machine has.
 #include "backend/gpu/device/device.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ TEST_F(DeviceTest, NewBuffersAreZero) {
 }
 
 TEST_F(DeviceTest, BytesReturnAsTheyWereWritten) {
-  // Sizes around the 1 MiB pieces in which they come back, and the 16 MiB ones in which they go.
+  // Sizes around the 1 MiB pieces of reads and the 16 MiB pieces of writes.
   for (const size_t n : {size_t{1}, size_t{5}, kMiB / 4 - 1, kMiB / 4 + 1, 3 * kMiB + 7, 9 * kMiB}) {
     const auto values = iota(n, 17);
     EXPECT_EQ(read(*words(values, BufferUse::kWeights)), values) << n;
@@ -29,8 +29,8 @@ TEST_F(DeviceTest, BytesReturnAsTheyWereWritten) {
 
 TEST_F(DeviceTest, MuchIsWrittenInTurnWithLittle) {
   ThreadPool pool({.n_threads = 3});
-  // More than all staging memory at once, from where no piece begins on a round address, and before and after it words
-  // that go another way.
+  // More than fits into all staging memory at once, with unaligned pieces, and preceded and followed by small writes
+  // that take another path.
   const auto values = iota(5 * kMiB + 3, 7);
   const auto buffer = device->new_buffer("much", 4 * values.size() + 16, BufferUse::kWeights).value();
   const std::vector<uint32_t> little = {1, 2, 3};
@@ -44,7 +44,7 @@ TEST_F(DeviceTest, MuchIsWrittenInTurnWithLittle) {
     expected.insert(expected.begin(), {1, 2});
     expected.insert(expected.end(), {0, 0});
     EXPECT_EQ(read(*buffer), expected);
-    ASSERT_TRUE(device->wait());  // gives the memory back; the next writes take new memory
+    ASSERT_TRUE(device->wait());  // frees staging memory; the next writes allocate it again
   }
   const auto result = device->write_from(*buffer, 20, std::as_bytes(std::span(values)), scratch, &pool);
   ASSERT_FALSE(result);
@@ -58,7 +58,7 @@ TEST_F(DeviceTest, WritesAndReadsParts) {
   std::vector<uint32_t> part(3);
   ASSERT_TRUE(device->read({buffer.get(), 16, 12}, std::as_writable_bytes(std::span(part))));
   EXPECT_EQ(part, (std::vector<uint32_t>{4, 70, 71}));
-  std::byte three[3];  // bytes that are no whole words
+  std::byte three[3];  // not a multiple of a word
   ASSERT_TRUE(device->read({buffer.get(), 4, 3}, three));
   EXPECT_EQ(three[0], std::byte{1});
 }
@@ -126,7 +126,7 @@ TEST_F(DeviceTest, UniformsReachTheKernel) {
   EXPECT_EQ(read(*y), (std::vector<uint32_t>{0, 0, 99}));
 }
 
-// Immediates belong to a dispatch: each sees its own, also where nothing else changed.
+// Immediates belong to a dispatch: each sees its own, even if nothing else changed.
 TEST_F(DeviceTest, ImmediatesReachTheKernel) {
   using Fields = wgsl::Immediates<"im", wgsl::Field<"at", wgsl::U32>, wgsl::Field<"by", wgsl::F32>>;
   if (device->limits().immediate_bytes < Fields::kBytes) {
@@ -164,7 +164,7 @@ TEST_F(DeviceTest, ImmediatesReachTheKernel) {
   EXPECT_EQ(too_few.error().message, "kernel put: 4 bytes of immediates; it takes 8");
 }
 
-// x counts up by one per submit; several answers are on their way at once, and are taken in any order.
+// x counts up by one per submit; several reads are in flight at once and are taken in any order.
 TEST_F(DeviceTest, LaterReadsSeeTheirOwnMoment) {
   const auto x = words({0, 0, 0, 0}), y = words({0, 0, 0, 0});
   const Pipeline* add = device->pipeline(add_module(1)).value();
@@ -176,12 +176,12 @@ TEST_F(DeviceTest, LaterReadsSeeTheirOwnMoment) {
   for (int round = 0; round < 3; ++round) {  // the second and third reuse staging buffers
     reads.clear();
     for (int i = 0; i < 5; ++i) reads.push_back(device->read_later({x.get(), 8, 4}, step).value());
-    if (round == 1) continue;  // nobody waits for these
+    if (round == 1) continue;  // these are never waited for
     for (const int i : {4, 0, 1, 3, 2}) {
       const Bytes bytes = reads[i]->wait().value();
       ASSERT_EQ(bytes.size(), 4u);
       EXPECT_EQ(load<uint32_t>(bytes.data()), static_cast<uint32_t>(5 * round + i + 1));
-      EXPECT_EQ(reads[i]->wait().value().data(), bytes.data());  // asked again
+      EXPECT_EQ(reads[i]->wait().value().data(), bytes.data());  // a second wait returns the same bytes
     }
   }
 }
@@ -210,7 +210,7 @@ TEST_F(DeviceTest, CompilesATextOnce) {
 }
 
 TEST_F(DeviceTest, BegunPipelinesAreThereWhenTheyAreRun) {
-  // Without validation, which compiles when a pipeline is asked for.
+  // Without validation, so that begin() does the compiling; with it, pipeline() does.
   const auto other = open_device({.adapter = device->adapter().name}).value();
   const Pipeline* add = other->pipeline(add_module(1)).value();
   const Pipeline* more = other->pipeline(add_module(2)).value();
@@ -228,7 +228,7 @@ TEST_F(DeviceTest, BegunPipelinesAreThereWhenTheyAreRun) {
   ASSERT_TRUE(other->read({y.get()}, std::as_writable_bytes(std::span(values))));
   EXPECT_EQ(values, std::vector<uint32_t>(64, 2));
   EXPECT_EQ(other->pipeline_stats().compiled, 2);
-  // One that nobody waits for does no harm to a device that goes.
+  // An unfinished compilation does no harm when the device is destroyed.
   ASSERT_TRUE(other->begin(*other->pipeline(add_module(3)).value()));
 }
 
@@ -243,7 +243,7 @@ TEST_F(DeviceTest, TimesEachDispatch) {
   const Command small = {.pipeline = add, .bindings = group.get(), .grid = {1}, .from = {}, .to = {}};
   const Command copy = {.grid = {}, .from = {y.get()}, .to = {x.get()}};
   const Command commands[] = {large, copy, small, large};
-  // The least of several runs: another process may hold the CPU during any one dispatch, never during all of them.
+  // The minimum of several runs: another process may hold the CPU during any one dispatch, but not during all of them.
   std::vector<double> least(4, 10);
   uint32_t runs = 0;  // each adds one to x
   for (; runs < 50 && (runs < 3 || std::min(least[0], least[3]) <= least[2]); ++runs) {
@@ -273,7 +273,7 @@ TEST_F(DeviceTest, TimesMoreDispatchesThanOneQuerySetHolds) {
   EXPECT_TRUE(device->time({}).value().empty());
 }
 
-// What is in flight, and what nobody waited for, is no reason to fail or leak.
+// Pending work, and reads that were never waited for, cause neither failures nor leaks.
 TEST_F(DeviceTest, ClosesWithWorkInFlight) {
   const auto x = words(iota(kMiB)), y = words(std::vector<uint32_t>(kMiB));
   const Pipeline* add = device->pipeline(add_module(1)).value();

@@ -1,4 +1,4 @@
-// A device and a few kernels for the tests of the device.
+// A device and a few kernels for the device tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace tern::gpu {
 
-// Leaves the test where the machine has no adapter; otherwise opens one, with validation.
+// Skips the test if the machine has no adapter; otherwise opens one, with validation.
 class DeviceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -64,7 +64,7 @@ inline wgsl::Module add_module(uint32_t term = 1) {
           .needs = {.matrices = {}, .invocations = 64, .storage_buffers = 2}};
 }
 
-// One dispatch that computes nothing, whose text is `body`.
+// A kernel of one invocation with this body.
 inline wgsl::Module body_module(const std::string& name, const std::string& body, const std::string& head = "") {
   return {.name = name,
           .text = head + "@compute @workgroup_size(1)\nfn " + name + "() {\n  " + body + "\n}\n",

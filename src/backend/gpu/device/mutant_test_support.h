@@ -1,8 +1,8 @@
-// The mutation gate (tests/mutation) breaks kernels on their way to the device, and expects the tests to notice.
+// The mutation gate (tests/mutation) breaks kernels before they reach the device, and expects the tests to fail.
 //
-//   TERN_MUTANT_KERNEL   which kernels: a regular expression that matches all of the name
-//   TERN_MUTANT_FIND     what in their WGSL text is replaced: a regular expression
-//   TERN_MUTANT_REPLACE  by what ($1: the first group)
+//   TERN_MUTANT_KERNEL   the kernels to change: a regular expression that matches the whole name
+//   TERN_MUTANT_FIND     the WGSL text to replace: a regular expression
+//   TERN_MUTANT_REPLACE  the replacement ($1: the first group)
 //
 // Without these variables nothing is changed.
 #pragma once
@@ -27,7 +27,7 @@ inline wgsl::Module mutated(const wgsl::Module& module) {
   return mutant;
 }
 
-// A device that compiles what `rewrite` makes of the kernels that it is asked for.
+// A device that compiles the result of `rewrite` instead of the kernels it is given.
 class RewritingDevice : public Device {
  public:
   using Rewrite = std::function<wgsl::Module(const wgsl::Module&)>;
@@ -68,7 +68,7 @@ class RewritingDevice : public Device {
   Rewrite rewrite_;
 };
 
-// A device that compiles the mutant wherever it is asked for the kernel.
+// A device that compiles mutants of the kernels that the environment selects.
 class MutatingDevice : public RewritingDevice {
  public:
   explicit MutatingDevice(std::unique_ptr<Device> device) : RewritingDevice(std::move(device), mutated) {}

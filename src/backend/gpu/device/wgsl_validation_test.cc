@@ -1,4 +1,4 @@
-// What the shader language writes, in front of Dawn's own compiler: it must be WGSL, and mean what its types say.
+// Output of the shader DSL, checked by Dawn's compiler: it must be valid WGSL and mean what its types say.
 #include <gtest/gtest.h>
 
 #include "backend/gpu/device/device.h"
@@ -20,7 +20,7 @@ class Wgsl : public testing::Test {
     const auto pipeline = device_->pipeline(module);
     EXPECT_TRUE(pipeline) << pipeline.error().message << "\n" << module.text;
   }
-  // Whether `name` may be the name of a let.
+  // True if `name` is a valid name for a let.
   bool takes_name(std::string_view name) {
     Module module = {.name = "k", .text = {}, .bindings = {}, .needs = {}};
     module.text = cat("@compute @workgroup_size(1) fn k() { let ", name, " = 1; }");
@@ -44,7 +44,7 @@ TEST_F(Wgsl, AtomicsInWorkgroupAndStorageMemory) {
                    .module);
 }
 
-// Every operator inside every other, in one kernel.
+// Every operator nested in every other, in one kernel.
 TEST_F(Wgsl, MixedOperators) {
   expect_valid(kernel("mixed", 1, [](In<"x", F32> x, In<"n", U32> n, InOut<"y", F32> y, LocalIndex tid) {
                  auto a = let("a", n[0u]);

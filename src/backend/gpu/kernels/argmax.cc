@@ -33,7 +33,7 @@ ArgmaxPartsKernel serial_parts(const ArgmaxConfig& c) {
 
 Name<U32> token_of(const Name<U32>& winner) { return let("token", select(winner, 0u, winner == kNone)); }
 
-// Makes the winner the row's next token, and moves the row on.
+// Makes the winner the row's next token and advances the row by one position.
 void advance(const ArgmaxConfig& c, const Name<U32>& winner, const Out<"tokens", U32>& tokens,
              const Out<"ids", U32>& ids, const InOut<"params", U32>& params, const WorkgroupId& wg) {
   auto token = token_of(winner);

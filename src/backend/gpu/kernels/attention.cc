@@ -10,7 +10,8 @@ using namespace wgsl;
 
 namespace {
 
-// The statistics of what all invocations have added to `squares` and `largest`, as part `index` of all rows' parts.
+// Reduces what all invocations added to `squares` and `largest`, and stores it as statistics part `index`, counted over
+// all rows.
 template <ValueOf<U32> Index>
 void leave_stats(const Caps& caps, const Var<F32>& squares, const Var<F32>& largest, const LocalIndex& tid,
                  uint32_t workgroup, const NextParts& parts, Index&& index) {
@@ -27,7 +28,7 @@ AttentionConfig fit(AttentionConfig c) {
   const uint32_t quads = c.heads.head_dim / 4;
   CHECK(c.heads.head_dim % 4 == 0 && quads > 0 && quads <= c.workgroup);
   while (quads % c.per_pos != 0) c.per_pos /= 2;
-  // Whole subgroups, where that leaves anything: reductions are slow otherwise (heads of 96 dimensions have 24 quads).
+  // Whole subgroups where possible: otherwise reductions are slow (heads of 96 dimensions have 24 quads).
   const uint32_t unit = std::lcm(quads, std::max(c.caps.subgroup, 1u));
   c.workgroup = unit <= c.workgroup ? c.workgroup / unit * unit : c.workgroup / quads * quads;
   c.rounds = std::min(c.rounds, c.per_pos);
@@ -43,7 +44,7 @@ struct Builtins {
   LocalIndex tid;
 };
 
-// What an invocation works on. Bases and places are in quads.
+// The work of one invocation. Bases and offsets are in quads.
 struct Places {
   Places(const AttentionConfig& c, const ParamsBuffer& batch, const Builtins& b)
       : shape(c.heads),
@@ -59,7 +60,7 @@ struct Places {
         my_quad(let("my_quad", b.tid % (c.heads.head_dim / 4))),
         line(let("line", b.tid / (c.heads.head_dim / 4))) {}
 
-  // Where the key of a position is, in quads of the cache; and how far behind it the value is.
+  // key_at: the index of a position's key, in quads of the cache. value_behind: the distance from a key to its value.
   template <class KvWord>
   Name<U32> key_at(const Name<U32>& pos) const {
     auto block = kv_block(params, table, pos);
@@ -75,25 +76,25 @@ struct Places {
   Name<U32> head, token, kv_head, n_pos, table, q_base, my_pos, part_of_pos, my_quad, line;
 };
 
-// Query, key and value of the newest position, where a workgroup has made them itself.
+// Query, key and value of the newest position, if the workgroup computes them itself.
 struct OwnHeads {
-  Shared<Vec4<F32>> quads;  // [3, head_dim / 4]; of a key or value with scales, codes
-  Shared<F32> scales;       // [2, kv_scale_groups(head_dim)], where there are any
+  Shared<Vec4<F32>> quads;  // [3, head_dim / 4]; codes for keys and values with scales
+  Shared<F32> scales;       // [2, kv_scale_groups(head_dim)], if there are scales
   Name<U32> pos;
   Name<U32> readable;  // the last position that no workgroup of this dispatch writes
 };
 
-// Online softmax, a chunk of positions at a time:
-//   scores    `per_pos` invocations share a position, each a stride of its quads
-//   weights   m' = max(m, chunk), what was summed so far shrinks by e^(m − m')
+// Online softmax, one chunk of positions at a time:
+//   scores    `per_pos` invocations share a position; each takes every per_pos-th quad
+//   weights   m' = max(m, chunk); earlier sums are scaled by e^(m − m')
 //   values    an invocation has one quad of dimensions and every `lines`-th position of the chunk
-// Whoever scores a position also looks its block up, and leaves its place for those who add up values. So he does with
-// the scales of its value: codes are multiplied by weights that have them already.
-// Positions past the end are computed as the last one and get weight 0: no load waits for a branch.
+// The invocation that scores a position also looks up its block and stores the key's place for the invocations that add
+// up values. It also multiplies the weight by the scales of the position's value, so codes need no further scaling.
+// Positions past the end are computed as the last one and get weight 0, so that no load waits for a branch.
 template <class KvWord, class Kv>
 class AttentionBody {
  public:
-  // query(i): quad part_of_pos + i of it. own: null where the cache has all positions.
+  // query(i): quad part_of_pos + i of the query. own: null if the cache holds all positions.
   template <class Query>
   AttentionBody(const AttentionConfig& c, const Kv& kv, const Places& here, Query&& query, const OwnHeads* own)
       : c_(c),
@@ -162,7 +163,7 @@ class AttentionBody {
     workgroupBarrier();
   }
 
-  // The result, or the partial sums of a split; `also` sees this invocation's quad of the former.
+  // Stores the result, or the partial sums of a split. Unsplit, also(result) gets this invocation's quad of the result.
   template <class Also>
   void store(const Out<"y", F32>& y, const Builtins& b, Also&& also) {
     when(here_.line == 0u, [&] {
@@ -194,12 +195,12 @@ class AttentionBody {
     return share;
   }
 
-  // The sum over each group of codes takes their scale.
+  // Multiplies the sum over each group of codes by the group's scale.
   template <class Quad, class Scale>
   void add_scaled(const Quad& quad, const Scale& scale, const Var<F32>& score) const {
     constexpr uint32_t kGroupQuads = kScaleGroup / 4;
     CHECK(kGroupQuads % c_.per_pos == 0);
-    const uint32_t of_group = kGroupQuads / c_.per_pos;  // quads of mine
+    const uint32_t of_group = kGroupQuads / c_.per_pos;  // quads per invocation
     for (uint32_t first = 0; first < my_q_.size(); first += of_group) {
       auto sum = var("of_group", 0.0f);
       for (uint32_t i = first; i < std::min<size_t>(first + of_group, my_q_.size()); ++i) sum += quad(i);
@@ -250,7 +251,7 @@ class AttentionBody {
     return let("my_score", score);
   }
 
-  // Of the value of this invocation's position; none where values have no scales.
+  // The scales of the value at this invocation's position; empty if values have no scales.
   std::vector<Name<F32>> value_scales_at(const Name<U32>& pos, const Name<U32>& key_at) const {
     std::vector<Name<F32>> of_groups;
     if constexpr (kHasKvScales<KvWord>) {
@@ -278,17 +279,17 @@ class AttentionBody {
   }
 
   const AttentionConfig& c_;
-  uint32_t quads_, lines_;  // of a head; of invocations that have one position each
+  uint32_t quads_, lines_;  // quads of a head; invocations per quad, each with its own positions
   const Kv& kv_;
   const Places& here_;
   const OwnHeads* own_;
-  uint32_t n_weights_;  // of a position
+  uint32_t n_weights_;  // per position
   Shared<F32> weights_;
-  Shared<U32> places_;  // of the keys
+  Shared<U32> places_;  // where the keys are
   Shared<Vec4<F32>> sums_;
   std::vector<Name<Vec4<F32>>> my_q_;
   Var<F32> greatest_;
-  Var<F32> total_;  // of the positions that this invocation has weighed
+  Var<F32> total_;  // Σ weights over this invocation's positions
   Var<Vec4<F32>> acc_;
   Name<Vec4<F32>> own_value_;
   Name<F32> sum_of_weights_;
@@ -325,8 +326,8 @@ namespace {
 
 constexpr uint32_t kOwnHeads = 3;  // a query, a key, a value
 
-// A team for each of the heads; then a quad of them for each invocation, rounded as the cache rounds. The first
-// workgroup of those that share a key writes it.
+// Each team makes one of the heads. Then the invocations take the heads quad by quad, rounded as the cache rounds. The
+// first workgroup of those that share a key writes it to the cache.
 template <class KvWord>
 OwnHeads make_own_heads(const AttentionConfig& c, const HeadsConfig& h, const HeadInputs& in,
                         const InOut<"kv", KvQuad<KvWord>>& kv, const Places& here, const Builtins& b) {
@@ -374,7 +375,7 @@ OwnHeads make_own_heads(const AttentionConfig& c, const HeadsConfig& h, const He
         });
   });
   workgroupBarrier();
-  if constexpr (kHasKvScales<KvWord>) {  // what has been an f16 becomes the same f16 again
+  if constexpr (kHasKvScales<KvWord>) {  // the scale is an exact f16 value, so packing it loses nothing
     const uint32_t words = kv_scale_words(s.head_dim);
     when(writes && b.tid < 2 * words, [&] {
       auto side = let("side", b.tid / words);
@@ -408,8 +409,9 @@ HeadsAttentionKernel<KvWord> heads_attention(const AttentionConfig& c, const Hea
       });
 }
 
-// Invocations for the teams; memory for the heads twice, the sums and weights of attention, and its reductions and the
-// norm's, each of which takes a value per invocation where it does not shuffle.
+// Checks that there are enough invocations for the teams, and enough workgroup memory: for the heads twice, the sums
+// and weights of attention, and the reductions of attention and norm. A reduction without shuffles takes one value per
+// invocation.
 template <class KvWord>
 bool has_heads_attention(const AttentionConfig& c, const HeadsConfig& h, uint32_t workgroup_bytes) {
   const bool shuffles = c.caps.subgroup > 0 && c.workgroup % c.caps.subgroup == 0;
@@ -419,8 +421,8 @@ bool has_heads_attention(const AttentionConfig& c, const HeadsConfig& h, uint32_
   return c.workgroup >= kOwnHeads * h.team() && values * sizeof(float) <= workgroup_bytes;
 }
 
-// A split's share of all is known before the first value is added up; and values of eight splits are on their way at a
-// time.
+// Each split's share of the total is computed before the values are added up. The values of eight splits are loaded at
+// a time.
 AttentionMergeKernel attention_merge(const AttentionConfig& c) {
   const HeadShape& s = c.heads;
   constexpr uint32_t kWorkgroup = 128, kAhead = 8;

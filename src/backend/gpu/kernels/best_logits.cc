@@ -11,17 +11,17 @@ using namespace float_matvec;
 
 namespace {
 
-// Nothing is known of rows, or of activations, that are greater or smaller than these: squares of what they are made
-// of, and of what rounding takes from it, would fall above or below what floats hold. (Of a row the step of its codes.)
+// Limits for rows and activations. Beyond them no bounds are computed: the squares of the values, or of their rounding
+// errors, would overflow or underflow an f32. kLeastScale limits the step of a row's codes.
 constexpr float kMostSquares = 0x1p100f, kLeastScale = 0x1p-40f;
 constexpr float kMostInputSquares = 0x1p120f, kLeastInput = 0x1p-30f;
-constexpr float kLost = 0x1p-80f;  // added to every bound, so that there is some where all else is 0
-// More than the roundings of a sum of up to 32768 squares, of a root and of a few products.
+constexpr float kLost = 0x1p-80f;  // added to every bound, so that it is never 0
+// More than the rounding errors of a sum of up to 32768 squares, a root and a few products.
 constexpr float kUp = 1 + 0x1p-9f;
 constexpr float kCodes = 127, kInputCodes = 8191;
 constexpr float kBelowAll = -3e38f, kAboveAll = 3e38f;
 
-// Four integers of that magnitude at most, nearest to `scaled`.
+// The integers nearest to `scaled`, limited to a magnitude of `most`.
 template <ValueOf<Vec4<F32>> V>
 Name<Vec4<F32>> nearest(V&& scaled, float most) {
   auto limited = clamp(round(std::forward<V>(scaled)), splat<Vec4<F32>>(-most), splat<Vec4<F32>>(most));
@@ -32,8 +32,8 @@ Name<I8x4> packed(const Caps& caps, const Name<Vec4<F32>>& q) {
   return pack_int8(caps, let("q_int", call<Vec4<I32>>("vec4<i32>", q)));
 }
 
-// No less than the length of what has these squares, nor than that of what rounding to codes has taken, for which a
-// product and a difference are off by a rounding of what they are made of.
+// length_above: an upper bound of a vector's length, from its sum of squares. missed_above: the same for what rounding
+// to codes lost, which is itself computed with the rounding errors of a product and a difference.
 Name<F32> length_above(const Name<F32>& squares) { return let("norm_of_row", sqrt(squares) * kUp); }
 Name<F32> missed_above(const Name<F32>& squares, const Name<F32>& norm) {
   return let("all_missed", sqrt(squares) * kUp + norm * 0x1p-20f);
@@ -112,7 +112,7 @@ EstimatedInputKernel estimated_input(const EstimatedInputConfig& c) {
                     Out<"greatest", U32> greatest, WorkgroupId wg, LocalIndex tid) {
                   loop("i", tid, kGreatestParts, c.workgroup,
                        [&](const Name<U32>& i) { greatest[wg.y * kGreatestParts + i] = 0u; });
-                  // An invocation keeps its values; past the end they are zeros.
+                  // Each invocation keeps its values. Values past the end are zero.
                   std::vector<Name<U32>> places;
                   std::vector<Name<Vec4<F32>>> values;
                   auto most = var("most", 0u);
@@ -184,7 +184,7 @@ EstimateConfig fit(EstimateConfig c) {
 
 namespace {
 
-// The sums of H and L that a lane has, for each row of the group and each column.
+// A lane's sums of H and L, for each row of the group and each column.
 struct Sums {
   std::vector<Var<I32>> high, low;
 };
@@ -205,7 +205,7 @@ void add_codes(const Dot4& dot4, const std::vector<Name<HeadCodes>>& codes, cons
   }
 }
 
-// Of all rows of the group; `starts`: their codes.
+// Sums over the lane's codes of all rows of the group. `starts`: where the rows' codes begin.
 Sums sum_codes(const EstimateConfig& c, const In<"codes", HeadCodes>& codes, const In<"parts", HeadCodes>& parts,
                const std::vector<Name<U32>>& starts, const Name<U32>& lane) {
   const Dot4 dot4(c.caps);

@@ -1,4 +1,4 @@
-// Which rows may have the best logits, and their logits.
+// Finds the rows that may have the best logits, and computes their logits.
 #include "backend/gpu/kernels/best_logits.h"
 #include "backend/gpu/kernels/float_dots.h"
 #include "backend/gpu/kernels/greatest.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kMinusInfinityBits = kInfinityBits | 0x80000000;
 
-// The n_best-th greatest of what the invocations of the workgroup have, on all of them.
+// The n_best-th largest of the invocations' values, returned on every invocation.
 Name<U32> nth_greatest(const BestLogitsConfig& c, const Name<U32>& mine, const LocalIndex& tid) {
   const uint32_t workgroup = c.linear.workgroup;
   if (c.n_best == 1) return reduce_workgroup(Reduce::kMax, c.linear.caps, mine, tid, workgroup);
@@ -39,8 +39,9 @@ struct Head {
   In<"greatest", U32> greatest;
 };
 
-// Of the workgroup's rows those that may be among the best: on_other(index of a logit) for each that is not, on the
-// invocation that has it; then on_row(row, logit) for each that is, on one. Returns how many there were.
+// Checks the workgroup's rows. on_other(index of a logit) is called for each row that cannot be among the best, on its
+// own invocation. Then on_row(row, logit) is called for each row that may be, on one invocation. Returns the number of
+// the latter.
 template <class OnOther, class OnRow>
 Name<U32> for_best_rows(const BestLogitsConfig& c, const Head& head, const WorkgroupId& wg, const LocalIndex& tid,
                         const OnOther& on_other, const OnRow& on_row) {
@@ -82,7 +83,7 @@ Name<U32> for_best_rows(const BestLogitsConfig& c, const Head& head, const Workg
     const auto totals = dots.multiply({{&planes, {start}}}, columns);
     when(dots.lane() == 0u && place < n, [&] { on_row(row, totals[0][0]); });
   };
-  // Lavapipe was seen to crash in a loop that no invocation enters and that has another one in it.
+  // Lavapipe was seen to crash in a loop that no invocation enters and that contains another loop.
   when(n > 0u, [&] { loop("turn", 0u, turns, 1u, compute); });
   return n;
 }

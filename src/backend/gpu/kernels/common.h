@@ -1,4 +1,4 @@
-// What the kernels share: the device features they may use, the layout of rows and parameters, reductions.
+// Shared by all kernels: optional device features, the layout of rows and parameters, reductions.
 #pragma once
 
 #include <bit>
@@ -7,57 +7,60 @@
 
 namespace tern::gpu {
 
-// What a kernel may use. Part of every Config whose text depends on it.
+// Device features that a kernel may use. Part of every Config whose text depends on them.
 struct Caps {
-  bool packed_dot = false;  // dot4I8Packed; without it the same sum from shifts
-  // The smallest subgroup the device may use, 0 without subgroups. A power of two; lanes beyond it are not assumed.
+  bool packed_dot = false;  // dot4I8Packed; otherwise the same sum is computed with shifts
+  // The smallest subgroup size of the device, a power of two; 0 without subgroups. Kernels assume no more lanes than
+  // this.
   uint32_t subgroup = 0;
   bool operator==(const Caps&) const = default;
 };
 
-// What a batch is about, in one small storage buffer (kernels with many others have one binding left): these words,
-// then a BatchRow for each token, and wherever these say, the rows whose logits are wanted and the sequences' block
-// tables. A decoding loop advances it on the device (argmax.h).
+// Describes a batch, in one small storage buffer (kernels with many other buffers have only one binding left). It
+// begins with these words and a BatchRow for each token. The list of rows whose logits are wanted and the sequences'
+// block tables follow, at offsets given by these words and rows. A decoding loop advances the buffer on the device
+// (argmax.h).
 using ParamsBuffer = wgsl::In<"params", wgsl::U32>;
 struct BatchParams {
   uint32_t n_tokens = 0;    // rows of the batch
-  uint32_t logit_rows = 0;  // where in `params` the list of rows whose logits are wanted begins; before it: how many
-  uint32_t step = 0;        // of this decoding loop: tokens of each row that have been chosen, or are about to be
+  uint32_t logit_rows = 0;  // index in `params` of the list of wanted logit rows, after their number
+  uint32_t step = 0;        // of this decoding loop: tokens of each row that are chosen, or about to be
 };
 struct BatchRow {
   uint32_t pos = 0;     // in its sequence
-  uint32_t table = 0;   // where in `params` the sequence's blocks are listed
-  uint32_t angles = 0;  // where in RoPE's table the angles of position 0 are
+  uint32_t table = 0;   // index in `params` of the sequence's block table
+  uint32_t angles = 0;  // where the angles of position 0 begin in RoPE's table
 };
 inline constexpr uint32_t kNTokens = 0, kLogitRows = 1, kStep = 2, kFirstRow = 3;  // indices into `params`
 inline constexpr uint32_t kRowPos = 0, kRowTable = 1, kRowAngles = 2, kRowWords = 3;
 
-// How many rows of logits are wanted.
+// The number of rows whose logits are wanted.
 inline wgsl::Name<wgsl::U32> n_logit_rows(const ParamsBuffer& params, std::string_view name) {
   auto list = wgsl::let("list", params[kLogitRows]);
   return wgsl::let(name, params[list - 1u]);
 }
 
-// One of the words of a row of the batch.
+// One word of a row of the batch.
 template <wgsl::ValueOf<wgsl::U32> Row>
 wgsl::Temp<wgsl::U32> row_word(const ParamsBuffer& params, Row&& row, uint32_t word) {
   return params[std::forward<Row>(row) * kRowWords + (kFirstRow + word)];
 }
 
-// Values of a row in whole blocks of I2_S. Of weights, the codes behind the last one are 0 (quant/i2_s.h); so the int8
-// activations that meet them may be anything, and nobody writes them.
+// Values of a row, rounded up to whole I2_S blocks. The padding codes of weights are 0 (quant/i2_s.h), so the int8
+// activations there are never written and may be anything.
 constexpr uint32_t whole_blocks(uint32_t width) { return (width + 127) / 128 * 128; }
 
-// A row of int8 activations, in vec4s of words: whole blocks, then one with the bits of the scale and of Σq.
-constexpr uint32_t quantized_meta(uint32_t width) { return whole_blocks(width) / 16; }  // the index of the latter
+// A row of int8 activations, in vec4s of words: whole blocks, then one vec4 with the bits of the scale and of Σq.
+constexpr uint32_t quantized_meta(uint32_t width) { return whole_blocks(width) / 16; }  // index of that last vec4
 constexpr uint32_t quantized_stride(uint32_t width) { return quantized_meta(width) + 1; }
 constexpr uint32_t quantized_row_bytes(uint32_t width) { return quantized_stride(width) * 16; }
 
-// Rows in groups of 16, so that what subgroup matrices are loaded from lies together: of each 32 columns the bytes of
-// all rows, row by row, then a vec4 (scale, sum) for each row. A group has as many bytes as 16 rows of the above.
+// Rows in groups of 16, so that the data of a subgroup matrix is contiguous: for each 32 columns the bytes of all rows,
+// row by row, and at the end a vec4 (scale, sum) for each row. A group takes as many bytes as 16 rows in the layout
+// above.
 inline constexpr uint32_t kRowsOfGroup = 16, kColumnsOfGroup = 32;
 constexpr uint32_t group_stride(uint32_t width) { return kRowsOfGroup * quantized_stride(width); }  // in vec4s
-// The vec4 with values 16 · unit … of a row.
+// The index of the vec4 with values 16 · unit … of a row.
 template <class Row, class Unit>
 auto grouped_unit(uint32_t width, const Row& row, const Unit& unit) {
   return row / kRowsOfGroup * group_stride(width) + (row % kRowsOfGroup) * 2u + (unit >> 1u) * (2 * kRowsOfGroup) +
@@ -68,12 +71,12 @@ auto grouped_meta(uint32_t width, const Row& row) {
   return row / kRowsOfGroup * group_stride(width) + (row % kRowsOfGroup) + whole_blocks(width);
 }
 
-// What a norm has to know of a row before it can take the first value: (Σx², max |x·gain|) of parts of the row, as many
-// as the kernel that makes the row has workgroups per row, and at most this many.
+// The statistics that a norm needs before it can process the first value of a row: (Σx², max |x·gain|) for each part of
+// the row. There are as many parts as the kernel that writes the row has workgroups per row, at most this many.
 using NormStats = wgsl::Vec2<wgsl::F32>;
 constexpr uint32_t most_stats_parts(uint32_t width) { return (width + 3) / 4; }
 
-// Four-way dot product of packed int8, as an instruction or from shifts.
+// Dot product of four packed int8, as an instruction or with shifts.
 class Dot4 {
  public:
   explicit Dot4(const Caps& caps);
@@ -88,10 +91,10 @@ class Dot4 {
   wgsl::Function<wgsl::I32, wgsl::I8x4, wgsl::I8x4> emulated_;
 };
 
-// Four int8 in one word: the low eight bits of four i32.
+// Packs the low eight bits of four i32 into one word.
 wgsl::Name<wgsl::I8x4> pack_int8(const Caps& caps, const wgsl::Name<wgsl::Vec4<wgsl::I32>>& v);
 
-// Four values that were scaled, as int8, and their sum.
+// Rounds four scaled values to int8, and adds up the results.
 template <wgsl::ValueOf<wgsl::Vec4<wgsl::F32>> V>
 wgsl::Name<wgsl::Vec4<wgsl::I32>> to_int8(V&& scaled) {
   using namespace wgsl;
@@ -100,9 +103,9 @@ wgsl::Name<wgsl::Vec4<wgsl::I32>> to_int8(V&& scaled) {
   return let("q", call<Vec4<I32>>("vec4<i32>", limited));
 }
 
-// Values in −128 … 127 are rounded by adding 1.5 · 2^23, which leaves the integer in a float's low bits: one
-// instruction, where a conversion takes several, and GPUs round and convert at a quarter of the rate that they add at.
-// No other bits than those of to_int8, but where a compiler makes one instruction of the product before and the sum.
+// Rounds values in −128 … 127 by adding 1.5 · 2^23, which leaves the integer in the float's low bits. That is one
+// instruction where a conversion takes several, and GPUs round and convert at a quarter of the speed of additions. The
+// bits differ from those of to_int8 only if a compiler fuses the preceding product with the addition.
 inline constexpr float kRoundsAdded = 12582912.0f;
 inline constexpr uint32_t kRoundsAddedBits = std::bit_cast<uint32_t>(kRoundsAdded);
 template <wgsl::ValueOf<wgsl::F32> V>
@@ -111,7 +114,7 @@ wgsl::Name<wgsl::I32> rounded_by_adding(V&& scaled) {
   auto moved = let("moved", std::forward<V>(scaled) + kRoundsAdded);
   return let("q", bitcast<I32>(bitcast<U32>(moved) - kRoundsAddedBits));
 }
-// Four of them as int8.
+// The same for four values, packed as int8.
 template <wgsl::ValueOf<wgsl::Vec4<wgsl::F32>> V>
 wgsl::Name<wgsl::I8x4> packed_by_adding(const Caps& caps, V&& scaled) {
   using namespace wgsl;
@@ -123,8 +126,8 @@ inline wgsl::Temp<wgsl::I32> sum_of(const wgsl::Name<wgsl::Vec4<wgsl::I32>>& q) 
   return at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
 }
 
-// The bits of infinity. As integers, the bits of magnitudes have the order of the magnitudes, infinities and then NaN
-// last; a maximum of floats may lose NaN.
+// The bits of infinity. Compared as integers, the bits of magnitudes sort like the magnitudes, with infinity and then
+// NaN last. A maximum of floats may lose NaN.
 inline constexpr uint32_t kInfinityBits = 0x7F800000;
 template <class V>
 void add_largest(const wgsl::Var<wgsl::U32>& largest, const V& v) {
@@ -135,7 +138,7 @@ void add_largest(const wgsl::Var<wgsl::U32>& largest, const V& v) {
   largest = max(largest, max(b, d));
 }
 
-// Integers in the order of the floats that have these bits.
+// Maps the bits of floats to integers with the same order.
 inline wgsl::Temp<wgsl::U32> order_of(const wgsl::Name<wgsl::U32>& bits) {
   return wgsl::select(bits | 0x80000000u, ~bits, bits >= 0x80000000u);
 }
@@ -146,13 +149,13 @@ wgsl::Name<wgsl::U32> key_of(V&& value) {
   return wgsl::let("key", order_of(bits));
 }
 
-// What becomes of a linear layer's results.
+// What happens to a linear layer's results.
 enum class Store {
   kSet,  // y = w·x
   kAdd,  // y += w·x
 };
 
-// What a feed-forward layer makes of its gate before it is multiplied with `up`.
+// What a feed-forward layer applies to its gate before multiplying it with `up`.
 enum class Activation {
   kRelu2,  // relu(gate)²
   kSilu,   // gate / (1 + e^−gate)
@@ -160,11 +163,11 @@ enum class Activation {
 };
 wgsl::Temp<wgsl::F32> gated(Activation act, const wgsl::Name<wgsl::F32>& gate, const wgsl::Name<wgsl::F32>& up);
 
-// tanh(x) within a few millionths of 1: WGSL's own may be off by 1e-5, which is much in a score of 50. Beyond ±9 it is
-// ±1.
+// tanh(x), accurate to a few millionths. WGSL's own may be off by 1e-5, which is too much for a score of 50. Beyond ±9
+// the result is ±1.
 wgsl::Name<wgsl::F32> hyperbolic_tangent(const wgsl::Name<wgsl::F32>& x);
 
-// s, or where there is a cap, cap · tanh(s / cap).
+// cap · tanh(s / cap), or s if cap is 0.
 wgsl::Name<wgsl::F32> softcapped(const wgsl::Name<wgsl::F32>& s, float cap);
 
 enum class Reduce { kSum, kMax };
@@ -177,8 +180,8 @@ wgsl::Temp<T> combine(Reduce how, const wgsl::Name<T>& a, const wgsl::Name<T>& b
 }  // namespace detail
 
 // The reduction of `v` over groups of `lanes` consecutive invocations (a power of two), on every one of them. All
-// invocations of the workgroup have to call it. Subgroups are taken to be runs of consecutive invocations, as every
-// driver makes them for one-dimensional workgroups.
+// invocations of the workgroup must call it. Assumes that subgroups are runs of consecutive invocations, which holds on
+// every driver for one-dimensional workgroups.
 template <class T>
 wgsl::Name<T> reduce_lanes(Reduce how, const Caps& caps, const wgsl::Name<T>& v, wgsl::LocalIndex tid, uint32_t lanes,
                            uint32_t workgroup) {
@@ -204,7 +207,7 @@ wgsl::Name<T> reduce_lanes(Reduce how, const Caps& caps, const wgsl::Name<T>& v,
     };
     if (workgroup % lanes == 0) {
       when(lane < s, add);
-    } else {  // the last group is not whole
+    } else {  // the last group may be incomplete
       when(lane < s && tid + s < workgroup, add);
     }
     workgroupBarrier();
@@ -219,7 +222,7 @@ wgsl::Name<T> reduce_workgroup(Reduce how, const Caps& caps, const wgsl::Name<T>
   using namespace wgsl;
   const bool is_power = (workgroup & (workgroup - 1)) == 0;
   if (caps.subgroup < 4 && is_power) return reduce_lanes(how, Caps{}, v, tid, workgroup, workgroup);
-  if (caps.subgroup < 4 || workgroup % caps.subgroup != 0) {  // every invocation takes all values
+  if (caps.subgroup < 4 || workgroup % caps.subgroup != 0) {  // every invocation reads all values
     auto values = shared<T>("values", workgroup);
     workgroupBarrier();
     values[tid] = v;
@@ -232,7 +235,7 @@ wgsl::Name<T> reduce_workgroup(Reduce how, const Caps& caps, const wgsl::Name<T>
     });
     return let("reduced", reduced);
   }
-  // Subgroups may be larger than caps.subgroup: each is reduced in runs of that many.
+  // Subgroups may be larger than caps.subgroup: each is reduced in runs of that size.
   const uint32_t parts = workgroup / caps.subgroup;
   auto mine = reduce_lanes(how, caps, v, tid, std::min(caps.subgroup, workgroup), workgroup);
   if (parts <= 1) return mine;
@@ -244,7 +247,7 @@ wgsl::Name<T> reduce_workgroup(Reduce how, const Caps& caps, const wgsl::Name<T>
     return reduce_lanes(how, caps, loaded, tid, parts, workgroup);
   }
   if constexpr (std::same_as<T, F32>) {
-    if (parts <= caps.subgroup) {  // fill up to a power of two with what changes nothing
+    if (parts <= caps.subgroup) {  // pad to a power of two with neutral values
       const uint32_t lanes = std::bit_ceil(parts);
       auto lane = let("part_lane", tid & (lanes - 1));
       auto existing = let("existing", part[min(lane, parts - 1)]);

@@ -6,7 +6,7 @@ using namespace wgsl;
 
 namespace {
 
-// body(column) for this invocation's column, where it has one.
+// Calls body(column) if this invocation has a column.
 template <class Body>
 void for_column(uint32_t width, const WorkgroupId& wg, const LocalIndex& tid, Body&& body) {
   auto column = let("column", wg.x * kElementwiseWorkgroup + tid);

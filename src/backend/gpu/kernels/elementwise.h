@@ -1,4 +1,4 @@
-// Kernels that touch each value once: RoPE, gate·up, residual add, and copies of rows.
+// Elementwise kernels: RoPE, gate·up, residual add, and copies of rows.
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
@@ -9,13 +9,13 @@ inline constexpr uint32_t kElementwiseWorkgroup = 128;
 
 struct RopeConfig {
   uint32_t n_heads, head_dim;
-  bool interleaved = false;  // pairs are neighbours, not half a head apart
+  bool interleaved = false;  // pairs are adjacent, not half a head apart
 
   bool operator==(const RopeConfig&) const = default;
 };
 using RopeKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer,
                                 wgsl::WorkgroupId, wgsl::LocalIndex>;
-// Turns x [n_tokens, n_heads, head_dim] in place. angles: RopeAngles (heads.h). One invocation per pair.
+// Rotates x [n_tokens, n_heads, head_dim] in place. angles: RopeAngles (heads.h). One invocation per pair.
 // Grid: [⌈n_heads · head_dim / 2 / 128⌉, n_tokens].
 RopeKernel rope(const RopeConfig& c);
 
@@ -40,7 +40,7 @@ AddBiasKernel add_bias(const RowsConfig& c);  // x += bias, in every row
 using SoftcapKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SoftcapKernel softcap(const RowsConfig& c, float cap);  // x = cap · tanh(x / cap)
 
-// The rows of x that params lists. Grid: [⌈width / 128⌉, n_logit_rows].
+// Copies the rows of x that params lists. Grid: [⌈width / 128⌉, n_logit_rows].
 using SelectRowsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
                                       wgsl::WorkgroupId, wgsl::LocalIndex>;
 SelectRowsKernel select_rows(const RowsConfig& c);

@@ -26,7 +26,7 @@ void embed_row(const EmbedConfig& c, const In<"table", WeightUnits>& table, cons
     const UnitScale scale = planes.scale(at);
     put(scaled(c.coding, e(value), scale));
   };
-  // An invocation has a quad of a unit where any can be shifted to, else the whole unit.
+  // An invocation takes one quad of a unit if the coding can be shifted to any quad, otherwise the whole unit.
   const uint32_t step = c.coding.bits() < 16 ? 1 : quads;
   loop("i", tid * step, c.width / 4, workgroup * step, [&](const Name<U32>& i) {
     auto at = let("at", row * (c.width / c.coding.values()) + i / quads);
@@ -45,7 +45,7 @@ EmbedKernel embed(const EmbedConfig& c) {
   return kernel("embed", kWorkgroup,
                 [&](In<"tokens", U32> tokens, In<"table", WeightUnits> table, In<"scales", U32> scales, RowRange range,
                     Out<"y", Vec4<F32>> y, WorkgroupId wg, LocalIndex tid) {
-                  // Below the range the difference wraps round, beyond any count.
+                  // Tokens below the range wrap around to values beyond any count.
                   auto row = let("row", tokens[wg.y] - range.get<"first">());
                   when(row < range.get<"count">(), [&] {
                     auto first = let("first_quad", wg.y * (c.width / 4));

@@ -1,5 +1,5 @@
-// A row of activations in the float kernels for few tokens: normed on the way, as floats or int8, and multiplied with
-// units of weights. Included by the files of such kernels alone.
+// A row of activations in the float kernels for few tokens: optionally normed, as floats or int8, and multiplied with
+// units of weights. Included only by the files of such kernels.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tern::gpu::float_matvec {
 
 using namespace wgsl;
 
-// The rows of one matrix that a group of lanes works on.
+// The rows of one matrix that a group of lanes processes.
 struct Rows {
   const WeightPlanes* w;
   std::vector<Name<U32>> starts;  // their first units
@@ -19,7 +19,7 @@ struct Rows {
 
 struct Loaded {
   Name<WeightUnits> unit;
-  UnitScale scale;  // where the coding has any
+  UnitScale scale;  // if the coding has scales
 };
 
 inline bool have_mins(const std::vector<Rows>& matrices) {
@@ -35,7 +35,7 @@ void for_rows(const std::vector<Rows>& matrices, const Body& body) {
   }
 }
 
-// `x_sum` is the sum of the unit's activations, where any of the matrices has mins.
+// `x_sum`: the sum of the unit's activations, set if any of the matrices has mins.
 inline void add_scaled(const std::vector<Loaded>& loaded, const std::vector<Var<F32>>& parts,
                        const std::optional<Var<F32>>& x_sum, const std::vector<Var<F32>>& sums) {
   for (size_t r = 0; r < loaded.size(); ++r) {
@@ -50,7 +50,7 @@ inline void add_scaled(const std::vector<Loaded>& loaded, const std::vector<Var<
   }
 }
 
-// A row of x on its way to the lanes: weighted with the norm's gain, its squares added up.
+// A row of x as it is loaded: multiplied with the norm's gain, with its squares added up.
 class Input {
  public:
   Input(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const Name<U32>& row, const LocalIndex& tid)
@@ -73,7 +73,7 @@ class Input {
   void add_square(const Name<Vec4<F32>>& v) const {
     if (c_.normed) Ref<F32>(squares_) += dot(v, v);
   }
-  // Σ x², from what every invocation of the workgroup, or lane of a row, has added.
+  // Σ x², from the sums of all invocations of the workgroup, or of all lanes of a row.
   void sum_over_workgroup() {
     if (c_.normed) total_ = reduce_workgroup(Reduce::kSum, c_.caps, mine(), tid_, c_.workgroup);
   }
@@ -100,7 +100,7 @@ class Activations {
     if (c_.staged) staged_ = shared<Vec4<F32>>("staged", c_.cols / 4);
   }
 
-  // All invocations have to call it; holds barriers where x is staged.
+  // All invocations must call it. Contains barriers if x is staged.
   void prepare() {
     if (!c_.staged) return;
     const uint32_t quads = c_.coding.quads();
@@ -113,7 +113,7 @@ class Activations {
     workgroupBarrier();
   }
 
-  // Unit i of every row.
+  // Adds the products with unit i of every row.
   void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
            const std::vector<Var<F32>>& sums) const {
     std::vector<Var<F32>> parts;
@@ -133,7 +133,7 @@ class Activations {
     add_scaled(loaded, parts, x_sum, sums);
   }
 
-  // Once all units have been added.
+  // To be called after all units have been added.
   Name<F32> factor() {
     if (!c_.staged) in_.sum_over_lanes();
     return in_.factor();
@@ -160,9 +160,9 @@ class Activations {
   Shared<Vec4<F32>> staged_;
 };
 
-// A row of activations as int8 in workgroup memory, and what it makes with units of weights. Each run of 32 has a
-// scale, so a unit's sum is made of as many as it has runs. The row lies in pieces of 16 values, half a run, in an
-// order in which neighbouring units' lie side by side.
+// A row of activations as int8 in workgroup memory, and its products with units of weights. Each run of 32 values has a
+// scale, so a unit's sum consists of one partial sum per run. The row is stored in pieces of 16 values (half a run), so
+// that pieces of adjacent units are adjacent.
 class Int8Row {
  public:
   static constexpr uint32_t kPiece = 16;
@@ -181,7 +181,7 @@ class Int8Row {
     auto where = let("run_at", run % runs_per_unit * units() + run / runs_per_unit);
     runs_[where] = vec2f(scale, sum);
   }
-  bool needs_sums() const { return UnpackBytes(dot4_, coding_).needs_sum(); }  // of both matrices of a pair alike
+  bool needs_sums() const { return UnpackBytes(dot4_, coding_).needs_sum(); }  // the same for both matrices of a pair
 
   void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
            const std::vector<Var<F32>>& sums) const {
@@ -212,7 +212,7 @@ class Int8Row {
   uint32_t units() const { return cols_ / coding_.values(); }
   uint32_t pieces_per_unit() const { return coding_.values() / kPiece; }
 
-  // The words of run `run` of unit i, or where it has but half a run, those.
+  // The words of run `run` of unit i, or all its words if a unit is only half a run.
   std::vector<Name<I8x4>> run_of_unit(const Name<U32>& i, uint32_t run) const {
     std::vector<Name<I8x4>> words;
     const uint32_t pieces = std::min(2u, pieces_per_unit());
@@ -222,7 +222,7 @@ class Int8Row {
     }
     return words;
   }
-  // Σ of the integers in `x`: the stored one of their run, unless they are but half of it.
+  // Σ of the integers in `x`: the stored sum of their run, if there is one.
   Temp<F32> sum_of(const std::vector<Name<I8x4>>& x, const Name<Vec2<F32>>& scale_and_sum) const {
     if (needs_sums()) return e(at(scale_and_sum, 1));
     auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
@@ -241,12 +241,13 @@ class Int8Row {
   Shared<Vec2<F32>> runs_;
 };
 
-// What is multiplied to make a run's values int8, from the greatest magnitude: too small to divide by counts as zero.
+// The factor that converts a run's values to int8, from its largest magnitude. Magnitudes too small to divide by count
+// as zero.
 inline Name<F32> to_int8(const Name<F32>& of_run) {
   return let("to_int8", select(0.0f, 127.0f / of_run, of_run > 1e-35f));
 }
 
-// A row of x as such.
+// A row of x as int8.
 class Int8Activations {
  public:
   Int8Activations(Input& in, const Dot4& dot4)
@@ -258,12 +259,12 @@ class Int8Activations {
   }
 
   void prepare() {
-    // An invocation makes pieces of 16 values, half a run.
+    // An invocation handles pieces of 16 values, half a run.
     const uint32_t n_pieces = c_.cols / kPiece, rounds = (n_pieces + c_.workgroup - 1) / c_.workgroup;
     const auto is_whole = [&](uint32_t round) { return (round + 1) * c_.workgroup <= n_pieces; };
     std::vector<Name<U32>> pieces;
     std::vector<Name<Vec4<F32>>> values;
-    for (uint32_t round = 0; round < rounds; ++round) {  // all loads are on their way together
+    for (uint32_t round = 0; round < rounds; ++round) {  // issue all loads before any result is used
       pieces.push_back(let("piece", in_.tid() + round * c_.workgroup));
       // Past the row's end the last piece is loaded again.
       auto from = is_whole(round) ? pieces[round] : let("last_piece", min(pieces[round], n_pieces - 1));
@@ -299,7 +300,7 @@ class Int8Activations {
  private:
   static constexpr uint32_t kPiece = Int8Row::kPiece;
 
-  // Writes four quads, unless `end` pieces there are and this is none of them (0: it is).
+  // Writes four quads if piece < end. end = 0: always.
   void stage_piece(const Name<U32>& piece, const Name<Vec4<F32>>* quads, uint32_t end) {
     auto most = var("most", 0.0f);
     for (uint32_t k = 0; k < kPiece / 4; ++k) {

@@ -1,5 +1,5 @@
-// Dot products of a few rows of a float matrix with a row of activations, or with several. Included by the files of
-// kernels that multiply so alone.
+// Dot products of a few rows of a float matrix with one or more rows of activations. Included only by the files of such
+// kernels.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace tern::gpu::float_matvec {
 
-// A row's units, `lanes` at a time, written out: all are loaded, between() is called, and then all are added, with
-// add(what load(i) gave, i). Past the row's end the last unit is loaded again, and left out.
+// Takes a row's units, `lanes` at a time, unrolled: loads all of them, calls between(), and then calls add(result of
+// load(i), i) for each. Past the row's end the last unit is loaded again, but not added.
 template <class Load, class Between, class Add>
 void in_rounds_ahead(uint32_t units, const Name<U32>& lane, uint32_t lanes, const Load& load, const Between& between,
                      const Add& add) {
@@ -34,9 +34,9 @@ void in_rounds_ahead(uint32_t units, const Name<U32>& lane, uint32_t lanes, cons
   }
 }
 
-using Totals = std::vector<Name<F32>>;  // of the rows of all matrices
+using Totals = std::vector<Name<F32>>;  // one total for each row of all matrices
 
-// Dot products of several rows, of one matrix or two, with one row of activations, or with several.
+// Dot products of several rows, of one or two matrices, with one or more rows of activations.
 class FloatDots {
  public:
   FloatDots(const FloatLinearConfig& c, const LocalIndex& tid)
@@ -47,7 +47,7 @@ class FloatDots {
   const Name<U32>& lane() const { return lane_; }
   uint32_t units() const { return c_.cols / c_.coding.values(); }
 
-  // Of each row of activations, on every lane of the group.
+  // The totals for each row of activations, on every lane of the group.
   template <class X>
   std::vector<Totals> multiply(const std::vector<Rows>& matrices, std::vector<X>& columns) const {
     std::vector<Sums> sums(columns.size());

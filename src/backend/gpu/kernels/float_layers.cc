@@ -23,7 +23,7 @@ bool FloatLayersConfig::place_matrices(uint32_t bytes) {
     const auto add = [&](Matrix& m, uint64_t rows, uint32_t cols) {
       m.units_at = static_cast<uint32_t>(units), m.scales_at = static_cast<uint32_t>(words);
       units += rows * (cols / m.coding.values());
-      words += m.coding.scale_words(rows, cols);  // of whole words: a head has a multiple of eight rows
+      words += m.coding.scale_words(rows, cols);  // whole words: a head has a multiple of eight rows
     };
     add(kind.qk, q_width() + kv_width(), d_model);
     if (kind.v.coding != kind.qk.coding) align();
@@ -99,7 +99,7 @@ class FloatLayers {
   void run() {
     auto first_tag = let("first_tag", (last_tag_ + 1u) & kTagMask);
     residual_.load(x_, first_tag);
-    // What a product reads is asked for while the one before is computed, so that it is there when the activations are.
+    // A product's weights are loaded during the product before it, so that they have arrived when the activations do.
     std::vector<Ahead> next;
     for (const Product& p : qkv_) next.emplace_back(products_, p, true);
     const auto ask_for_qkv = [&](const Name<U32>& layer) {
@@ -150,7 +150,7 @@ class FloatLayers {
     return HeadNorms{vectors_, c_.layer_values(), c_.q_gain(), c_.k_gain(), c_.head_eps};
   }
 
-  // Activations into workgroup memory, for the products that there are with them. What results are multiplied with: the
+  // Stages activations in workgroup memory for the products that use them. Returns the factor for their results: the
   // norm's factor.
   Name<F32> stage(std::span<const Product> products, const std::vector<Name<Vec4<F32>>>& gains, const LayerAt& at,
                   const Name<U32>& tag) const {
@@ -166,16 +166,16 @@ class FloatLayers {
       const auto& v = values[k];
       auto value = p.gain ? let("weighted", v * gains[k]) : v;
       auto most = greatest_of(value);
-      // By shuffles: an NVIDIA driver lost the results of subgroupMax of integers in some of these kernels.
+      // By shuffles: an NVIDIA driver lost the results of integer subgroupMax in some of these kernels.
       auto of_run = reduce_lanes(Reduce::kMax, c_.caps, most, b_.tid, kRun / 4, c_.workgroup);
       auto word = packed_by_adding(c_.caps, value * to_int8(of_run));
-      Name<F32> sum = most;  // nobody reads it but where sums are needed
+      Name<F32> sum = most;  // only read if sums are needed
       if (has_sums) {
         auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
         auto of_quad = let("sum_of_quad", f32(dot4_(word, ones)));
         sum = reduce_lanes(Reduce::kSum, c_.caps, of_quad, b_.tid, kRun / 4, c_.workgroup);
       }
-      // A piece is stored by one of the four that have its words: parts of a vector are not stored by several.
+      // One of the four invocations that have a piece's words stores it, because a vector is only stored whole.
       std::vector<Name<I8x4>> piece_words{word};
       const Name<U32> bits(word.text);
       for (uint32_t mask = 1; mask < 4; ++mask) {
@@ -214,8 +214,8 @@ class FloatLayers {
     return let("norm_factor", 1.0f / sqrt(all / static_cast<float>(p.cols) + c_.eps));
   }
 
-  // body(row, its dot product with each of the matrices), on the first lane of the row's group, for the workgroup's
-  // share of rows.
+  // Calls body(row, its dot product with each of the matrices) for the workgroup's share of rows, on the first lane of
+  // each row's group.
   template <class Body>
   void multiply(const Ahead& ahead, const LayerAt& at, const Body& body) const {
     const Product& p = ahead.product();
@@ -272,7 +272,7 @@ class FloatLayers {
   Memory narrow_, wide_;
   Shared<F32> squares_;
   Product output_, glu_, down_;
-  std::vector<Product> qkv_;  // or queries and keys, and values
+  std::vector<Product> qkv_;  // one for all, or one for queries and keys and one for values
 };
 
 }  // namespace

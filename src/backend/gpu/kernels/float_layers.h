@@ -1,5 +1,5 @@
-// All layers of a model with float activations and packed weights for one token in one dispatch, whose workgroups stay
-// until the end (layers_shape.h).
+// The megakernel for float activations and packed weights: computes all layers of a model for one token in one
+// dispatch, whose workgroups run until the end (layers_shape.h).
 #pragma once
 
 #include <array>
@@ -11,39 +11,39 @@
 namespace tern::gpu {
 
 struct FloatLayersConfig : LayersShape {
-  // A matrix: where it begins in what its layer has of `w`, in vec4s, and of `scales`, in words.
+  // A matrix: its offset in its layer's part of `w`, in vec4s, and of `scales`, in words.
   struct Matrix {
-    WeightCoding coding = {};  // of codes
+    WeightCoding coding = {};  // of the codes
     uint32_t units_at = 0, scales_at = 0;
     bool operator==(const Matrix&) const = default;
   };
-  // Layers whose matrices have the same codings, and so lie alike. Files in K formats have two or three kinds: some
-  // layers' values and down projections have more bits than the others'.
+  // Layers whose matrices have the same codings and so the same layout. Files in K formats have two or three kinds:
+  // some layers' values and down projections have more bits than the others'.
   struct Kind {
-    Matrix qk = {}, v = {}, output = {}, gate = {}, up = {}, down = {};  // queries and keys as one
-    uint32_t units = 0, scales = 0;                                      // what such a layer has
-    std::array<uint32_t, 4> layers = {};  // a bit for each; those of kinds[0] are not read
+    Matrix qk = {}, v = {}, output = {}, gate = {}, up = {}, down = {};  // qk: queries and keys as one matrix
+    uint32_t units = 0, scales = 0;                                      // per layer of this kind
+    std::array<uint32_t, 4> layers = {};  // a bit for each layer; those of kinds[0] are not read
     bool has(uint32_t layer) const { return (layers[layer / 32] >> (layer % 32) & 1) != 0; }
     bool operator==(const Kind&) const = default;
   };
   std::vector<Kind> kinds = {};
-  static constexpr uint32_t kMostKinds = 4, kMostLayersOfKinds = 128;  // of layers where there are several
+  static constexpr uint32_t kMostKinds = 4, kMostLayersOfKinds = 128;  // the latter if there are several kinds
   const Kind& kind_of(uint32_t layer) const;
-  // Whether values are a product of their own: in some layer they have another coding than queries and keys.
+  // True if values are a separate product because in some layer their coding differs from that of queries and keys.
   bool has_v_alone() const;
 
   float head_eps = 0;
   bool heads_normed = false;
 
-  uint32_t lanes = 16;      // invocations that share a row, where it has so many units
-  uint32_t most_ahead = 8;  // vec4s of weights that an invocation asks for before it waits for activations
+  uint32_t lanes = 16;      // invocations that share a row, if it has that many units
+  uint32_t most_ahead = 8;  // vec4s of weights that an invocation loads before it waits for activations
 
-  // One matrix behind the other, each from a multiple of `bytes` on, but values right behind keys of the same coding.
-  // False where they are too large to be counted.
+  // Places the matrices one after the other, each at a multiple of `bytes`, except that values follow keys of the same
+  // coding directly. Returns false if the offsets do not fit 32 bits.
   bool place_matrices(uint32_t bytes);
-  uint64_t of_all_layers(uint32_t Kind::* number) const;  // Kind::units or Kind::scales, added up
+  uint64_t of_all_layers(uint32_t Kind::* number) const;  // the sum of Kind::units or Kind::scales over all layers
 
-  // `vectors`, for each layer: the gains of its two norms, then those of the heads' if there are any.
+  // `vectors` has, for each layer: the gains of its two norms, then those of the head norms, if any.
   uint32_t qkv_gain() const { return 0; }
   uint32_t glu_gain() const { return d_model; }
   uint32_t q_gain() const { return 2 * d_model; }
@@ -53,7 +53,7 @@ struct FloatLayersConfig : LayersShape {
   bool operator==(const FloatLayersConfig&) const = default;
 };
 
-// As ternary_layers. Grid: the same.
+// Interface and grid are those of ternary_layers.
 using FloatLayersKernel =
     wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, wgsl::In<"vectors", wgsl::F32>,
                  wgsl::InOut<"x", wgsl::F32>, wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer,

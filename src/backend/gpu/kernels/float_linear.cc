@@ -19,7 +19,7 @@ uint32_t staged_bytes(const FloatLinearConfig& c) {
 
 namespace {
 
-// Each row's dot product with each of the workgroup's rows of x.
+// The dot products of each row with each of the workgroup's rows of x.
 template <class X, class... More>
 std::vector<Totals> multiply_as(const FloatDots& dots, const std::vector<Rows>& matrices, std::deque<Input>& in,
                                 const More&... more) {
@@ -33,8 +33,8 @@ std::vector<Totals> multiply(const FloatDots& dots, const std::vector<Rows>& mat
   return multiply_as<Activations>(dots, matrices, in);
 }
 
-// The rows of this group: its first, and the next ones as far apart as there are groups, so that neighbouring groups
-// read neighbouring rows.
+// The rows of this group: its first row, and further rows one group count apart, so that adjacent groups read adjacent
+// rows.
 std::vector<Name<U32>> rows_of_group(const FloatLinearConfig& c, const FloatDots& dots, const WorkgroupId& wg,
                                      const NumWorkgroups& n_wg) {
   auto first = let("first", (wg.y * n_wg.x + wg.x) * c.rows_per_workgroup() + dots.group());
@@ -43,7 +43,7 @@ std::vector<Name<U32>> rows_of_group(const FloatLinearConfig& c, const FloatDots
   return rows;
 }
 
-// Rows past the end load the last one again.
+// Where the rows start. Rows past the end load the last one again.
 template <ValueOf<U32> Last>
 std::vector<Name<U32>> starts_of(const FloatDots& dots, const std::vector<Name<U32>>& rows, Last&& last) {
   auto last_row = let("last_row", std::forward<Last>(last));
@@ -56,7 +56,7 @@ std::vector<Name<U32>> starts_of(const FloatDots& dots, const std::vector<Name<U
 struct Columns {
   std::deque<Input> in;
   std::vector<Name<U32>> rows;           // of x and y
-  std::optional<Name<U32>> n_rows = {};  // that there are; none: as many as the grid has
+  std::optional<Name<U32>> n_rows = {};  // the number of rows of x; unset: every row of the grid exists
 };
 
 Columns one_column(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
@@ -68,7 +68,7 @@ Columns one_column(const FloatLinearConfig& c, const FloatX& x, const FloatGain&
   return columns;
 }
 
-// Past the last row it is loaded again, and not stored.
+// Past the last row of x, the last row is loaded again but not stored.
 Columns several_columns(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const ParamsBuffer& params,
                         const WorkgroupId& wg, const LocalIndex& tid) {
   Columns columns;
@@ -81,8 +81,8 @@ Columns several_columns(const FloatLinearConfig& c, const FloatX& x, const Float
   return columns;
 }
 
-// body(row, totals, r) for each row of x, on the lane that stores what comes of row `r` of the group's, of which there
-// are up to `count`.
+// Calls body(row of x, totals, r) for each row of x and each row r of the group below `count`, on the lane that stores
+// the result.
 template <class Count, class Body>
 void store_columns(const FloatDots& dots, const Columns& columns, const std::vector<Name<U32>>& rows,
                    const Count& count, const std::vector<Totals>& totals, const Body& body) {
@@ -127,7 +127,7 @@ void write_linear(const FloatLinearConfig& c, const WeightPlanes& planes, const 
 template <class Make>
 void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const WeightPlanes& up, const Out<"y", F32>& y,
                const Grid& grid, const Make& make_columns) {
-  CHECK(c.up_coding.words == c.coding.words);  // units of one size, which share what they load of x
+  CHECK(c.up_coding.words == c.coding.words);  // units have the same size, so both matrices share the loads of x
   const FloatDots dots(c, grid.tid);
   const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
   const auto starts = starts_of(dots, rows, e(c.rows - 1));

@@ -6,7 +6,7 @@ using namespace wgsl;
 
 namespace {
 
-constexpr uint32_t kBlockQuads = 8;  // staged at a time, of each row: 32 columns
+constexpr uint32_t kBlockQuads = 8;  // quads of each row that are staged at a time: 32 columns
 constexpr uint32_t kFloatSide = FloatMatmulConfig::kSide;
 constexpr uint32_t kFloatWorkgroup = kFloatSide * kFloatSide;
 
@@ -14,9 +14,9 @@ struct FloatTile {
   FloatMatmulConfig c;
   LocalIndex tid;
   Name<U32> n_tokens;
-  Name<U32> n_rows;                  // of the binding
-  Name<U32> my_row, my_token;        // of the tile: 0 … 15
-  Name<U32> first_row, first_token;  // of the binding, of the batch
+  Name<U32> n_rows;                  // in the binding
+  Name<U32> my_row, my_token;        // in the tile: 0 … 15
+  Name<U32> first_row, first_token;  // in the binding, in the batch
   uint32_t quads() const { return c.cols / 4; }
 };
 
@@ -31,7 +31,7 @@ FloatTile make_tile(const FloatMatmulConfig& c, const Name<U32>& n_rows, const W
   return {c, tid, n_tokens, n_rows, my_row, my_token, first_row, first_token};
 }
 
-// body(row of the tile, quad of the row) for this invocation's share of a block.
+// Calls body(row of the tile, quad of the row) for this invocation's share of a block.
 template <class Body>
 void for_share(const FloatTile& t, uint32_t n_rows, const Name<U32>& block, Body&& body) {
   for (uint32_t first = 0; first < n_rows * kBlockQuads; first += kFloatWorkgroup) {
@@ -44,7 +44,8 @@ void for_share(const FloatTile& t, uint32_t n_rows, const Name<U32>& block, Body
   }
 }
 
-// Rows past the end load the last row again; nobody stores what comes of them. Columns past the end meet zeros.
+// Rows past the end load the last row again; their results are not stored. Columns past the end are multiplied with
+// zeros.
 void stage_weights(const FloatTile& t, const WeightPlanes& w, const Unpack& unpack, const Shared<Vec4<F32>>& staged,
                    const Name<U32>& block) {
   const uint32_t per_unit = w.coding.quads();
@@ -84,7 +85,7 @@ FloatSums make_sums(const FloatTile& t) {
   return sums;
 }
 
-// One block: adds to `sums` of each of the matrices.
+// Adds one block to the `sums` of each matrix.
 void multiply_block(const FloatTile& t, const std::vector<Shared<Vec4<F32>>>& weights, const Shared<Vec4<F32>>& tokens,
                     const std::vector<FloatSums>& sums) {
   const uint32_t n_rows = t.c.tile_rows / kFloatSide, n_tokens = t.c.tile_tokens / kFloatSide;
@@ -102,7 +103,7 @@ void multiply_block(const FloatTile& t, const std::vector<Shared<Vec4<F32>>>& we
   });
 }
 
-// body(row of the binding, token, index into a matrix's sums) for every result of this invocation that exists.
+// Calls body(row of the binding, token, index into a matrix's sums) for every result of this invocation that exists.
 template <class Body>
 void for_results(const FloatTile& t, Body&& body) {
   const uint32_t n_rows = t.c.tile_rows / kFloatSide, n_tokens = t.c.tile_tokens / kFloatSide;

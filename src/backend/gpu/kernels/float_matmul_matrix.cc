@@ -16,10 +16,10 @@ namespace {
 
 constexpr uint32_t kPiece = 16;  // values of a row that an invocation unpacks at a time
 
-// As many columns as the tile says, where rows have whole blocks of so many.
+// Uses the tile's number of columns if it divides c.cols, otherwise 32.
 MatrixTileShape tile_shape(const FloatMatrixMatmulConfig& c, uint32_t n_matrices) {
   const uint32_t block = c.cols % c.tile.columns == 0 ? c.tile.columns : 32;
-  // Rows are 16 bytes further apart than they are long, so that they start in different banks.
+  // 16 bytes of padding after each row make rows start in different banks.
   return {.tile = c.tile,
           .shape = c.shape,
           .subgroup = c.subgroup,
@@ -30,7 +30,7 @@ MatrixTileShape tile_shape(const FloatMatrixMatmulConfig& c, uint32_t n_matrices
 
 struct HalvesTile : MatrixTile {
   FloatMatrixMatmulConfig c;
-  Name<U32> n_tokens, n_rows;  // the latter of the binding
+  Name<U32> n_tokens, n_rows;  // tokens of the batch, rows of the binding
   Shared<F16> staged;
 };
 
@@ -44,11 +44,11 @@ HalvesTile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, cons
   return {matrix_tile(shape, wg, tid), c, n_tokens, n_rows, staged};
 }
 
-// Where columns lie in workgroup memory: of both sides quad k of piece p is number k · pieces + p of its row, so that
-// neighbouring invocations, which have neighbouring pieces, store to neighbouring banks.
+// Layout of both sides in workgroup memory: quad k of piece p has index k · pieces + p in its row, so that adjacent
+// invocations, which have adjacent pieces, store to adjacent banks.
 //
-// How one matrix's weights come into workgroup memory, a piece of a row at a time. Rows past the end load the last one
-// again; nobody stores what comes of them.
+// Stages one matrix's weights in workgroup memory, a piece of a row at a time. Rows past the end load the last one
+// again; their results are not stored.
 class WeightStage {
  public:
   WeightStage(const HalvesTile& t, const WeightPlanes& w, uint32_t matrix)
@@ -64,7 +64,7 @@ class WeightStage {
     }
   }
 
-  // Sends for the codes of a block: while the block before is multiplied.
+  // Starts loading the codes of a block, while the block before it is multiplied.
   void fetch(const Name<U32>& block) const {
     for (const Piece& p : pieces_) {
       auto at = let("at", p.row_units + number_in_row(p, block) / (w_.coding.values() / kPiece));
@@ -76,7 +76,7 @@ class WeightStage {
     }
   }
 
-  // Stores the block that was fetched, in the stage that begins at `base`.
+  // Stores the fetched block in the stage that begins at `base`.
   void store(const Name<U32>& block, const Name<U32>& base) const {
     if (!w_.coding.has_codes()) return store_floats(block, base);
     for (const Piece& p : pieces_) {
@@ -108,7 +108,7 @@ class WeightStage {
 
  private:
   struct Piece {
-    Name<U32> piece;      // of the tile's rows
+    Name<U32> piece;      // index in the tile
     Name<U32> row_units;  // where the row's units start
     Var<WeightUnits> unit;
     Var<F32> scale;
@@ -121,7 +121,7 @@ class WeightStage {
     return let("number", block * of_row() + p.piece % of_row());
   }
 
-  // Those that hold the piece's four quads, from their lowest bits on.
+  // The words that hold the piece's four quads, starting at their lowest bits.
   std::vector<Name<U32>> words_of(const Piece& p, const Name<U32>& block, const Name<WeightUnits>& unit) const {
     switch (w_.coding.words) {
       case WeightWords::kCodes8:
@@ -167,8 +167,8 @@ class WeightStage {
   std::vector<Piece> pieces_;
 };
 
-// How activations come there: as vec4s, for on some GPUs a matrix is loaded from storage value by value. Tokens past
-// the end are whatever lies there; nobody stores what comes of them.
+// Stages activations, as vec4s, because some GPUs load a matrix from storage value by value. Tokens past the end
+// contain arbitrary data; their results are not stored.
 StagedVectors<Vec4<F16>> staged_activations(const HalvesTile& t) {
   const uint32_t pieces = t.shape.block / kPiece, quads = t.shape.block / 4;
   return {"x_next", t.c.tile_tokens * quads, t.c.workgroup(), t.tid, [&, pieces, quads](const Name<U32>& i) {
@@ -181,7 +181,7 @@ StagedVectors<Vec4<F16>> staged_activations(const HalvesTile& t) {
           }};
 }
 
-// take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
+// Calls take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
 template <class Take>
 void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightStage* const> weights,
               const TokenScales& token_scales, const Take& take) {
@@ -227,12 +227,12 @@ void write_halves(const HalveTokensConfig& c, const Value& value, const Out<"hal
   });
   auto mine = let("mine", peak);
   auto top = reduce_workgroup(Reduce::kMax, c.caps, mine, tid, c.workgroup);
-  // 2^e ≤ peak < 2^(e+1) has the exponent bits 127 + e; 2^(10 − e) has 137 − e, the rest of 264.
+  // 2^e ≤ peak < 2^(e+1) has the exponent bits 127 + e; 2^(10 − e) has 137 − e, which is 264 minus that.
   auto exponent = let("exponent", clamp(bitcast<U32>(top) >> 23u, 64u, 200u));
   auto scale = let("scale", bitcast<F32>((264u - exponent) << 23u));
   when(tid == 0u, [&] { scales[wg.y] = scale; });
   loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-    // Four of the group's columns.
+    // Four columns of the group.
     auto index =
         let("index", grouped_half(c.width, wg.y) / 4u + (i >> 2u) * (kHalvesOfGroup * kRowsOfGroup / 4) + (i & 3u));
     auto exact = let("exact", value(i) * scale);
@@ -240,7 +240,7 @@ void write_halves(const HalveTokensConfig& c, const Value& value, const Out<"hal
       halves[index] = vec4h(exact);
       return;
     }
-    // By bits: compilers take the difference from a conversion and back for 0.
+    // Computed from the bits, because compilers optimize the difference from a conversion and back to 0.
     std::vector<Name<F32>> first;
     for (uint32_t i4 = 0; i4 < 4; ++i4) {
       auto as_bits = let("as_bits", bitcast<U32>(at(exact, i4)));

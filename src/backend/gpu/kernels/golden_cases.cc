@@ -48,7 +48,7 @@ const NamedCaps kAll = {"all", {.packed_dot = true, .subgroup = 32}};
 const NamedCaps kNone = {"none", {}};
 const NamedCaps kSubgroup8 = {"subgroup8", {.packed_dot = false, .subgroup = 8}};
 
-// SwiftShader's.
+// The caps of SwiftShader.
 const NamedCaps kSubgroup4 = {"serial4", {.packed_dot = true, .subgroup = 4}};
 
 constexpr float kEps = 1e-5f;
@@ -80,7 +80,7 @@ class Cases {
  public:
   explicit Cases(const ModelShape& model) : m_(model) {}
 
-  // Kernels that ask nothing of the device.
+  // Kernels that need no optional device features.
   void add_plain() {
     add("select_rows", select_rows({m_.width}));
     add("relu2_mul", glu_mul({m_.ffn}, Activation::kRelu2));
@@ -110,7 +110,7 @@ class Cases {
     add("norm_halves_exactly", norm_halves({.width = m_.width, .caps = {}, .rest_at = 64, .eps = 1e-6f}));
   }
 
-  // Those that do.
+  // Kernels that depend on the device's features.
   void add_capable(const NamedCaps& caps) {
     caps_ = caps;
     add_norms();
@@ -124,7 +124,7 @@ class Cases {
     if (caps.caps.packed_dot && caps.caps.subgroup >= 8) add_layers();
   }
 
-  // What software drivers run instead of the GPUs' kernels.
+  // The kernels that software drivers run instead of the GPU kernels.
   void add_serial(const NamedCaps& caps) {
     caps_ = caps;
     const RmsNormConfig norm{
@@ -165,7 +165,7 @@ class Cases {
     TernaryLayersConfig c{
         {.n_layers = 30, .d_model = m_.width, .d_ff = m_.ffn, .heads = m_.heads, .eps = kEps, .caps = caps_.caps}};
     CHECK(c.place_matrices(1));
-    TernaryLayersConfig other = c;  // of which a hash is enough
+    TernaryLayersConfig other = c;  // kept only as a hash
     other.interleaved = true;
     other.workgroup = 256;
     add("ternary_layers.interleaved", ternary_layers(other));
@@ -201,7 +201,7 @@ class Cases {
     f.heads_at_once = 2, f.caps.subgroup = 8, f.workgroup = 64, f.most_splits = 8;
     add_floats("float_layers.subgroup8", signs);
     f.heads_at_once = 8, f.caps = caps_.caps, f.workgroup = 512, f.most_splits = 16;
-    // As Q4_K, but for the values and down projections of some layers, which are as Q6_K.
+    // Like Q4_K, except for the values and down projections of some layers, which are like Q6_K.
     const auto most = kind_of({.words = WeightWords::kCodes4, .group = 32, .mins = WeightMins::kBytes});
     auto some = most;
     some.v.coding = some.down.coding = {.words = WeightWords::kCodes8, .zero = 128, .group = 16};
@@ -286,8 +286,8 @@ class Cases {
     add_qkv<I8x4>("q8_0", norm);
   }
 
-  // Two rows at a time, whose statistics are added up as 256 invocations do it; a weight row is long, so its loads stay
-  // in a loop in the first.
+  // Two rows at a time, whose statistics are added up in the order of 256 invocations. A row of `down` is so long that
+  // its loads stay in a loop.
   void add_ternary_columns(TernaryConfig down, TernaryConfig up, const NormConfig& norm) {
     const ColumnsConfig columns{.columns = 2, .norm_workgroup = 256};
     up.rows_per_group = 1;
@@ -347,7 +347,7 @@ class Cases {
     SerialAttentionConfig attention{.heads = m_.heads, .caps = caps_.caps};
     add("serial_attention_" + kv, serial_attention<KvWord>(attention));
     attention.window = 300;
-    attention.heads.head_dim = 72;  // which four lanes do not divide
+    attention.heads.head_dim = 72;  // its quads are not a multiple of four lanes
     add("serial_attention_window_" + kv, serial_attention<KvWord>(attention));
     HeadsConfig heads{.shape = m_.heads, .normed = true, .eps = kEps, .caps = caps_.caps};
     add("serial_heads_normed_" + kv, serial_heads<KvWord>(heads));
@@ -365,7 +365,7 @@ class Cases {
       c.lanes = std::min(c.lanes, 32u);
       add("float_linear_" + name, float_linear(c));
     }
-    // Small codes through workgroup memory, others not; with a norm; added; as a gated pair.
+    // Small codes staged in workgroup memory, others not; with a norm; adding to y; as a gated pair.
     FloatLinearConfig c{.rows = m_.ffn, .cols = m_.width, .coding = kCodings[5].coding, .caps = caps_.caps};
     c.up_coding = c.coding;
     c.act = Activation::kSilu;
@@ -375,7 +375,7 @@ class Cases {
     c.rows_per_group = 1;
     add("float_glu_staged", float_glu(c));
     add("float_linear_staged", float_linear(c));
-    // int8 activations, with codes that are signed, that have a zero, and that are signs.
+    // int8 activations, with signed codes, codes with a zero, and signs.
     c.staged = false;
     c.int8_x = true;
     add("float_glu_int8", float_glu(c));

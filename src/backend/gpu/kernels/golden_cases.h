@@ -11,13 +11,14 @@
 namespace tern::gpu {
 
 struct GoldenCase {
-  std::string file;  // "NAME.MODEL.CAPS.wgsl"; without CAPS where the text does not depend on them
+  std::string file;  // "NAME.MODEL.CAPS.wgsl"; without CAPS if the text does not depend on them
   wgsl::Module module;
 };
 
 std::vector<GoldenCase> golden_cases();
 
-// Those of them that make logits or choose among them, for a model of such a width and vocabulary: names and texts.
+// The golden kernels that compute logits or choose among them, for a model of this width and vocabulary: names and
+// texts.
 std::vector<std::pair<std::string, wgsl::Module>> head_kernels(uint32_t width, uint32_t n_vocab, const Caps& caps);
 
 }  // namespace tern::gpu

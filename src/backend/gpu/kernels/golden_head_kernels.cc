@@ -1,4 +1,4 @@
-// The golden kernels of logits and of the choice among them.
+// The golden kernels that compute logits and choose among them.
 #include "backend/gpu/kernels/best_logits.h"
 #include "backend/gpu/kernels/golden_cases.h"
 #include "backend/gpu/kernels/sample.h"

@@ -1,6 +1,6 @@
-// The text of every kernel is as it was when it was last looked at. One configuration of each kernel is kept as text,
-// of the others only a hash of it. TERN_UPDATE_GOLDENS=1 writes both anew; the change is then reviewed with the commit.
-// TERN_WRITE_KERNELS=DIR writes all texts there, to look at and to compile elsewhere.
+// Checks that the text of every kernel is unchanged since its last review. One configuration of each kernel is kept as
+// text, the others only as a hash. TERN_UPDATE_GOLDENS=1 rewrites both; the change is then reviewed with the commit.
+// TERN_WRITE_KERNELS=DIR writes all texts to DIR, to read them or compile them elsewhere.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kFolder = source_path("tests/golden/kernels");
-const fs::path kHashes = kFolder / "hashes.txt";  // "FILE HASH" a line
+const fs::path kHashes = kFolder / "hashes.txt";  // one line per file: "FILE HASH"
 const std::string kHowTo = "If the change is meant, run\n  TERN_UPDATE_GOLDENS=1 " +
                            build_path("bin/kernel_golden_test") + "\nand review the diff.";
 
@@ -33,7 +33,7 @@ std::string read_file(const fs::path& path) {
 
 std::string kernel_of(const std::string& file) { return file.substr(0, file.find('.')); }
 
-// The case of each kernel whose text is kept: that of a large model on a device that has everything, or the first.
+// The cases that are kept as text, one per kernel: that of a large model on a device with all features, or the first.
 std::map<std::string, std::string> kept_files(const std::vector<GoldenCase>& cases) {
   std::map<std::string, std::string> kept;
   for (const GoldenCase& c : cases) {
@@ -129,7 +129,7 @@ TEST(KernelGoldens, EveryFileAndHashHasItsKernel) {
   }
 }
 
-// As much workgroup memory as NVIDIA's driver gives.
+// 48 KiB is the workgroup memory of NVIDIA's driver.
 TEST(KernelGoldens, SeveralRowsOfALargeModelFitInto48KiB) {
   for (const GoldenCase& c : golden_cases()) {
     if (!c.file.starts_with("ternary_rows.")) continue;
@@ -137,7 +137,7 @@ TEST(KernelGoldens, SeveralRowsOfALargeModelFitInto48KiB) {
   }
 }
 
-// The text is all that the pipeline cache sees of a Config.
+// The pipeline cache sees only the text of a Config.
 TEST(KernelGoldens, TracingTwiceGivesTheSameText) {
   const auto first = golden_cases(), second = golden_cases();
   for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].module.text, second[i].module.text) << first[i].file;

@@ -1,4 +1,4 @@
-// The greatest of some values, and where it is: NaN is never greatest, and of equals the lowest index is.
+// The largest of several values and its index. NaN never wins; among equal values, the lowest index wins.
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
@@ -7,11 +7,11 @@ namespace tern::gpu::greatest {
 
 using namespace wgsl;
 
-// Below every logit; where there are only NaNs and −∞ to choose from, the index is kNone, and the token 0.
+// Below every logit. If there are only NaNs and −∞ to choose from, the index is kNone and the token is 0.
 inline constexpr float kLowest = -3.4e38f;
 inline constexpr uint32_t kNone = 0xFFFFFFFF;
 
-// Reduces (value, index) over the workgroup; the winner is in entry 0 of both arrays afterwards.
+// Reduces (value, index) over the workgroup. Afterwards the winner is in entry 0 of both arrays.
 inline void reduce_greatest(const Shared<F32>& values, const Shared<U32>& indices, const LocalIndex& tid,
                             uint32_t workgroup) {
   for (uint32_t s = workgroup / 2; s > 0; s /= 2) {
@@ -37,7 +37,7 @@ inline void keep_greater(const Var<F32>& value, const Var<U32>& index, const Nam
   });
 }
 
-// The same of what each invocation has.
+// The same for one value and index per invocation.
 struct Best {
   Shared<F32> values;
   Shared<U32> indices;

@@ -15,13 +15,13 @@ uint32_t heads_together(const HeadShape& heads) {
   return 1;
 }
 
-// Queries, sums, weights and places, and reductions.
+// Checks the workgroup memory for queries, sums, weights, places and reductions.
 template <class KvWord>
 bool has_grouped_attention(const AttentionConfig& c, uint32_t workgroup_bytes) {
   const bool shuffles = c.caps.subgroup > 0 && c.workgroup % c.caps.subgroup == 0;
   const uint32_t together = heads_together(c.heads), of_heads = together > 2 ? 4 : 2;
   const uint32_t weights = kv_weights_per_position<KvWord>(c.heads.head_dim);
-  // The greatest score, the weights' sum, two statistics; without shuffles those of a position's lanes as well.
+  // Reductions of the largest score, Σ weights and two statistics; without shuffles also those over a position's lanes.
   const uint32_t reductions = c.max_splits > 0 ? 2 : 4;
   const uint32_t of_reductions =
       of_heads * (shuffles ? reductions * (c.workgroup / c.caps.subgroup) : (reductions + c.rounds) * c.workgroup);
@@ -32,7 +32,7 @@ bool has_grouped_attention(const AttentionConfig& c, uint32_t workgroup_bytes) {
 
 namespace {
 
-// The steps of attention.cc, with a component of a T for each head: Vec2, or Vec4, of which the last may be idle.
+// The steps of attention.cc, with one component of T per head. T is Vec2 or Vec4, of which the last may be unused.
 template <class KvWord, class T>
 class GroupedBody {
  public:
@@ -73,12 +73,12 @@ class GroupedBody {
     const float scale = 1.0f / std::sqrt(static_cast<float>(c_.heads.head_dim));
     loop("i", tid_, together_ * quads_, c_.workgroup,
          [&](const Name<U32>& i) { queries_[i] = q_[row_ * quads_ + i] * scale; });
-    // They are read behind the barrier that a chunk's places have.
+    // The queries are read after a barrier: each chunk has one after its places.
     auto start = c_.window > 0 ? max(n_pos_, c_.window) - c_.window + wg_.z * c_.chunk : wg_.z * c_.chunk;
     loop("first", std::move(start), n_pos_, n_wg_.z * c_.chunk, [&](const Name<U32>& first) { take_chunk(first); });
   }
 
-  // Partial sums of a split.
+  // Stores the partial sums of a split.
   void store_part(const Out<"y", F32>& y) {
     const Name<T> sum_of_weights = add_up_weights();
     auto all_greatest = let("all_greatest", greatest_);
@@ -92,7 +92,7 @@ class GroupedBody {
     });
   }
 
-  // The result, and each head's statistics as a part of the token's.
+  // Stores the result, and each head's statistics as a part of the token's.
   void store(const Out<"y", F32>& y, const NextGain& gain, const NextParts& parts) {
     auto factors = let("factors", splat<T>(1.0f) / add_up_weights());
     auto squares = var<T>("squares"), largest = var<T>("largest");
@@ -115,7 +115,7 @@ class GroupedBody {
 
  private:
   using Quad = Name<KvQuad<KvWord>>;
-  // A position of a chunk whose score this invocation has a part in: which of the chunk's, and its key.
+  // A position whose score this invocation helps compute: its index in the chunk, and its key.
   struct Scored {
     Name<U32> in_chunk, key_at;
     std::vector<Quad> key;
@@ -126,7 +126,7 @@ class GroupedBody {
     return reduce_workgroup(Reduce::kSum, c_.caps, my_total, tid_, c_.workgroup);
   }
 
-  // body(head, quad of its weighted values), by who has the first line.
+  // Calls body(head, quad of its weighted values) on the invocations of the first line.
   template <class Body>
   void for_heads(const Body& body) {
     for (uint32_t h = 0; h < together_; ++h) {
@@ -144,7 +144,7 @@ class GroupedBody {
 
   void take_chunk(const Name<U32>& first) {
     look_up_places(first);
-    // All keys and values are on their way before the first is needed.
+    // All keys and values are requested before the first is used.
     std::vector<Scored> scored;
     for (uint32_t r = 0; r < c_.rounds; ++r) {
       auto in_chunk = let("in_chunk", my_pos_ + r * (c_.workgroup / c_.per_pos));
@@ -206,7 +206,7 @@ class GroupedBody {
 
   bool is_whole(uint32_t first_line) const { return first_line + lines_ <= c_.chunk; }
 
-  // Positions past the end are the last one, and get weight 0: no load waits for a branch.
+  // Positions past the end are replaced by the last one and get weight 0, so that no load waits for a branch.
   void look_up_places(const Name<U32>& first) {
     const auto look_up = [&] {
       auto pos = let("pos", min(first + tid_, n_pos_ - 1u));
@@ -221,7 +221,7 @@ class GroupedBody {
     workgroupBarrier();
   }
 
-  // This invocation's share of the products of all heads with each position's key.
+  // This invocation's share of the dot products of all heads with each position's key.
   std::vector<Name<T>> scores_of(const std::vector<Scored>& scored) {
     const uint32_t n = quads_ / c_.per_pos;
     std::vector<Var<T>> scores;
@@ -294,7 +294,7 @@ class GroupedBody {
   const LocalIndex& tid_;
   Shared<Vec4<F32>> queries_;  // [heads, head_dim / 4]
   Shared<T> weights_;          // [chunk, groups]
-  Shared<U32> places_;         // of the keys
+  Shared<U32> places_;         // where the keys are
   Shared<Vec4<F32>> sums_;
   Name<U32> first_head_, row_, kv_head_, n_pos_, table_, my_pos_, part_of_pos_, my_quad_, line_;
   Var<T> greatest_, total_;
@@ -305,7 +305,7 @@ class GroupedBody {
 
 namespace {
 
-// run(body) for the type that has a component for each head.
+// Calls run(body) for the type T that has a component for each head.
 template <class KvWord, class Run>
 void with_grouped_body(const AttentionConfig& c, const In<"q", Vec4<F32>>& q, const In<"kv", KvQuad<KvWord>>& kv,
                        const ParamsBuffer& params, const WorkgroupId& wg, const NumWorkgroups& n_wg,

@@ -1,12 +1,12 @@
-// Heads of several tokens on their way from workgroup memory to where attention finds them.
+// Stores heads of several tokens from workgroup memory where attention reads them.
 #pragma once
 
 #include "backend/gpu/kernels/kv_cache.h"
 
 namespace tern::gpu {
 
-// A tile of results of one head [n_tokens, 2 n_pairs]: pairs of dimensions that turn together, from some pair on; first
-// the one half of each and then the other, or where pairs are neighbours in the order of the dimensions.
+// A tile of results of one head [n_tokens, 2 n_pairs], a run of the pairs that RoPE rotates together. It has the first
+// half of each pair and then the second halves; interleaved pairs are in the order of the dimensions.
 struct HeadTile {
   HeadShape shape;
   bool interleaved = false;
@@ -16,7 +16,7 @@ struct HeadTilePlace {
   wgsl::Name<wgsl::U32> head, first_pair, first_token;  // heads of queries, then keys, then values
 };
 
-// Stores the tile's tokens that exist: queries as floats, keys and values in the cache's words. All invocations have to
+// Stores the tile's existing tokens: queries as floats, keys and values as words of the cache. All invocations must
 // call it, after a barrier.
 template <class KvWord>
 void store_head_tile(const HeadTile& t, const HeadTilePlace& place, const wgsl::Shared<wgsl::F32>& tile,
@@ -28,12 +28,12 @@ void store_head_tile(const HeadTile& t, const HeadTilePlace& place, const wgsl::
   const uint32_t half = s.head_dim / 2, n_pairs = t.n_pairs;
   const bool halves = !t.interleaved;
   auto n_tokens = let("n_tokens", params[kNTokens]);
-  // Value t of a token's tile belongs to dimension `dim` of the head.
+  // The dimension of the head that value i of a token's tile belongs to.
   const auto dim_of = [&](const Name<U32>& i) {
     return halves ? let("dim", place.first_pair + i / n_pairs * half + i % n_pairs)
                   : let("dim", place.first_pair * 2u + i);
   };
-  // body(i, token, dim) for this invocation's share: value i of the tile is of dimension `dim` of the token's head.
+  // Calls body(i, token, dim) for this invocation's share: value i of the tile has dimension `dim` of the token's head.
   const auto for_tile = [&](uint32_t step, const auto& body) {
     loop("i", tid * step, t.n_tokens * 2 * n_pairs, workgroup * step, [&](const Name<U32>& i) {
       auto to_token = let("to_token", place.first_token + i / (2 * n_pairs));
@@ -42,7 +42,7 @@ void store_head_tile(const HeadTile& t, const HeadTilePlace& place, const wgsl::
       when(to_token < n_tokens, [&] { body(i, to_token, dim); });
     });
   };
-  // Where the token's keys or values are in the cache.
+  // Where the token's key or value row is in the cache.
   const auto row_of = [&](const Name<U32>& kv_row, const Name<U32>& to_token, uint32_t row_words) {
     auto pos = let("pos", row_word(params, to_token, kRowPos));
     auto table = let("table", row_word(params, to_token, kRowTable));

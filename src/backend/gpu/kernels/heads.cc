@@ -8,7 +8,7 @@ using namespace wgsl;
 
 namespace {
 
-// Two values of a head that RoPE turns together, as loaded, and what they are multiplied with.
+// The two values of a pair that RoPE rotates, as loaded, and their gains.
 struct HeadPair {
   Name<U32> pair, at_a, at_b;
   Name<F32> a, b, gain_a, gain_b;
@@ -28,14 +28,14 @@ HeadTeams::HeadTeams(const HeadsConfig& c, uint32_t n_teams, const LocalIndex& t
   CHECK(c.shape.head_dim % 4 == 0 && workgroup >= n_teams * c.team());
 }
 
-// RoPE is linear, so the norm's factor comes last: rope(norm(x)) = factor · rope(x·gain). A lane needs no second look
-// at its pairs when the factor is known.
+// RoPE is linear, so the norm's factor can be applied last: rope(norm(x)) = factor · rope(x·gain). This way a lane
+// reads its pairs only once.
 void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U32>& row, const Name<U32>& turns,
                      const Name<Bool>& is_used) const {
   const HeadShape& s = c_.shape;
   const uint32_t half = s.head_dim / 2, lanes = c_.team();
   auto is_query = let("is_query", row < s.n_heads);
-  auto is_turned = let("is_turned", row < s.n_heads + s.n_kv_heads);  // values are neither normed nor turned
+  auto is_turned = let("is_turned", row < s.n_heads + s.n_kv_heads);  // values are neither normed nor rotated
   const auto gain_at = [&](const Name<U32>& i) {
     auto gain = let("gain", select(in.k_gain[i], in.q_gain[i], is_query));
     return let("scale", select(1.0f, gain, is_turned));
@@ -44,7 +44,7 @@ void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U3
   if (c_.normed) squares.emplace(var("squares", 0.0f));
   when(is_used, [&] {
     auto from = let("from_row", (token * c_.rows() + row) * s.head_dim);
-    std::vector<HeadPair> pairs;  // all of a lane's are loaded before the first is waited for
+    std::vector<HeadPair> pairs;  // all loads of a lane are issued before the first result is used
     for (uint32_t i = 0; i * lanes < half; ++i) {
       const bool whole = (i + 1) * lanes <= half;
       HeadPair p;

@@ -1,4 +1,4 @@
-// What becomes of the rows of all three projections on their way to attention: the norms of the heads, and RoPE.
+// Post-processing of the rows of all three projections, before attention: the head norms and RoPE.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,20 @@ namespace tern::gpu {
 
 struct HeadsConfig {
   HeadShape shape;
-  bool interleaved = false;  // pairs are neighbours, not half a head apart
-  bool normed = false;       // heads of q and k have RMS norms; else the gains are not read
+  bool interleaved = false;  // pairs are adjacent, not half a head apart
+  bool normed = false;       // heads of q and k have RMS norms; otherwise the gains are not read
   float eps = 0;
   Caps caps;
-  // Invocations that share a head. With subgroups they are part of one, and add up its squares without a barrier.
+  // Invocations that share a head. With subgroups, a team lies within one, and adds up the head's squares without a
+  // barrier.
   uint32_t team() const { return caps.subgroup == 0 ? 32 : std::min(caps.subgroup, 32u); }
   uint32_t rows() const { return shape.n_heads + 2 * shape.n_kv_heads; }
 
   bool operator==(const HeadsConfig&) const = default;
 };
 
-// qkv: [n_tokens, n_heads + 2 n_kv_heads, head_dim]. Gains: [head_dim]. angles: (cos, sin) of [positions, head_dim/2],
-// in which a sequence's position 0 is where its rows say.
+// qkv: [n_tokens, n_heads + 2 n_kv_heads, head_dim]. Gains: [head_dim]. angles: (cos, sin) of [positions, head_dim/2].
+// A batch row's BatchRow::angles says where its sequence's position 0 begins.
 using QkvRows = wgsl::In<"qkv", wgsl::F32>;
 using QueryGain = wgsl::In<"q_gain", wgsl::F32>;
 using KeyGain = wgsl::In<"k_gain", wgsl::F32>;
@@ -46,26 +47,26 @@ struct HeadValues {
   }
 };
 
-// A head per team of invocations, in workgroup memory: queries and keys normed and turned, values as they are.
+// Processes one head per team of invocations, into workgroup memory: norms and rotates queries and keys, copies values.
 class HeadTeams {
  public:
-  // The first `n_teams` of the workgroup work.
+  // Only the first `n_teams` teams of the workgroup work.
   HeadTeams(const HeadsConfig& c, uint32_t n_teams, const wgsl::LocalIndex& tid, uint32_t workgroup);
   const wgsl::Name<wgsl::U32>& team() const { return team_; }
-  const wgsl::Name<wgsl::U32>& lane() const { return lane_; }  // in the team
+  const wgsl::Name<wgsl::U32>& lane() const { return lane_; }  // within the team
 
-  // Takes the head `row` of this invocation's team, where `is_used`. All invocations have to call it; ends with a
+  // Processes head `row` with this invocation's team if `is_used`. All invocations must call it; it ends with a
   // barrier. turns: the token's row of the angles.
   void take(const HeadInputs& in, const wgsl::Name<wgsl::U32>& token, const wgsl::Name<wgsl::U32>& row,
             const wgsl::Name<wgsl::U32>& turns, const wgsl::Name<wgsl::Bool>& is_used) const;
-  // The head that a team took.
+  // The head that a team has processed.
   HeadValues values(const wgsl::Name<wgsl::U32>& team) const;
 
  private:
   HeadsConfig c_;
   wgsl::LocalIndex tid_;
   uint32_t workgroup_;
-  wgsl::Shared<wgsl::F32> tile_;     // [teams, head_dim], without the factor of the norm
+  wgsl::Shared<wgsl::F32> tile_;     // [teams, head_dim], without the norm's factor
   wgsl::Shared<wgsl::F32> factors_;  // [teams]
   wgsl::Name<wgsl::U32> team_, lane_;
 };

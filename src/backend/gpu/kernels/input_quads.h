@@ -1,4 +1,4 @@
-// How float_layers takes a row of activations: four neighbouring columns on an invocation.
+// How float_layers reads a row of activations: four adjacent columns per invocation.
 #pragma once
 
 #include <vector>
@@ -7,24 +7,24 @@
 
 namespace tern::gpu::layers {
 
-// How the invocations of a workgroup have the columns of a product's activations: four neighbours at a time.
+// Distributes the columns of a product's activations over the workgroup's invocations, four adjacent columns at a time.
 struct InputQuads {
   uint32_t workgroup, cols;
 
   uint32_t n() const { return cols / 4; }
   uint32_t takes() const { return (n() + workgroup - 1) / workgroup; }
   bool is_whole(uint32_t k) const { return (k + 1) * workgroup <= n(); }
-  // Past the end the last one once more.
+  // Past the end, the last quad again.
   Name<U32> at(const LocalIndex& tid, uint32_t k) const {
     return is_whole(k) ? let("quad", tid + k * workgroup) : let("quad", min(tid + k * workgroup, n() - 1));
   }
-  // body() on those who have one.
+  // Calls body() on the invocations that have a quad.
   template <class Body>
   void where_there(const LocalIndex& tid, uint32_t k, const Body& body) const {
     if (is_whole(k)) return body();
     when(tid + k * workgroup < n(), body);
   }
-  // Of a vector that begins at values[first].
+  // Loads the quads of a vector that begins at values[first].
   template <class Vector>
   std::vector<Name<Vec4<F32>>> load(const Vector& values, const Name<U32>& first, const LocalIndex& tid) const {
     std::vector<Name<Vec4<F32>>> loaded;
@@ -34,7 +34,7 @@ struct InputQuads {
     }
     return loaded;
   }
-  // The words of a region, once they are there.
+  // The words of a region; waits until they have arrived.
   std::vector<Name<Vec4<F32>>> take(const Exchange& exchange, uint32_t region, const LocalIndex& tid,
                                     const Name<U32>& tag) const {
     std::vector<Name<U32>> places;

@@ -1,11 +1,11 @@
-// Sizes of int8 matrices that devices have: kernels are templates of them.
+// Sizes of int8 subgroup matrices that devices support: kernels are templates over them.
 #pragma once
 
 #include "backend/gpu/wgsl/subgroup_matrix.h"
 
 namespace tern::gpu {
 
-// use.operator()<M, N, K>(), if there are kernels for this shape.
+// Calls use.operator()<M, N, K>() if there are kernels for this shape; returns whether there are.
 template <class Use>
 bool with_int8_shape(const wgsl::MatrixShape& shape, Use&& use) {
   if constexpr (wgsl::kHasMatrixKernels) {

@@ -4,8 +4,8 @@ namespace tern::gpu {
 
 using namespace wgsl;
 
-// 2^23 with a byte in its lowest bits is the float 2^23 + byte (packed_weights.cc); a code with its sign turned is 128
-// more than it was.
+// 2^23 with a byte in its lowest bits is the float 2^23 + byte (packed_weights.cc). Flipping a code's sign bit adds
+// 128.
 Temp<Vec4<F32>> int8_values(const Name<I8x4>& codes) {
   writer->declare_once(
       "fn int8_values(word: u32) -> vec4<f32> {\n  return bitcast<vec4<f32>>(((vec4<u32>(word ^ 2155905152u) >> "
@@ -13,7 +13,7 @@ Temp<Vec4<F32>> int8_values(const Name<I8x4>& codes) {
   return call<Vec4<F32>>("int8_values", codes);
 }
 
-// The scale is rounded to f16 by hand: pack2x16float may round either way. What is below f16's normal numbers is
+// Rounds the scale to f16 by hand, because pack2x16float may round either way. Values below f16's normal range are
 // rounded by an addition, to multiples of 2^-24.
 KvScale kv_scale(const Name<F32>& most) {
   auto exact = let("exact_scale", most / 127.0f);

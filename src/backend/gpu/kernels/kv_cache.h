@@ -1,6 +1,6 @@
-// Keys and values of one layer on the device: blocks of [2 (keys, values)][n_kv_heads][64] rows. A row is head_dim
-// values, as f32, or as f16 two to a word; or (q8_0) their int8 codes, four to a word, and behind them an f16 scale for
-// each 32, two to a word. And the kernel that fills them.
+// Keys and values of one layer on the device: blocks of [2 (keys, values)][n_kv_heads][64] rows, and the kernel that
+// fills them. A row has head_dim values: as f32; as f16, two per word; or (q8_0) as int8 codes, four per word, followed
+// by an f16 scale for each 32 codes, two per word.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ struct HeadShape {
   bool operator==(const HeadShape&) const = default;
 };
 
-// What attention's softmax begins with. Lower than any score, and finite: e^(kLowestScore − m) is 0 without an infinity
-// in sight.
+// The initial maximum of attention's softmax. It is lower than any score, but finite: e^(kLowestScore − m) is 0 without
+// computing with an infinity.
 inline constexpr float kLowestScore = -3.0e38f;
 
 // A KvWord is what a kernel writes at once: one f32, two f16, or four int8 codes.
@@ -26,21 +26,21 @@ template <class KvWord>
 constexpr uint32_t kv_word_values() {
   return std::same_as<KvWord, wgsl::I8x4> ? 4 : std::same_as<KvWord, wgsl::F16x2> ? 2 : 1;
 }
-// What a kernel reads at once: four values, or codes.
+// What a kernel reads at once: four values, or four codes.
 template <class KvWord>
 using KvQuad = std::conditional_t<
     std::same_as<KvWord, wgsl::I8x4>, wgsl::I8x4,
     std::conditional_t<std::same_as<KvWord, wgsl::F16x2>, wgsl::Vec2<wgsl::F16x2>, wgsl::Vec4<wgsl::F32>>>;
 
-// Codes have scales. Those of groups g and g + kv_scale_words share a word, so that two runs of a head that RoPE turns
-// together have whole words between them; where there is no second one, its half is 0.
+// Codes have scales. The scales of groups g and g + kv_scale_words share a word, so that a kernel that writes two runs
+// of a head that RoPE rotates together writes whole words. If there is no second group, its half is 0.
 template <class KvWord>
 inline constexpr bool kHasKvScales = std::same_as<KvWord, wgsl::I8x4>;
 inline constexpr uint32_t kScaleGroup = 32;
 constexpr uint32_t kv_scale_groups(uint32_t head_dim) { return (head_dim + kScaleGroup - 1) / kScaleGroup; }
 constexpr uint32_t kv_scale_words(uint32_t head_dim) { return (kv_scale_groups(head_dim) + 1) / 2; }
 
-// Words of a row; and the same in what a kernel reads at once.
+// Words of a row, and below the same in units that a kernel reads at once.
 template <class KvWord>
 constexpr uint32_t kv_row_words(uint32_t head_dim) {
   return head_dim / kv_word_values<KvWord>() + (kHasKvScales<KvWord> ? kv_scale_words(head_dim) : 0);
@@ -53,7 +53,7 @@ constexpr uint32_t kv_row_quads(uint32_t head_dim) {
 // Four int8 codes as floats.
 wgsl::Temp<wgsl::Vec4<wgsl::F32>> int8_values(const wgsl::Name<wgsl::I8x4>& codes);
 
-// What a quad stands for; of codes, without their scale.
+// The values of a quad; for codes, without their scale.
 template <class KvWord>
 wgsl::Temp<wgsl::Vec4<wgsl::F32>> kv_values(const wgsl::Name<KvQuad<KvWord>>& quad) {
   using namespace wgsl;
@@ -66,7 +66,7 @@ wgsl::Temp<wgsl::Vec4<wgsl::F32>> kv_values(const wgsl::Name<KvQuad<KvWord>>& qu
   }
 }
 
-// The four values as the cache holds them, where it has no scales.
+// Four values in the cache's format. Only for formats without scales.
 template <class KvWord>
 wgsl::Temp<KvQuad<KvWord>> kv_quad(const wgsl::Name<wgsl::Vec4<wgsl::F32>>& v) {
   using namespace wgsl;
@@ -79,20 +79,20 @@ wgsl::Temp<KvQuad<KvWord>> kv_quad(const wgsl::Name<wgsl::Vec4<wgsl::F32>>& v) {
   }
 }
 
-// The block that holds position `pos` of the sequence whose blocks are listed from params[table] on.
+// The block that holds position `pos` of the sequence whose block table begins at params[table].
 inline wgsl::Name<wgsl::U32> kv_block(const ParamsBuffer& params, const wgsl::Name<wgsl::U32>& table,
                                       const wgsl::Name<wgsl::U32>& pos) {
   return wgsl::let("block", params[table + pos / kBlockPositions]);
 }
 
-// Which of the layer's rows position `pos` has in its block. kv_row: of keys the head, of values n_kv_heads more.
+// The index of position `pos` among the layer's rows. kv_row: the head for keys, n_kv_heads more for values.
 template <wgsl::ValueOf<wgsl::U32> Row>
 wgsl::Temp<wgsl::U32> kv_place(const HeadShape& s, const wgsl::Name<wgsl::U32>& block, Row&& kv_row,
                                const wgsl::Name<wgsl::U32>& pos) {
   return (block * (2 * s.n_kv_heads) + std::forward<Row>(kv_row)) * kBlockPositions + pos % kBlockPositions;
 }
 
-// One word of the cache from the values that it holds, where it has no scales.
+// One word of the cache from its values. Only for formats without scales.
 template <class KvWord, class Values>
 wgsl::Temp<KvWord> kv_word(const Values& values, const wgsl::Name<wgsl::U32>& first) {
   using namespace wgsl;
@@ -107,17 +107,17 @@ wgsl::Temp<KvWord> kv_word(const Values& values, const wgsl::Name<wgsl::U32>& fi
 
 // ---- q8_0
 
-// How 32 values, or the last of a head, become codes.
+// How a group of up to 32 values of a head becomes codes.
 struct KvScale {
   wgsl::Name<wgsl::U32> bits;  // of the scale as f16
   wgsl::Name<wgsl::F32> scale;
-  wgsl::Name<wgsl::F32> inverse;  // 0 where the scale is
+  wgsl::Name<wgsl::F32> inverse;  // 0 if the scale is 0
 };
-// From the greatest magnitude of the values, as q8_scale of kv_layout.h.
+// From the largest magnitude of the values, like q8_scale in kv_layout.h.
 KvScale kv_scale(const wgsl::Name<wgsl::F32>& most);
 wgsl::Name<wgsl::I8x4> kv_codes(const wgsl::Name<wgsl::Vec4<wgsl::F32>>& v, const KvScale& by);
 
-// Of the group that value(32 · group) begins, among n values.
+// The scale of group `group`, whose values begin at value(32 · group), among n values.
 template <class Value>
 KvScale kv_scale_of(const Value& value, const wgsl::Name<wgsl::U32>& group, uint32_t n) {
   using namespace wgsl;
@@ -135,7 +135,7 @@ KvScale kv_scale_of(const Value& value, const wgsl::Name<wgsl::U32>& group, uint
 }
 
 // Writes the codes and scales of n values: word i of the codes to kv[code_at(i)], word j of the scales to
-// kv[scale_at(j)]. `lanes` invocations share the work; each looks for the scale of what it writes itself.
+// kv[scale_at(j)]. `lanes` invocations share the work; each computes the scales that it needs itself.
 template <class Value, class Kv, class CodeAt, class ScaleAt>
 void store_codes(const Value& value, uint32_t n, const wgsl::Name<wgsl::U32>& lane, uint32_t lanes, const Kv& kv,
                  const CodeAt& code_at, const ScaleAt& scale_at) {
@@ -168,7 +168,7 @@ void store_codes(const Value& value, uint32_t n, const wgsl::Name<wgsl::U32>& la
   });
 }
 
-// A whole row, of which value(i) gives value i.
+// Writes a whole row. value(i) gives value i.
 template <class Value, class Kv>
 void store_code_row(const Value& value, uint32_t head_dim, const wgsl::Name<wgsl::U32>& lane, uint32_t lanes,
                     const Kv& kv, const wgsl::Name<wgsl::U32>& to_row) {
@@ -197,7 +197,7 @@ class KvScales {
   std::vector<wgsl::Name<wgsl::Vec2<wgsl::F32>>> pairs_;
 };
 
-// The scale of one group that is known on the device only.
+// The scale of one group whose index is known only on the device.
 template <class Kv>
 wgsl::Name<wgsl::F32> kv_scale_at(const Kv& kv, const wgsl::Name<wgsl::U32>& row, const wgsl::Name<wgsl::U32>& group,
                                   uint32_t head_dim) {
@@ -217,7 +217,7 @@ struct KvAppendConfig {
 
   bool operator==(const KvAppendConfig&) const = default;
 };
-// The batch's keys and values to the positions of its rows. Grid: [2 · n_kv_heads, n_tokens].
+// Writes the batch's keys and values to the positions of its rows. Grid: [2 · n_kv_heads, n_tokens].
 template <class KvWord>
 KvAppendKernel<KvWord> kv_append(const KvAppendConfig& c);
 

@@ -1,4 +1,4 @@
-// Where a layer's matrices are, in a kernel for all layers whose layers differ in their formats.
+// Finds a layer's matrices in a kernel for all layers, if the formats differ between layers.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace tern::gpu::layers {
 
-// A layer's place and kind, in a kernel.
+// A layer's offsets and kind, as values of a kernel.
 struct LayerAt {
-  Name<U32> units, scales;           // where what it has begins
-  std::vector<Name<Bool>> is_other;  // whether it is of kinds[1], kinds[2], …
+  Name<U32> units, scales;           // where its parts of both buffers begin
+  std::vector<Name<Bool>> is_other;  // whether its kind is kinds[1], kinds[2], …
 };
 
 class LayerKinds {
@@ -30,8 +30,8 @@ class LayerKinds {
     }
     auto word = let("layer_word", layer / 32u);
     auto bit = let("layer_bit", layer & 31u);
-    auto below = let("below", (e(1u) << bit) - 1u);  // in the word of the layer's bit
-    auto n_first = var("n_first", layer);            // layers of kinds[0] before it
+    auto below = let("below", (e(1u) << bit) - 1u);  // mask of earlier layers in the same word
+    auto n_first = var("n_first", layer);            // earlier layers of kinds[0]
     auto units = var("units_before", 0u), scales = var("scales_before", 0u);
     for (size_t kind = 1; kind < kinds_.size(); ++kind) {
       const Kind& k = kinds_[kind];
@@ -64,7 +64,7 @@ class LayerKinds {
     return let(name, first + found);
   }
 
-  // Which of the kinds differ in value(kind): the first kind of each value.
+  // The distinct values of value(kind): for each, the first kind that has it.
   template <class Value>
   std::vector<size_t> forms(const Value& value) const {
     std::vector<size_t> firsts;
@@ -75,11 +75,12 @@ class LayerKinds {
     }
     return firsts;
   }
-  // Whether value(kind of the layer) is that of kinds[form], where there are several forms.
+  // True if value(kind of the layer) equals that of kinds[form]. Only if there are several forms.
   template <class Value>
   Name<Bool> is_form(const LayerAt& at, size_t form, const Value& value) const {
     const auto has_form = [&](size_t kind) { return value(kinds_[kind]) == value(kinds_[form]); };
-    // One of the other kinds that have it; or where kinds[0] has it, none of those that do not.
+    // True for one of the other kinds that share the form; or, if kinds[0] shares it, for none of the kinds that do
+    // not.
     const bool has_first = has_form(0);
     std::optional<Name<Bool>> any;
     for (size_t kind = 1; kind < kinds_.size(); ++kind) {

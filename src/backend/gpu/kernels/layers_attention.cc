@@ -53,17 +53,17 @@ std::vector<LayersAttention::Loaded> LayersAttention::load_positions(const Name<
 
 void LayersAttention::attend(const Name<U32>& layer, const std::vector<Loaded>& newest, const Name<U32>& tag) const {
   for (size_t k = 0; k < here_.size(); ++k) {
-    if (k > 0) workgroupBarrier();  // what the head before has left in workgroup memory has been read
+    if (k > 0) workgroupBarrier();  // the previous head's data in workgroup memory has been read
     attend_with(here_[k], layer, newest[k], tag);
   }
 }
 
-// A workgroup has a head of keys and values of a row, then perhaps another one.
+// Each workgroup handles one KV head of one row of the batch at a time, and then the next one.
 void LayersAttention::attend_rows(const Name<U32>& layer, const Name<U32>& tag) const {
   auto at_once = let("pairs_at_once", b_.n_wg.x / splits());
   auto n_rounds = let("n_rounds", (n_rows_ * c_.heads.n_kv_heads + at_once - 1u) / at_once);
   loop("nth", 0u, n_rounds, 1u, [&](const Name<U32>& nth) {
-    workgroupBarrier();  // what was in workgroup memory has been read
+    workgroupBarrier();  // earlier data in workgroup memory has been read
     const Here here = look_around_row(nth);
     attend_with(here, layer, load_position(here.layer_vectors, layer, here.newest_at), tag);
   });
@@ -122,7 +122,7 @@ void LayersAttention::give_all_heads(Here& here) const {
   here.first_head = let("first_head", here.kv_head * c_.group_heads());
 }
 
-// Of a row of the batch.
+// `row`: the row of the batch.
 void LayersAttention::find_positions(Here& here, const std::function<Temp<U32>()>& row) const {
   const HeadShape& h = c_.heads;
   const uint32_t lanes = c_.lanes_of_position();
@@ -130,12 +130,12 @@ void LayersAttention::find_positions(Here& here, const std::function<Temp<U32>()
   auto n_pos = let("n_pos", here.pos + 1u);
   const auto part_from = [&](const auto& split) -> Temp<U32> {
     if (c_.window == 0) return split * n_pos / here.splits;
-    // The positions before the window are as if they were not there.
+    // Only the positions inside the window are divided among the splits.
     auto unseen = let("unseen", max(n_pos, c_.window) - c_.window);
     return unseen + split * (n_pos - unseen) / here.splits;
   };
   here.first = let("first_pos", part_from(here.split));
-  // Who has no head sees no position: its key and value would be written where another's are.
+  // A workgroup without a head gets no positions: otherwise it would overwrite the key and value of another head.
   auto next_split = let("next_split", here.split + 1u);
   here.end = let("end_pos", select(here.first, part_from(next_split), here.is_used));
   here.lane = let("lane_of_pos", b_.tid % lanes);
@@ -166,7 +166,7 @@ LayersAttention::Loaded LayersAttention::load_position(const Name<U32>& layer_ve
   }
   return loaded;
 }
-// A workgroup has a head of keys and values, all query heads that share it or, of a short history, one of them, and a
+// A workgroup handles one KV head with all query heads that share it (one query head if the history is short), and a
 // part of the positions. `lanes` of a subgroup share a position, 8 · vectors dimensions each.
 void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, const Loaded& newest,
                                   const Name<U32>& tag) const {
@@ -188,10 +188,11 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
     return tell_part(here, 0, here.n_heads, n_used, tag);
   }
   when(has_positions, [&] { see_positions(here, heads, layer, newest, of_heads); });
-  // Positions of a subgroup, then of the workgroup: for as many heads at once as there is room for.
+  // Sums over a subgroup's positions, then over the workgroup's, for as many heads at a time as fit in workgroup
+  // memory.
   const uint32_t at_a_time = c_.heads_in_memory();
   for (uint32_t from = 0; from < heads; from += at_a_time) {
-    if (from > 0) workgroupBarrier();  // those before have been read
+    if (from > 0) workgroupBarrier();  // the previous heads have been read
     const uint32_t n_heads = std::min(at_a_time, heads - from);
     when(has_positions, [&] {
       for (uint32_t i = 0; i < n_heads; ++i) add_up_lanes(here, i, from + i, of_heads);
@@ -201,8 +202,8 @@ void LayersAttention::attend_with(const Here& here, const Name<U32>& layer, cons
   }
 }
 
-// The rows of `n_used` subgroups as the workgroup's part, for the heads in workgroup memory, of which `from` is the
-// first.
+// Combines the rows of `n_used` subgroups and publishes them as the workgroup's part, for the heads in workgroup
+// memory. The first of them is head `from`.
 void LayersAttention::tell_part(const Here& here, uint32_t from, const Name<U32>& n_heads, const Name<U32>& n_used,
                                 const Name<U32>& tag) const {
   const uint32_t head_dim = c_.heads.head_dim, at_a_time = c_.heads_in_memory();
@@ -241,7 +242,8 @@ void LayersAttention::tell_part(const Here& here, uint32_t from, const Name<U32>
   });
 }
 
-// Attention's result from the parts: some lanes share a value, each with one part or, where there are more, several.
+// Combines the parts into attention's result. Several lanes share a value; each has one part, or several if there are
+// more parts than lanes.
 void LayersAttention::merge(const Name<U32>& tag) const {
   const HeadShape& h = c_.heads;
   const uint32_t lanes = c_.lanes_of_result, of_lane = ceil_div(c_.most_splits, lanes);

@@ -1,5 +1,5 @@
-// Attention of kernels for all layers: a workgroup has heads of keys and values, and a part of the positions; then the
-// parts of all become one.
+// Attention in the megakernels: each workgroup processes KV heads for a part of the positions; then the parts are
+// combined.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@ using Cache = InOut<"kv", Vec4<F16x2>>;
 
 using Vectors = In<"vectors", F32>;
 
-// RMS norms of the heads of queries and keys: where their gains are in what a layer has of `vectors`.
+// RMS norms of the query and key heads, and the offsets of their gains in a layer's part of `vectors`.
 struct HeadNorms {
   Vectors vectors;
   uint32_t layer_values, q_gain, k_gain;
   float eps;
 };
 
-// Whether that is done for heads of this shape.
+// True if head norms are supported for this shape.
 bool can_norm_heads(const LayersShape& c);
 uint32_t head_norms_bytes(const LayersShape& c);  // of workgroup memory
 
@@ -35,18 +35,18 @@ class LayersAttention {
     Name<U32> at;
     std::vector<Name<Vec4<F16x2>>> k, v;
   };
-  // The first positions of each head that the workgroup has, asked for before it is known what they are compared with.
+  // Loads the first positions of each head of the workgroup, before the queries they are compared with have arrived.
   std::vector<Loaded> load_positions(const Name<U32>& layer) const;
-  // From the words of the three projections to the parts of the history.
+  // Reads the words of the three projections and publishes the parts of the history.
   void attend(const Name<U32>& layer, const std::vector<Loaded>& newest, const Name<U32>& tag) const;
-  // From the parts to the result.
+  // Combines the parts into the result.
   void merge(const Name<U32>& tag) const;
 
-  // The same for several rows of x. How many there are, and how many parts each one's histories have:
+  // The same for several rows of x: the number of rows, and the number of parts of each row's history.
   const Name<U32>& n_rows() const { return n_rows_; }
   Name<U32> splits() const;
   void attend_rows(const Name<U32>& layer, const Name<U32>& tag) const;
-  // Workgroup memory that is only used there, between one barrier and the next.
+  // Workgroup memory that only attention uses, between one barrier and the next.
   const Shared<F32>& idle_memory() const { return sums_; }
   static uint32_t idle_values(const LayersShape& c) { return c.subgroups() * c.heads_in_memory() * c.sums_stride(); }
 
@@ -68,7 +68,7 @@ class LayersAttention {
   void see_positions(const Here& here, uint32_t heads, const Name<U32>& layer, const Loaded& newest,
                      const HeadSums& of_heads) const;
   using Queries = std::vector<std::vector<Name<Vec4<F32>>>>;  // [head][2 · vectors_of_lane()]
-  // is_first: of_heads are as new_sums() has made them.
+  // is_first: of_heads still has the initial values from new_sums().
   void see(const Here& here, const Name<U32>& p, const Loaded& loaded, const Queries& q, const HeadSums& of_heads,
            bool is_first) const;
   std::vector<Name<Vec4<F32>>> quads_of(const Here& here, uint32_t slot, uint32_t vector) const;
@@ -76,32 +76,32 @@ class LayersAttention {
   void tell_part(const Here& here, uint32_t from, const Name<U32>& n_heads, const Name<U32>& n_used,
                  const Name<U32>& tag) const;
 
-  // What attention has to know that is the same in all layers.
+  // What attention needs to know that is the same in all layers.
   struct Here {
     Name<U32> splits, kv_head, split;
-    Name<U32> first_head, n_heads;        // queries': all that share keys and values, or one of them
-    std::optional<Name<Bool>> is_short;   // whether the history is short; none: no history is
-    std::optional<Name<U32>> row_words;   // where the row's words are behind those of the first; none: it is the first
+    Name<U32> first_head, n_heads;        // query heads: all that share keys and values, or one of them
+    std::optional<Name<Bool>> is_short;   // whether the history is short; unset: never
+    std::optional<Name<U32>> row_words;   // distance of the row's words from those of the first row; unset: first row
     Name<Bool> is_used;                   // whether there is a head for this workgroup
-    Name<U32> pos, table, first, end;     // the token's, its blocks, and the workgroup's part of the positions
-    Name<U32> lane, group;                // of a position, and of the workgroup
+    Name<U32> pos, table, first, end;     // the token's position, its blocks, and the workgroup's part of the positions
+    Name<U32> lane, group;                // lane within a position, group within the workgroup
     Name<U32> newest, newest_at;          // the position that this invocation sees first
-    std::vector<Name<Vec2<F32>>> angles;  // of the pairs that it turns
-    Name<U32> layer_vectors;              // of the cache
+    std::vector<Name<Vec2<F32>>> angles;  // of the pairs that it rotates
+    Name<U32> layer_vectors;              // vec4s of the cache per layer
   };
 
-  // What an invocation has added up so far, of each head that shares keys and values.
+  // An invocation's sums, for each query head that shares the keys and values.
   struct HeadSums {
-    std::vector<Var<F32>> greatest, total;  // score, and Σ e
+    std::vector<Var<F32>> greatest, total;  // largest score, and Σ e
     std::vector<Var<Vec4<F32>>> acc;        // Σ e·v, [head][2 · vectors_of_lane()]
   };
 
-  // Two values of a head that RoPE turns together.
+  // Two values of a head that RoPE rotates together.
   struct Pair {
-    Name<U32> index, slot, a_at, b_at;  // of all pairs; which of the heads; where in it
+    Name<U32> index, slot, a_at, b_at;  // index among all pairs; which head; where in the head
     Name<Bool> is_query;
-    Name<F32> a, b;                // as the projections gave them
-    Name<F32> turned_a, turned_b;  // but for the norm's factor
+    Name<F32> a, b;                // as the projections computed them
+    Name<F32> turned_a, turned_b;  // without the norm's factor
   };
 
   LayersShape c_;
@@ -112,8 +112,8 @@ class LayersAttention {
   LayerBuiltins b_;
   std::optional<HeadNorms> norms_;
   Shared<F32> turned_, sums_, squares_;
-  Name<U32> n_rows_;        // where there may be several
-  std::vector<Here> here_;  // of each of the heads that it has, where there are not
+  Name<U32> n_rows_;        // if there may be several
+  std::vector<Here> here_;  // one for each head of the workgroup, if there is a single row
 };
 
 }  // namespace tern::gpu::layers

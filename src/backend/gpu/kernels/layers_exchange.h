@@ -1,4 +1,4 @@
-// What the parts of those kernels share: words between workgroups, and which rows a workgroup has.
+// Shared by the megakernels' parts: the exchange of words between workgroups, and the rows of each workgroup.
 #pragma once
 
 #include <optional>
@@ -23,13 +23,13 @@ struct LayerBuiltins {
   LocalIndex tid;
 };
 
-// Words that other workgroups write, or read.
+// Reads and writes the words that workgroups exchange.
 class Exchange {
  public:
   Exchange(const LayersShape& c, const LayerWords& words, const LocalIndex& tid)
       : c_(c), tid_(tid), words_(words), patience_(var("patience", atomicLoad(words[LayersShape::kPatience]))) {}
 
-  // Where the word of row `row` of a region in blocks is.
+  // The index of the word of row `row` in a region that is stored in blocks.
   Name<U32> place(uint32_t region, const Name<U32>& row) const {
     if (c_.words_in_units) {
       auto in_block = let("row_of_block", (row & 15u) * 32u + ((row >> 4u) & 31u));
@@ -39,14 +39,14 @@ class Exchange {
     auto in_block = let("row_of_block", (row & 3u) * 32u + ((row >> 2u) & 31u));
     return let("place", (row & ~127u) + in_block + region);
   }
-  // Those of rows 4i … 4i + 3, with words_in_quads.
+  // The words of rows 4i … 4i + 3, with words_in_quads.
   static std::vector<Name<U32>> places_of_quad(uint32_t region, const Name<U32>& i) {
     auto first = let("place", i / 32u * 128u + i % 32u + region);
     std::vector<Name<U32>> places{first};
     for (uint32_t j = 1; j < 4; ++j) places.push_back(let("place", first + 32 * j));
     return places;
   }
-  // Those of rows 16i … 16i + 15, with words_in_units. `base`: of the row of x that they belong to.
+  // The words of rows 16i … 16i + 15, with words_in_units. `base`: where the words of their row of x begin.
   static std::vector<Name<U32>> places_of_unit(uint32_t region, const Name<U32>& base, const Name<U32>& i) {
     auto first = let("place", base + i / 32u * 512u + i % 32u + region);
     std::vector<Name<U32>> places{first};
@@ -56,24 +56,25 @@ class Exchange {
 
   void put(const Name<U32>& place, const Name<F32>& value, const Name<U32>& tag) const {
     auto value_bits = let("value_bits", bitcast<U32>(value));
-    // Of what is not finite rounding would make a number.
+    // Rounding could turn the bits of infinity or NaN into those of a number.
     auto half = let("half", select((kTagMask + 1) / 2, e(0u), (value_bits & kInfinityBits) == kInfinityBits));
     auto rounded = let("rounded", value_bits + half);
     atomicStore(words_[place], (rounded & ~kTagMask) | tag);
   }
 
-  // Who looks at the last of the words alone until it is there, before all look at all: looking costs those who write.
+  // Which invocations poll only the last word until it has arrived, before all invocations poll all words. Polling
+  // slows down the writers.
   enum class First { kSubgroup, kEach, kNobody };
 
   struct Looks {
     std::optional<First> who = {};
-    std::optional<Name<U32>> at = {};          // in place of the last of the words
-    std::optional<Name<Bool>> is_needed = {};  // whether an invocation needs its values; else they may be anything
-    size_t n_always = SIZE_MAX;                // of the values, from the first; the others are 0 unless has_more
+    std::optional<Name<U32>> at = {};          // polled instead of the last word
+    std::optional<Name<Bool>> is_needed = {};  // whether the invocation needs its values; otherwise they are arbitrary
+    size_t n_always = SIZE_MAX;                // leading values that are always read; others are 0 unless has_more
     std::optional<Name<Bool>> has_more = {};
   };
 
-  // The values at these places, once all of them are there. All invocations have to call it.
+  // Waits until the values at all these places have arrived, and returns them. All invocations must call it.
   std::vector<Name<F32>> take(const std::vector<Name<U32>>& places, const Name<U32>& tag) const {
     return take(places, tag, Looks{});
   }
@@ -120,7 +121,7 @@ class Exchange {
     } else {
       wait_for_all();
     }
-    // Who has waited in vain once does not wait again, and tells the others.
+    // After one timeout, an invocation does not wait again, and kFailed informs the others.
     when(waits != 0u, [&] {
       when(patience_ != 1u, [&] { atomicAdd(words_[LayersShape::kFailed], 1u); });
       patience_ = 1u;
@@ -131,7 +132,7 @@ class Exchange {
   }
 
  private:
-  // Whether somebody has waited in vain: looked for now and then.
+  // True if any invocation's wait has timed out. Only checked now and then.
   Name<Bool> has_given_up(const Name<U32>& tries) const {
     auto n_failed = var("n_failed", 0u);
     when((tries & 255u) == 255u, [&] { n_failed = atomicLoad(words_[LayersShape::kFailed]); });
@@ -144,14 +145,14 @@ class Exchange {
   Var<U32> patience_;
 };
 
-// The tag that the layers of a token have used last, for the next one.
+// Stores the last tag that the layers of this token used, for the next token.
 inline void keep_last_tag(const LayersShape& c, const LayerWords& words, const LayerBuiltins& b,
                           const Name<U32>& last_tag) {
   when(b.wg.x == 0u && b.tid == 0u,
        [&] { atomicStore(words[LayersShape::kTag], (last_tag + 1u + c.n_layers) & kTagMask); });
 }
 
-// values[from], … values[from + 3], for values that lie one by one. `part`: what they are called, with a number.
+// values[from], … values[from + 3], loaded one by one. `part`: the prefix of their names.
 template <class Values>
 Name<Vec4<F32>> load_quad(const Values& values, const Name<U32>& from, const std::string& part, const char* name) {
   auto a = let(part + "0", values[from]);
@@ -161,14 +162,15 @@ Name<Vec4<F32>> load_quad(const Values& values, const Name<U32>& from, const std
   return let(name, vec4f(a, b, c, d));
 }
 
-// The rows [first, end) of n that a workgroup has.
+// The rows [first, end) of n that belong to the workgroup.
 struct Share {
   Share(const LayerBuiltins& b, uint32_t n)
       : first(let("first_row", b.wg.x * n / b.n_wg.x)), end(let("end_row", (b.wg.x + 1u) * n / b.n_wg.x)) {}
   Name<U32> first, end;
 };
 
-// A workgroup has the same rows of x all along, and adds to them as they are, not as others see them.
+// A workgroup keeps the same rows of x in all layers. It adds to the exact values, not to the rounded ones that are
+// exchanged.
 class Residual {
  public:
   Residual(const LayersShape& c, const Exchange& exchange, const LayerBuiltins& b)
@@ -181,7 +183,7 @@ class Residual {
       exchange_.put(exchange_.place(c_.x_words(), row), value, tag);
     });
   }
-  // To a row of x, of which others are told.
+  // Adds to a row of x and publishes the sum.
   void add(const Name<U32>& row, const Name<F32>& value, uint32_t region, const Name<U32>& tag) const {
     auto mine = let("mine_at", row - mine_.first);
     auto sum = let("x_new", rows_[mine] + value);

@@ -1,4 +1,4 @@
-// How attention of kernels for all layers takes its heads: their norms, RoPE, and what the cache will have of them.
+// How attention in the megakernels prepares heads: head norms, RoPE, and rounding to the cache's format.
 #include <bit>
 #include <cmath>
 
@@ -8,7 +8,7 @@ namespace tern::gpu::layers {
 
 namespace {
 
-// The lanes that add up the squares of a head's pairs, and how often they are found in it.
+// The number of lanes that add up the squares of a head's pairs, and the number of such sums per head.
 uint32_t lanes_of_squares(const LayersShape& c) { return std::min(c.heads.head_dim / 2, c.caps.subgroup); }
 uint32_t parts_of_head(const LayersShape& c) { return c.heads.head_dim / 2 / lanes_of_squares(c); }
 
@@ -21,7 +21,7 @@ bool can_norm_heads(const LayersShape& c) {
 
 uint32_t head_norms_bytes(const LayersShape& c) { return 4 * (c.group_heads() + 2) * parts_of_head(c); }
 
-// The heads: pairs that RoPE turns, of the queries, then of the key and the value.
+// Prepares the heads, as pairs that RoPE rotates: those of the queries, then of the key and the value.
 void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const Name<U32>& tag) const {
   const HeadShape& h = c_.heads;
   const uint32_t wg = c_.workgroup, half = h.head_dim / 2, most_pairs = (c_.group_heads() + 2) * half;
@@ -67,7 +67,7 @@ void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const
     const Pair& p = pairs[k];
     auto a = norms_ ? let("normed", p.turned_a * factors[k]) : p.turned_a;
     auto b = norms_ ? let("normed", p.turned_b * factors[k]) : p.turned_b;
-    // Keys and values as the cache will have them.
+    // Keys and values are rounded to the cache's format.
     auto cached = let("cached", pack2x16float(vec2f(a, b)));
     auto rounded = let("as_cached", unpack2x16float(cached));
     when(b_.tid + k * wg < n_pairs, [&] {
@@ -78,7 +78,7 @@ void LayersAttention::take_heads(const Here& here, const Name<U32>& layer, const
   workgroupBarrier();
 }
 
-// RoPE is linear, so the factor of a head's norm comes last. Neighbouring invocations have neighbouring pairs.
+// RoPE is linear, so the factor of a head's norm is applied last. Adjacent invocations have adjacent pairs.
 std::vector<Name<F32>> LayersAttention::norm_factors(const Here& here, const std::vector<Pair>& pairs,
                                                      const Name<U32>& n_pairs) const {
   const uint32_t lanes = lanes_of_squares(c_), parts = parts_of_head(c_);

@@ -1,4 +1,4 @@
-// How attention of kernels for all layers sees the positions of a workgroup, and what it adds up of them.
+// How attention in the megakernels processes a workgroup's positions, and adds up their weighted values.
 #include "backend/gpu/kernels/layers_attention.h"
 
 namespace tern::gpu::layers {
@@ -13,7 +13,7 @@ LayersAttention::HeadSums LayersAttention::new_sums() const {
   return of_heads;
 }
 
-// Eight dimensions of a slot from a vector of this lane on.
+// Eight dimensions of a slot: those of vector `vector` of this lane.
 std::vector<Name<Vec4<F32>>> LayersAttention::quads_of(const Here& here, uint32_t slot, uint32_t vector) const {
   std::vector<Name<Vec4<F32>>> quads;
   for (uint32_t half_of_8 = 0; half_of_8 < 2; ++half_of_8) {
@@ -24,7 +24,7 @@ std::vector<Name<Vec4<F32>>> LayersAttention::quads_of(const Here& here, uint32_
   return quads;
 }
 
-// All of the workgroup's positions; those that come next are on their way meanwhile.
+// Processes all of the workgroup's positions. The next ones are loaded meanwhile.
 void LayersAttention::see_positions(const Here& here, uint32_t heads, const Name<U32>& layer, const Loaded& newest,
                                     const HeadSums& of_heads) const {
   const uint32_t at_once = c_.positions_at_once(), vectors = c_.vectors_of_lane();
@@ -71,7 +71,7 @@ void LayersAttention::see_positions(const Here& here, uint32_t heads, const Name
   });
 }
 
-// One position with all heads.
+// Processes one position for all heads.
 void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& loaded, const Queries& q,
                           const HeadSums& of_heads, bool is_first) const {
   const auto heads = static_cast<uint32_t>(q.size());
@@ -88,7 +88,7 @@ void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& lo
       v.push_back(var("v4", vec4f(v_low, v_high)));
     }
   }
-  when(p == here.pos && is_seen, [&] {  // the token's own, which nobody else has
+  when(p == here.pos && is_seen, [&] {  // the token's own key and value, not yet in the cache
     for (uint32_t i = 0; i < vectors; ++i) {
       const auto own_k = quads_of(here, heads, i), own_v = quads_of(here, heads + 1, i);
       const auto pack = [&](const std::vector<Name<Vec4<F32>>>& quads) {
@@ -109,7 +109,7 @@ void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& lo
       };
       if (heads == c_.group_heads()) {
         keep();
-      } else {  // so do workgroups with other heads
+      } else {  // other workgroups have the same key and value, so only one writes them
         when(here.first_head % c_.group_heads() == 0u, keep);
       }
     }
@@ -123,7 +123,7 @@ void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& lo
     auto my_part = let("my_part", part);
     auto score = reduce_lanes(Reduce::kSum, c_.caps, my_part, b_.tid, lanes, c_.workgroup);
     auto seen = let("seen", select(kLowestScore, score, is_seen));
-    const auto seen_value = [&](uint32_t i) {  // of a position that is not seen it may be anything
+    const auto seen_value = [&](uint32_t i) {  // without this, unseen positions have arbitrary values
       return let("v4", select(splat<Vec4<F32>>(0.0f), v[i], is_seen));
     };
     if (is_first) {
@@ -145,7 +145,8 @@ void LayersAttention::see(const Here& here, const Name<U32>& p, const Loaded& lo
   }
 }
 
-// The positions of a subgroup as one row of workgroup memory: Σ e·v, the greatest score, Σ e. `slot`: the head's there.
+// Stores the sums over a subgroup's positions as one row of workgroup memory: Σ e·v, the largest score, Σ e. `slot`:
+// the head's index in workgroup memory.
 void LayersAttention::add_up_lanes(const Here& here, uint32_t slot, uint32_t head, const HeadSums& of_heads) const {
   const uint32_t subgroup = c_.caps.subgroup, lanes = c_.lanes_of_position(), vectors = c_.vectors_of_lane();
   auto most = var("most", of_heads.greatest[head]);

@@ -1,5 +1,5 @@
-// The products of float_layers: which matrices there are, in which formats, and what is asked for of them before their
-// activations are there. Included by that kernel's file alone.
+// The products of float_layers: their matrices and formats, and the loads that are issued before the activations
+// arrive. Included only by that kernel's file.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using LayerUnits = In<"w", WeightUnits>;
 using LayerScales = In<"scales", U32>;
 using Kind = FloatLayersConfig::Kind;
 
-// A buffer from somewhere on.
+// A buffer, indexed from `first` on.
 template <class Buffer>
 struct From {
   Buffer buffer;
@@ -40,7 +40,8 @@ class LayersProducts {
       : c_(c), buffers_(buffers), b_(b), dot4_(dot4), kinds_(c) {}
   const LayerKinds& kinds() const { return kinds_; }
 
-  // A row of activations in workgroup memory. Two take turns: who is still multiplying with one finds it as it was.
+  // A row of activations in workgroup memory. There are two, used alternately, so that a row is not overwritten while
+  // some invocations still multiply with it.
   struct Memory {
     Shared<Vec4<U32>> staged;
     Shared<Vec2<F32>> runs;
@@ -48,23 +49,23 @@ class LayersProducts {
   static Memory memory(const char* name, const char* runs, uint32_t cols) {
     return {shared<Vec4<U32>>(name, cols / Int8Row::kPiece), shared<Vec2<F32>>(runs, cols / kRun)};
   }
-  // A product's matrices in one of the codings that they have.
+  // A product's matrices in one of their codings.
   struct Form {
-    size_t kind;  // the first one that has it
+    size_t kind;  // the first kind that has it
     std::vector<WeightCoding> codings;
     uint32_t cols, lanes;
     Int8Row x;
     uint32_t units() const { return cols / codings.front().values(); }
     uint32_t rounds() const { return ceil_div(units(), lanes); }
   };
-  // The product of matrices of as many rows each with the row of words from `region` on, normed where there is a gain.
+  // The product of matrices of the same size with the row of words at `region`, which is normed if there is a gain.
   struct Product {
     std::vector<FloatLayersConfig::Matrix Kind::*> matrices;
     uint32_t cols, region;
     Share share;
     std::optional<uint32_t> gain;
     std::vector<Form> forms;
-    uint32_t first_out = 0;  // of what is made of its rows
+    uint32_t first_out = 0;  // index of its first result
   };
   static auto codings_of(const Product& p) {
     return [&p](const Kind& kind) {
@@ -90,7 +91,7 @@ class LayersProducts {
     }
     return p;
   }
-  // body(form) for the form that the layer has.
+  // Calls body(form) for the layer's form.
   template <class Body>
   void in_form(const Product& p, const LayerAt& at, const Body& body) const {
     if (p.forms.size() == 1) return body(p.forms.front());
@@ -100,11 +101,11 @@ class LayersProducts {
     }
   }
 
-  // Of weights, the first of the invocation's first row.
+  // Weights requested ahead: the first ones of the invocation's first row.
   struct Asked {
     Name<U32> row, lane;
     std::vector<WeightPlanes> planes;
-    std::vector<std::vector<Loaded>> ahead;  // of a round, of each matrix
+    std::vector<std::vector<Loaded>> ahead;  // [round][matrix]
   };
   uint32_t rounds_ahead(const Form& form) const {
     const auto n = static_cast<uint32_t>(form.codings.size());
@@ -149,8 +150,8 @@ class LayersProducts {
     return loaded;
   }
 
-  // What a product reads of a layer beside activations, asked for before those are there. Kept in variables where the
-  // layer may be of several forms, and over the end of a layer.
+  // What a product reads of a layer besides activations, requested before the activations arrive. It is kept in
+  // variables if the layer may have one of several forms, or if it is requested in the layer before.
   class Ahead {
    public:
     Ahead(const LayersProducts& products, const Product& p, bool is_kept)

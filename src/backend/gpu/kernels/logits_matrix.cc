@@ -10,12 +10,12 @@ using namespace wgsl;
 namespace {
 
 struct Place {
-  Name<U32> first_token, split;  // of the tile, and which subgroup this is
+  Name<U32> first_token, split;  // of the tile; index of this subgroup
 };
 
 using LogitsQuads = StagedVectors<Vec4<F16>>;
 
-// The sums of a tile.
+// Computes the sums of a tile.
 class LogitsTile {
  public:
   LogitsTile(const LogitsMatrixConfig& c, const In<"w", Vec4<F16>>& w, const In<"x", Vec4<F16>>& x, const Place& place,
@@ -24,7 +24,7 @@ class LogitsTile {
     CHECK(c.cols % c.block() == 0 && c.tokens % kRowsOfGroup == 0 && c.rest_at % kRowsOfGroup == 0);
   }
 
-  // [subgroup][token][row of the subgroup]. first_row(subgroup): of the weights.
+  // Writes [subgroup][token][row of the subgroup]. first_row(subgroup): its first row of weights.
   template <uint32_t M, uint32_t N, uint32_t K, class FirstRow>
   void multiply_as(const FirstRow& first_row, const Shared<F32>& to) {
     constexpr uint32_t kSides = 2;
@@ -47,7 +47,7 @@ class LogitsTile {
             [&](const Name<Vec4<F16>>& quad, const Name<U32>& at_quad) { put_halves(staged_, at_quad, quad); });
       }
       workgroupBarrier();
-      // On its way while this block is multiplied; after the last one, it again.
+      // Loaded while this block is multiplied. After the last block, that block is loaded again.
       auto next = let("next_block", min(block + 1u, n_blocks - 1));
       fetch(next);
       const auto multiply_column = [&](const Name<U32>& k) {
@@ -84,7 +84,7 @@ class LogitsTile {
   }
 
  private:
-  // Neighbouring invocations have neighbouring quads of a row.
+  // Adjacent invocations load adjacent quads of a row.
   template <class FirstRow>
   LogitsQuads staged_weights(const FirstRow& first_row) const {
     const uint32_t quads = c_.block() / 4;
@@ -98,7 +98,7 @@ class LogitsTile {
   }
   LogitsQuads staged_activations() const {
     return {"next_x", 2 * c_.tokens * c_.block() / 4, c_.workgroup(), tid_, [&](const Name<U32>& i) {
-              const GroupedQuad quad = grouped_quad(i, c_.block());  // of both parts
+              const GroupedQuad quad = grouped_quad(i, c_.block());  // rows of both parts of x
               auto rest = let("rest", quad.row / c_.tokens * c_.rest_at);
               auto stored = let("stored", place_.first_token + quad.row % c_.tokens + rest);
               auto first = let("x_first", grouped_half(c_.cols, stored) / 4u + quad.behind);
@@ -111,7 +111,7 @@ class LogitsTile {
   const In<"x", Vec4<F16>>& x_;
   const Place& place_;
   const LocalIndex& tid_;
-  Shared<F16> staged_;  // rows of weights, then of both parts of the activations
+  Shared<F16> staged_;  // rows of weights, then rows of both parts of the activations
 };
 
 }  // namespace
@@ -126,7 +126,7 @@ LogitsMatrixKernel logits_matrix(const LogitsMatrixConfig& c) {
         auto n_tokens = n_logit_rows(params, "n_tokens");
         auto split = let("split", tid / c.subgroup);
         const uint32_t n = c.rows_of_subgroup();
-        // The last rows are computed by more than one subgroup, where they do not fill the tile.
+        // If the last rows do not fill the tile, several subgroups compute the same rows.
         const auto first_of = [&](const auto& subgroup) {
           return let("first_row", min(wg.x * c.tile_rows() + subgroup * n, n_rows - n));
         };

@@ -13,32 +13,32 @@ using namespace wgsl;
 
 namespace {
 
-// Between rows in workgroup memory, so that they start in different banks: 16 bytes more.
+// Distance between rows in workgroup memory: 16 bytes of padding make rows start in different banks.
 uint32_t stride_of_halves(uint32_t n) { return n + 8; }
 uint32_t stride_of_floats(uint32_t n) { return n + 4; }
 
-// Of the largest score that weights are taken from, in powers of two: so much may it be passed before what was summed
-// so far is made smaller. Weights are below 2^8 then, which an f16 holds as exactly as those below 1.
+// How far, in powers of two, a score may exceed the reference score m of the weights before the earlier sums are scaled
+// down. Weights stay below 2^8, which an f16 holds as precisely as weights below 1.
 constexpr float kSlack = 8;
 
-// Of which the first is used: workgroup memory that matrices are in begins at multiples of 16 bytes if all that there
-// is does.
+// Only the first is used. Matrices must begin at multiples of 16 bytes in workgroup memory, which holds if all arrays
+// there are multiples of 16 bytes.
 constexpr uint32_t kFlags = 4;
 
-// Queries; or keys [chunk, head_dim], and values [head_dim, chunk].
+// Staged at the same place: queries; or keys [chunk, head_dim] and values [head_dim, chunk].
 uint32_t staged_halves(const MatrixAttentionConfig& c) {
   const uint32_t dim = c.heads.head_dim;
   return std::max(c.tokens() * stride_of_halves(dim),
                   c.chunk * stride_of_halves(dim) + dim * stride_of_halves(c.chunk));
 }
 
-// Online softmax as in attention.cc, for a tile of tokens, a chunk of positions at a time:
-//   scores    a subgroup has M tokens: M × chunk scores, through workgroup memory to lanes that share a token
-//   weights   e^(s − m), where m is not the greatest score but one that is at most 2^kSlack smaller: so the sums, which
-//             only matrices can touch, are seldom made smaller, and then go through workgroup memory, too
+// Online softmax as in attention.cc, for a tile of tokens and a chunk of positions at a time:
+//   scores    each subgroup has M tokens: M × chunk scores go through workgroup memory to the lanes that share a token
+//   weights   e^(s − m). m is not the largest score, but may be up to kSlack powers of two below it. So the sums, which
+//             only matrices can access, are seldom scaled down; if they are, they go through workgroup memory, too
 //   values    M × chunk weights times chunk × head_dim values, added up in matrices
-// The tokens of a tile may be of several sequences: one after the other is attended to by those that are its tokens,
-// while the others weigh nothing.
+// The tokens of a tile may belong to several sequences. The sequences are processed one after the other; tokens of the
+// other sequences get weight 0 meanwhile.
 template <class KvWord, uint32_t M, uint32_t N, uint32_t K>
 class MatrixAttentionBody {
  public:
@@ -61,7 +61,7 @@ class MatrixAttentionBody {
         head_(let("head", wg.x)),
         kv_head_(let("kv_head", head_ / (c.heads.n_heads / c.heads.n_kv_heads))),
         n_tokens_(let("n_tokens", params[kNTokens])),
-        // The last tokens first, for they see the most.
+        // The last tokens first, because they see the most positions.
         first_token_(let("first_token", (n_wg.y - 1u - wg.y) * c.tokens())),
         last_token_(let("last_token", min(first_token_ + (c.tokens() - 1), n_tokens_ - 1u))),
         subgroup_(let("subgroup", tid / c.subgroup)),
@@ -97,7 +97,7 @@ class MatrixAttentionBody {
     });
   }
 
-  // The result, and each head's statistics as a part of the token's.
+  // Stores the result, and each head's statistics as a part of the token's.
   void store(const Out<"y", F32>& y, const NextGain& gain, const NextParts& parts) {
     auto my_total = let("my_total", total_);
     auto factor = let("factor", 1.0f / of_row(Reduce::kSum, my_total));
@@ -131,7 +131,7 @@ class MatrixAttentionBody {
  private:
   using Quad = Name<MatrixKvQuad<KvWord>>;
 
-  // Over the lanes that share a token.
+  // Reduces over the lanes that share a token.
   Name<F32> of_row(Reduce how, const Name<F32>& mine) const {
     Name<F32> reduced = mine;
     for (uint32_t mask = lanes_ / 2; mask > 0; mask /= 2) {
@@ -141,8 +141,8 @@ class MatrixAttentionBody {
     return reduced;
   }
 
-  // Queries go through the memory of keys and values to the matrices where they stay. What a power of two of a score
-  // is, is a factor of theirs.
+  // Queries are staged in the memory of keys and values, and then kept in matrices. Without a softcap they include the
+  // factor log2(e), so that weights are powers of two.
   void stage_queries(const In<"q", Vec4<F32>>& q) {
     const float to_powers = c_.softcap > 0 ? 1.0f : std::numbers::log2e_v<float>;
     const float scale = to_powers / std::sqrt(static_cast<float>(c_.heads.head_dim));
@@ -160,7 +160,7 @@ class MatrixAttentionBody {
     workgroupBarrier();
   }
 
-  // To the positions of one sequence that its tokens, from `token` to `last`, see.
+  // Attends to the positions of one sequence that are visible to its tokens `token` … `last`.
   void attend_to(const Name<U32>& table, const Name<U32>& token, const Name<U32>& last) {
     auto first_pos = let("first_pos", row_word(params_, token, kRowPos));
     auto last_pos = let("last_pos", row_word(params_, last, kRowPos));
@@ -175,16 +175,16 @@ class MatrixAttentionBody {
       workgroupBarrier();
       weigh(first, is_mine);
       auto is_shrinking = workgroupUniformLoad(shrinks_);
-      // Of the first chunk there is nothing before.
+      // Before the first chunk there are no sums.
       when(is_shrinking != 0u && first != start, [&] { shrink(); });
       add_values();
       workgroupBarrier();
     });
   }
 
-  // Keys and values of a chunk, positions after the last one as that. Values are transposed, so that matrices of both
-  // are loaded column by column, as in all other kernels. Invocations that are neighbours have neighbouring quads of a
-  // key, and neighbouring positions of values, for they store to neighbouring banks then.
+  // Stages the keys and values of a chunk; positions after the last one repeat it. Values are transposed, so that the
+  // matrices of both are loaded column by column, as in all other kernels. Adjacent invocations have adjacent quads of
+  // a key, and adjacent positions of values, so that they store to adjacent banks.
   void stage(const Name<U32>& table, const Name<U32>& first, const Name<U32>& last_pos) {
     auto block = kv_block(params_, table, first);
     stage_side(
@@ -199,7 +199,8 @@ class MatrixAttentionBody {
         });
   }
 
-  // Side 0: keys, 1: values. share(i): position of the chunk, and quad, of share i. place: of value k of a quad.
+  // side: 0 for keys, 1 for values. share(i): the position in the chunk, and the quad, of share i. place: where value k
+  // of a quad goes.
   template <class Share, class Place>
   void stage_side(const Name<U32>& block, const Name<U32>& first, const Name<U32>& last_pos, uint32_t side,
                   const Share& share, const Place& place) const {
@@ -279,8 +280,8 @@ class MatrixAttentionBody {
     when(passes, [&] { atomicMax(shrinks_[0u], 1u); });
   }
 
-  // body(first dimension, how many) with the sums of a piece of the dimensions in the memory of the scores; ends with a
-  // barrier.
+  // Copies the sums of several dimensions at a time to the memory of the scores and calls body(first dimension, number
+  // of dimensions). Ends with a barrier.
   template <class Body>
   void for_pieces(const Body& body) const {
     auto at_scores = let("at_scores", subgroup_ * (M * score_stride_));
@@ -293,7 +294,7 @@ class MatrixAttentionBody {
       workgroupBarrier();
     }
   }
-  // body(where in the memory of the scores, column) for this lane's part of its token's row.
+  // Calls body(index in the memory of the scores, column) for this lane's part of its token's row.
   template <class Body>
   void for_my_piece(uint32_t width, const Body& body) const {
     loop("column", part_, e(width), lanes_, [&](const Name<U32>& column) {
@@ -329,17 +330,17 @@ class MatrixAttentionBody {
 
   const MatrixAttentionConfig& c_;
   uint32_t quads_, stride_, score_stride_;
-  uint32_t weight_stride_;  // of values, too
-  uint32_t lanes_;          // that share a token
+  uint32_t weight_stride_;  // also for values
+  uint32_t lanes_;          // lanes that share a token
   const In<"kv", MatrixKvQuad<KvWord>>& kv_;
   const ParamsBuffer& params_;
   const LocalIndex& tid_;
   Shared<F16> staged_;   // the chunk's keys, then its values
   Shared<F32> scores_;   // [tokens, chunk]
-  Shared<F16> weights_;  // likewise
+  Shared<F16> weights_;  // [tokens, chunk]
   Shared<Atomic<U32>> shrinks_;
   Name<U32> head_, kv_head_, n_tokens_, first_token_, last_token_, subgroup_, lane_, part_, my_row_, my_token_, my_pos_;
-  Var<F32> from_, shrink_, total_;  // of this lane's token; the last of its own part
+  Var<F32> from_, shrink_, total_;  // of this lane's token; total_ only covers the lane's own part
   std::vector<Name<LeftMatrix<F16, M, K>>> queries_;
   std::vector<Var<ResultMatrix<F32, M, N>>> sums_;
 };

@@ -1,4 +1,4 @@
-// Attention of prompts on subgroup matrices: scores = Q·Kᵀ, and weights·V, f16 × f16 → f32.
+// Prefill attention on subgroup matrices: scores = Q·Kᵀ, and weights·V, f16 × f16 → f32.
 #pragma once
 
 #include "backend/gpu/kernels/attention.h"
@@ -8,9 +8,9 @@ namespace tern::gpu {
 
 struct MatrixAttentionConfig {
   HeadShape heads;          // head_dim is a multiple of shape.n, shape.k and 16
-  wgsl::MatrixShape shape;  // kF16ToF32; m is of tokens
-  uint32_t subgroup;        // every subgroup's size, a multiple of shape.m
-  uint32_t subgroups = 4;   // of a workgroup; each has shape.m tokens of a head
+  wgsl::MatrixShape shape;  // kF16ToF32; m counts tokens
+  uint32_t subgroup;        // the size of every subgroup, a multiple of shape.m
+  uint32_t subgroups = 4;   // per workgroup; each has shape.m tokens of a head
   uint32_t chunk = 32;      // positions at a time; divides kBlockPositions
   uint32_t window = 0;      // positions that a token sees, its own included; 0: all
   float softcap = 0;        // as in AttentionConfig
@@ -22,16 +22,16 @@ struct MatrixAttentionConfig {
   bool operator==(const MatrixAttentionConfig&) const = default;
 };
 
-// Whether there is a kernel for this shape and head, within a workgroup's limits.
+// True if there is a kernel for this shape and head within a workgroup's limits.
 bool has_matrix_attention(const MatrixAttentionConfig& c, uint32_t invocations, uint32_t workgroup_bytes);
 
 // What the kernel reads at once.
 template <class KvWord>
 using MatrixKvQuad = std::conditional_t<std::same_as<KvWord, wgsl::F16x2>, wgsl::Vec4<wgsl::F16>, KvQuad<KvWord>>;
 
-// As attention (attention.h), unsplit, but queries and weights are rounded to f16, and so are keys and values that are
-// codes. Tokens of several sequences may share a workgroup; it is fast where those of one are many. KvWord: F16x2 or
-// I8x4. Grid: [n_heads, ⌈n_tokens / tokens()⌉].
+// Like attention (attention.h), unsplit, but queries and weights are rounded to f16, and so are keys and values that
+// are stored as codes. Tokens of several sequences may share a workgroup; the kernel is fast if each sequence has many
+// tokens. KvWord: F16x2 or I8x4. Grid: [n_heads, ⌈n_tokens / tokens()⌉].
 template <class KvWord>
 using MatrixAttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", MatrixKvQuad<KvWord>>,
                                            ParamsBuffer, wgsl::Out<"y", wgsl::F32>, NextGain, NextParts,

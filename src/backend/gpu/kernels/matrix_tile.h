@@ -1,5 +1,5 @@
-// What the matrix kernels for prompts have in common: a workgroup's tile of tokens × rows, block by block from
-// workgroup memory, each subgroup with a part of it, or with a share of a part's columns.
+// Shared by the matrix kernels for prefill: a workgroup computes a tile of tokens × rows, block by block from workgroup
+// memory. Each subgroup computes a part of the tile, or a share of a part's columns.
 #pragma once
 
 #include <optional>
@@ -12,38 +12,38 @@
 
 namespace tern::gpu {
 
-// A tile on a device: of a kernel whose rows are of one matrix, or of two at a time.
+// The dimensions of a tile on a device. The kernel's rows belong to one matrix, or to two at a time.
 struct MatrixTileShape {
   PromptTile tile;
-  wgsl::MatrixShape shape;  // m is of tokens, n of rows
-  uint32_t subgroup;        // every subgroup's size
+  wgsl::MatrixShape shape;  // m counts tokens, n rows
+  uint32_t subgroup;        // the size of every subgroup
   uint32_t n_matrices;
-  uint32_t block, stride;  // columns that are staged at a time; values from a row in workgroup memory to the next
+  uint32_t block, stride;  // columns staged at a time; distance between rows in workgroup memory, in values
 
   uint32_t rows_of_subgroup() const { return tile.matrices_of_rows * shape.n; }  // of each matrix
   uint32_t tokens_of_subgroup() const { return tile.matrices_of_tokens * shape.m; }
-  uint32_t rows() const { return rows_of_subgroup() * tile.subgroup_rows; }  // likewise
+  uint32_t rows() const { return rows_of_subgroup() * tile.subgroup_rows; }  // of each matrix
   uint32_t tokens() const { return tokens_of_subgroup() * tile.subgroup_tokens; }
-  uint32_t parts() const { return tile.subgroup_rows * tile.subgroup_tokens; }  // of the tile
+  uint32_t parts() const { return tile.subgroup_rows * tile.subgroup_tokens; }  // parts of the tile
   uint32_t subgroups() const { return parts() * tile.splits; }
   uint32_t workgroup() const { return subgroup * subgroups(); }
   // Values of a stage in workgroup memory: the rows of each matrix, then the tokens.
   uint32_t stage() const { return (n_matrices * rows() + tokens()) * stride; }
   uint32_t staged() const { return tile.stages * stage(); }
   uint32_t first_token_row() const { return n_matrices * rows(); }
-  // Sums that are written out at a time: a subgroup matrix of each subgroup, for each matrix of weights.
+  // Sums that are written out at a time: one subgroup matrix per subgroup and matrix of weights.
   uint32_t sums_of_matrix() const { return subgroups() * shape.m * shape.n; }
   uint32_t sums() const { return n_matrices * sums_of_matrix(); }
 };
 
-// Where a workgroup's tile is, and its subgroup in it.
+// The position of a workgroup's tile, and of its subgroup in the tile.
 struct MatrixTile {
   MatrixTileShape shape;
   wgsl::LocalIndex tid;
-  wgsl::Name<wgsl::U32> first_row, first_token;        // of the matrix, of the batch
-  wgsl::Name<wgsl::U32> subgroup;                      // which this is
-  wgsl::Name<wgsl::U32> subgroup_row, subgroup_token;  // of the tile: where this subgroup's part starts
-  std::optional<wgsl::Name<wgsl::U32>> split;          // which of a part's subgroups this is, where it has several
+  wgsl::Name<wgsl::U32> first_row, first_token;        // in the matrix, in the batch
+  wgsl::Name<wgsl::U32> subgroup;                      // index of this subgroup
+  wgsl::Name<wgsl::U32> subgroup_row, subgroup_token;  // where this subgroup's part of the tile starts
+  std::optional<wgsl::Name<wgsl::U32>> split;          // index among the subgroups that share a part, if several do
 };
 
 inline MatrixTile matrix_tile(const MatrixTileShape& s, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid) {
@@ -69,7 +69,8 @@ class TileSums {
     for (uint32_t i = 0; i < n; ++i) sums_.push_back(wgsl::var<wgsl::ResultMatrix<S, M, N>>("sum"));
   }
 
-  // Each block: stage(block, base) puts it, fetched before, where the stage begins; fetch(block) sends for the next.
+  // For each block: stage(block, base) stores the fetched block in the stage at `base`; fetch(block) starts loading the
+  // next one.
   template <class Staged, class Fetch, class Stage>
   void add_blocks(uint32_t n_blocks, const Staged& staged, const Fetch& fetch, const Stage& stage) const {
     using namespace wgsl;
@@ -80,20 +81,20 @@ class TileSums {
       stage(block, base);
       workgroupBarrier();
       auto next = let("next_block", min(block + 1u, n_blocks - 1));
-      fetch(next);  // on its way while this one is multiplied
+      fetch(next);  // loads while this block is multiplied
       const uint32_t columns = s().block / s().tile.splits;
       auto first = t_.split ? let("first_column", base + *t_.split * columns) : base;
       const auto multiply_columns = [&](const Name<U32>& k) { add_columns(staged, first, k); };
       const bool written_out = columns / K <= 4;
       for (uint32_t k = 0; written_out && k < columns; k += K) multiply_columns(let("k", k));
       if (!written_out) loop("k", 0u, columns, K, multiply_columns);
-      // With two stages the next block goes where everybody has read.
+      // With two stages, the next block goes to the stage that all subgroups have finished reading.
       if (s().tile.stages == 1) workgroupBarrier();
     });
   }
 
-  // take(row, token, each matrix's sum) for every sum of this invocation, those that are not there too; a subgroup
-  // matrix of each subgroup at a time goes through workgroup memory.
+  // Calls take(row, token, each matrix's sum) for every sum of this invocation, including those outside the matrix or
+  // batch. One subgroup matrix per subgroup at a time goes through workgroup memory.
   template <class Sums, class Take>
   void for_each(const Sums& through, const Take& take) const {
     using namespace wgsl;

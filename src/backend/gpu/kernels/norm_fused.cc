@@ -10,7 +10,7 @@ using namespace wgsl;
 
 namespace {
 
-// Σ and max over the workgroup of one value each per invocation, with one barrier.
+// The sum and the maximum over the workgroup of one value each per invocation, with a single barrier if possible.
 struct Stats {
   Name<F32> squares, largest;
 };
@@ -42,8 +42,8 @@ NormScales norm_scales(const Name<F32>& squares, const Name<F32>& largest, uint3
   auto factor = let("factor", 1.0f / sqrt(squares / static_cast<float>(cols) + eps));
   auto finite_scale = let("finite_scale", 127.0f / max(largest * factor, 1e-5f));
   auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
-  // A factor that is 0 or NaN comes of values that are not finite, which no result may pass over: a maximum of floats
-  // loses NaN, so its bits decide.
+  // A factor of 0 or NaN means that some values are not finite, which every result must show. A maximum of floats loses
+  // NaN, so the factor's bits decide.
   auto factor_bits = let("factor_bits", bitcast<U32>(factor));
   auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kInfinityBits - 1));
   return {factor_and_scale, scale};
@@ -63,16 +63,16 @@ void NormedActivations::prepare() {
 }
 
 ActivationScale NormedRow::quantize(const StoreUnit& store) const {
-  // An invocation makes whole vec4s of int8 words: 16 neighbouring values, four quads of floats.
+  // An invocation makes whole vec4s of int8 words: 16 adjacent values, four quads of floats.
   CHECK(c_.cols % 16 == 0);
   const uint32_t n_units = c_.cols / 16;
   const uint32_t rounds = (n_units + c_.workgroup - 1) / c_.workgroup;
   const auto is_whole = [&](uint32_t k) { return (k + 1) * c_.workgroup <= n_units; };
   auto x_row = let("x_row", wg_.y * (c_.cols / 4));
   auto parts_row = let("parts_row", wg_.y * norm_.n_parts);
-  // All loads first: they are on their way together. Past the row's end the last unit is loaded again.
+  // All loads are issued first, so that they overlap. Past the row's end the last unit is loaded again.
   std::vector<Name<U32>> units;
-  std::vector<Name<Vec4<F32>>> weighted;  // x · gain: what is left is a factor that all have in common
+  std::vector<Name<Vec4<F32>>> weighted;  // x · gain; all values still lack the same factor
   for (uint32_t k = 0; k < rounds; ++k) {
     units.push_back(let("unit", tid_ + k * c_.workgroup));
     auto from = is_whole(k) ? let("from_quad", units[k] * 4u) : let("from_quad", min(units[k], n_units - 1) * 4u);

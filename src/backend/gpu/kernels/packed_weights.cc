@@ -31,13 +31,13 @@ uint32_t WeightCoding::bits() const {
 
 uint32_t WeightCoding::scales_of_row(uint32_t cols) const {
   if (group == 0) return 0;
-  const uint32_t of_pair = has_mins() && f32_scales ? 2 : 1;  // words of a scale and a min
+  const uint32_t of_pair = has_mins() && f32_scales ? 2 : 1;  // words per scale and min
   return mins == WeightMins::kBytes ? cols / kBytesBlock * (of_pair + kBytesBlock / group / 2) : cols / group * of_pair;
 }
 
 namespace {
 
-// A scale and a min, and how many words they take from `first` on.
+// A scale and a min, and how many words they take, beginning at `first`.
 struct Pair {
   UnitScale values;
   uint32_t words;
@@ -54,7 +54,7 @@ Pair pair_at(const WeightPlanes& w, const Name<U32>& first, const char* word_nam
   return {{at(both, 0), at(both, 1)}, 1};
 }
 
-// WeightMins::kBytes: two groups to a word.
+// WeightMins::kBytes: two groups per word.
 UnitScale scale_of_bytes(const WeightPlanes& w, const Name<U32>& unit_index) {
   const uint32_t units = kBytesBlock / w.coding.values(), per_group = w.coding.units_per_group();
   const uint32_t words = w.coding.scales_of_row(kBytesBlock);
@@ -90,8 +90,8 @@ Temp<Vec4<F32>> scaled(const WeightCoding& coding, Temp<Vec4<F32>> value, const 
 
 namespace {
 
-// 2^23 with a code in its lowest bits is the float 2^23 + code; what is taken off leaves the value, exactly, for one
-// operation less than a conversion on GPUs that convert at a quarter of their speed.
+// 2^23 with a code in its lowest bits is the float 2^23 + code. Subtracting a constant leaves the exact value. That is
+// one operation less than a conversion, on GPUs that convert at a quarter of their speed.
 constexpr uint32_t kTwoTo23 = 0x4B000000;
 constexpr uint32_t kOne = 0x3F800000, kSignBit = 0x80000000;
 
@@ -123,7 +123,7 @@ std::pair<Name<U32>, Name<U32>> words_of(const Name<WeightUnits>& unit, uint32_t
   return {low, high};
 }
 
-// Not bitcast<vec2<f16>>, which some compilers get wrong: Firefox's takes the number for the bits.
+// Not bitcast<vec2<f16>>, which some compilers get wrong: Firefox's converts the number instead of keeping the bits.
 Temp<Vec2<F32>> halves(const Name<U32>& word) { return unpack2x16float(packed<F16x2>(word)); }
 
 }  // namespace
@@ -177,7 +177,7 @@ bool UnpackHalves::serves(const WeightCoding& coding) {
   return coding.has_codes() && coding.group > 0 && !coding.f32_scales && !coding.has_mins();
 }
 
-// As above, two at a time: 2^10 with a code in its lowest bits is the half 2^10 + code.
+// The same method for two values at a time: 2^10 with a code in its lowest bits is the f16 2^10 + code.
 UnpackHalves::UnpackHalves(const WeightCoding& coding) : coding_(coding) {
   CHECK(serves(coding));
   if (coding.words == WeightWords::kSigns) {
@@ -208,7 +208,7 @@ Temp<Vec4<F16>> UnpackHalves::operator()(const Name<U32>& word, uint32_t k, cons
 Temp<I32> UnpackBytes::add(const Var<I32>& sum, const Name<WeightUnits>& unit, uint32_t k, uint32_t step,
                            const Name<I8x4>& x) const {
   const uint32_t bits = coding_.bits(), ones = 0x01010101, mask = ((1u << bits) - 1) * ones;
-  if (coding_.words == WeightWords::kCodes8) {  // code − 128 is the code with its highest bit turned round
+  if (coding_.words == WeightWords::kCodes8) {  // code − 128 is the code with its highest bit flipped
     auto bytes = let("bytes", packed<I8x4>(at(unit, k) ^ (128 * ones)));
     return sum + (*dot4_)(bytes, x);
   }

@@ -1,4 +1,4 @@
-// The tile of tokens × rows that a workgroup of a prompt's matrix kernels computes on subgroup matrices.
+// The tile of tokens × rows that a workgroup of a prefill matrix kernel computes on subgroup matrices.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@ namespace tern::gpu {
 struct PromptTile {
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;        // subgroups along each side of the tile
   uint32_t matrices_of_rows = 2, matrices_of_tokens = 2;  // subgroup matrices along each side of a subgroup's part
-  uint32_t stages = 1;    // 2: the next block is staged while others still multiply this one
-  uint32_t columns = 32;  // of float layers that are staged at a time: a multiple of 32
-  // Of float layers: subgroups that share a part of the tile, each with as many of the staged columns. Their sums are
-  // added up at the end.
+  uint32_t stages = 1;    // 2: the next block is staged while other subgroups still multiply this one
+  uint32_t columns = 32;  // staged at a time, for float layers: a multiple of 32
+  // For float layers: subgroups that share a part of the tile, each with the same number of staged columns. Their sums
+  // are added up at the end.
   uint32_t splits = 1;
 
   bool operator==(const PromptTile&) const = default;
 };
 
-// A small tile, for there must be workgroups for all of a GPU; and one that stores less for each product, where there
-// are enough of it.
+// small: for batches that need small tiles to keep the whole GPU busy. big: stores less per product, for batches with
+// enough tiles.
 struct PromptTiles {
   PromptTile small = {}, big = {};
 };

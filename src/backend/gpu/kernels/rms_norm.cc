@@ -6,13 +6,13 @@ using namespace wgsl;
 
 namespace {
 
-// Each invocation holds its vec4s of the row in registers: the row is read once.
+// Each invocation keeps its vec4s of the row in registers, so that the row is read only once.
 uint32_t vectors_per_invocation(const RmsNormConfig& c) {
   CHECK(c.width % 4 == 0);
   return (c.width / 4 + c.workgroup - 1) / c.workgroup;
 }
 
-// Runs body(k, i) for this invocation's vec4s, unrolled, with a guard only where the row does not fill the last round.
+// Calls body(k, i) for this invocation's vec4s, unrolled, with a guard only where the row does not fill the last round.
 template <class Body>
 void for_my_vectors(const RmsNormConfig& c, const LocalIndex& tid, Body&& body) {
   const uint32_t n_vec = c.width / 4;
@@ -38,8 +38,8 @@ void loop_over_row(const RmsNormConfig& c, const LocalIndex& tid, Body&& body) {
 
 constexpr uint32_t kNanBits = 0x7FC00000;
 
-// Quantises the row and writes it with its scale and sum. each_value(body) calls body(v, i) for this invocation's
-// vec4s: for the largest of all in each_value, then for what is written in each_again.
+// Quantizes the row and writes it with its scale and sum. each_value(body) and each_again(body) call the body for this
+// invocation's vec4s: the former with (v), to find the largest value; the latter with (v, i), to write.
 template <class Each, class Again>
 void write_quantized(const RmsNormConfig& c, const Each& each_value, const Again& each_again, const Out<"y", I8x4>& y,
                      const WorkgroupId& wg, const LocalIndex& tid) {
@@ -59,13 +59,13 @@ void write_quantized(const RmsNormConfig& c, const Each& each_value, const Again
   auto total = reduce_workgroup(Reduce::kSum, c.caps, my_sum, tid, c.workgroup);
   when(tid == 0u, [&] {
     const uint32_t meta = 4 * quantized_meta(c.width);
-    // A row with a value that is not finite has no scale, and so no result that passes for a number.
+    // A row with a value that is not finite gets NaN as its scale, so that no result looks like a number.
     y[base + meta] = packed<I8x4>(select(bitcast<U32>(scale), kNanBits, top >= kInfinityBits));
     y[base + (meta + 1)] = packed<I8x4>(bitcast<U32>(total));
   });
 }
 
-// The same of vec4s that are held in registers.
+// The same for vec4s that are kept in registers.
 void write_quantized(const RmsNormConfig& c, const std::vector<Var<Vec4<F32>>>& values, const Out<"y", I8x4>& y,
                      const WorkgroupId& wg, const LocalIndex& tid) {
   const auto each = [&](const auto& body) {
@@ -77,7 +77,7 @@ void write_quantized(const RmsNormConfig& c, const std::vector<Var<Vec4<F32>>>& 
   write_quantized(c, each, again, y, wg, tid);
 }
 
-// And of vec4s that value(i) makes each time anew.
+// The same for vec4s that value(i) computes in each pass.
 template <class Value>
 void quantize_in_loops(const RmsNormConfig& c, const Value& value, const Out<"y", I8x4>& y, const WorkgroupId& wg,
                        const LocalIndex& tid) {

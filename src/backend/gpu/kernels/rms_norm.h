@@ -1,4 +1,4 @@
-// RMS norm and int8 quantisation of rows: separately, and as one kernel.
+// RMS norm and int8 quantization of rows, as separate kernels and as one.
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
@@ -10,7 +10,7 @@ struct RmsNormConfig {
   float eps;
   Caps caps;
   uint32_t workgroup = 256;
-  bool in_loops = false;  // the row is read again for each pass, instead of held in registers
+  bool in_loops = false;  // the row is read again for each pass, instead of kept in registers
 
   bool operator==(const RmsNormConfig&) const = default;
 };
@@ -32,7 +32,7 @@ using HeadNormKernel =
 // The same in place for every head of x [n_tokens, n_heads, head_dim], gain [head_dim]. Grid: [n_heads, n_tokens].
 HeadNormKernel head_norm(const HeadNormConfig& c);
 
-// A row of x and a row of int8 words (common.h), both as vec4.
+// x: rows of floats. y: rows of int8 words (common.h). Each element holds four values.
 using QuantizeKernel =
     wgsl::Kernel<wgsl::In<"x", wgsl::Vec4<wgsl::F32>>, wgsl::Out<"y", wgsl::I8x4>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // Absmax int8: s = 127 / max(|x|max, 1e-5), q = round(x·s). Grid: [1, n_rows]. `eps` is not used.

@@ -10,7 +10,7 @@ using namespace sampling;
 
 namespace {
 
-// Calls body(key) for each of a part's logits, the invocations in turns.
+// Calls body(key) for each of a part's logits, divided among the invocations.
 template <class Body>
 void for_part(const SampleConfig& c, const SampleLogits& logits, const Keys& keys, const WorkgroupId& wg,
               const LocalIndex& tid, Body&& body) {
@@ -86,7 +86,7 @@ SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegi
 
 namespace {
 
-// The key below which no token stays, and how many of those that have it do.
+// Tokens below `key` are dropped. Of the tokens at `key`, `ties` are kept.
 struct Cut {
   Name<U32> key, ties;
 };
@@ -97,7 +97,7 @@ Cut final_cut(const Tools& t, Threshold threshold) {
   auto last = let("last_level", sample_level_index(measure, kSampleLevels - 1));
   const Search s = search_bin(t, measure, last, load_search(t, last));
   if (threshold == Threshold::kCount) return {s.prefix, let("ties", u32(s.rest))};
-  // The fewest ties whose sum is what is left.
+  // The smallest number of ties whose sum reaches the rest.
   auto one = let("one", t.keys.weight(s.prefix, t.greatest, 1.0f));
   const auto most = static_cast<float>(t.c.n);
   auto some = let("some", floor(clamp(s.rest / max(one, kTiny), 0.0f, most)));
@@ -145,15 +145,16 @@ SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold) {
 
 namespace {
 
-// Which of the runs of tokens, one per invocation, gets the draw: the first up to which the weights are more than
-// `target`; or, where rounding leaves none, the last that has a weight.
+// The run of tokens (one run per invocation) that the draw falls into: the first one at which the cumulative weight
+// exceeds `target`. If rounding leaves none, it is the last run that has a weight.
 struct Run {
   Name<U32> index;
-  Name<F32> target;       // what is left of it at the run's first token
+  Name<F32> target;       // what is left of the target at the run's first token
   Name<U32> ties_before;  // tokens at the threshold before the run
 };
 
-// Of each run: the weights above the threshold, and how many tokens are at it; of those the first `ties_left` stay.
+// For each run: the weights above the threshold, and the number of tokens at it. The first `ties_left` of those are
+// kept.
 struct RunSums {
   Name<F32> above;
   Name<U32> ties;
@@ -161,7 +162,7 @@ struct RunSums {
   Name<F32> tie_weight;
 };
 
-// target_of(sum of all): the target.
+// target_of(sum of all weights) returns the target.
 template <class Target>
 Run find_run(const RunSums& run, const LocalIndex& tid, Target&& target_of) {
   auto all_ties = scan("all_ties", run.ties, tid);

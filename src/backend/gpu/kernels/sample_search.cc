@@ -11,7 +11,7 @@ constexpr uint32_t kStatePrefix = 0, kStateRest = 1, kStateAbove = 2, kStateFloo
 // Keys of the infinities; NaN has key 0.
 constexpr uint32_t kKeyMinusInfinity = 0x007FFFFF, kKeyPlusInfinity = 0xFF800000;
 
-constexpr float kUnknown = -1.0f;  // the share wanted, before the sum of all is known
+constexpr float kUnknown = -1.0f;  // the wanted share, before the sum of all is known
 
 }  // namespace
 
@@ -82,7 +82,7 @@ Search search_bin(const Tools& t, Measure measure, const Name<U32>& index, const
   auto bin = first_reached(reached, is_any, tid);
   auto counts_before = before("counts_before", counts, bin);
   auto shares_before = before("shares_before", shares, bin);
-  if (measure == Measure::kCount) rest = let("there", min(rest, counts[bin]));  // NaN is no candidate
+  if (measure == Measure::kCount) rest = let("there", min(rest, counts[bin]));  // NaN is never a candidate
   return {.prefix = let("prefix", (s.prefix << 8u) | ((kSampleBins - 1) - bin)),
           .rest = let("new_rest", rest - counts_before),
           .above = let("above", s.above + shares_before),

@@ -1,5 +1,5 @@
-// The search for the threshold of a filter, and what else the sampling kernels share; sample.h says how it works. Parts
-// of kernels: no other file needs them.
+// The search for a filter's threshold, and other code that the sampling kernels share; sample.h explains it. Included
+// only by the sampling kernels.
 #pragma once
 
 #include "backend/gpu/kernels/sample.h"
@@ -10,20 +10,20 @@ namespace tern::gpu::sampling {
 inline constexpr uint32_t kSize = kSampleWorkgroup;
 static_assert(kSampleBins == kSize);  // one bin per invocation
 
-// Words of an entry of `parts`, of `hist` and of `state`.
+// Words in an entry of `parts`, `hist` and `state`.
 inline constexpr uint32_t kPartGreatest = 0, kPartTies = 1, kPartWeight = 2, kPartWords = 4;
 inline constexpr uint32_t kHistWords = 3;
 inline constexpr uint32_t kStateWords = 8;
 inline constexpr uint32_t kFinalState = 2 * kSampleLevels;
 
-inline constexpr float kCoarse = 0x1p13f, kFine = 0x1p13f;  // units of the sums: 2^-13, and of what is left 2^-26
-inline constexpr float kTiny = 1e-30f;                      // a share above nothing
+inline constexpr float kCoarse = 0x1p13f, kFine = 0x1p13f;  // units of the sums: 2^-13, and 2^-26 for the remainder
+inline constexpr float kTiny = 1e-30f;                      // keeps shares and divisors above 0
 
 constexpr uint32_t part_size(const SampleConfig& c) { return ceil_div(c.n, c.parts); }
 
-// Functions of the module. A key is an integer of the same order as the logit whose bits it is made of; −0 is 0, NaN
-// has key 0. weight(key, key of the greatest logit, temperature) is the probability, where the greatest has 1; drawn(…,
-// temperature, min_p) the same, 0 below min_p.
+// Functions of the WGSL module. A key is an integer that sorts like the logit whose bits it is made of; −0 equals 0,
+// and NaN has key 0. weight(key, key of the largest logit, temperature) is the probability relative to that of the
+// largest logit. drawn(…, temperature, min_p) is the same, but 0 below min_p.
 struct Keys {
   Keys();
   wgsl::Function<wgsl::U32, wgsl::U32> key;
@@ -32,7 +32,7 @@ struct Keys {
   wgsl::Function<wgsl::F32, wgsl::U32, wgsl::U32, wgsl::F32, wgsl::F32> drawn;
 };
 
-// Sums over all invocations up to and including each; entry i of the result is the sum up to invocation i.
+// Inclusive prefix sums over all invocations: entry i of the result is the sum up to invocation i.
 template <class T>
 wgsl::Shared<T> scan(std::string_view name, const wgsl::Name<T>& v, const wgsl::LocalIndex& tid) {
   auto sums = wgsl::shared<T>(name, kSize);
@@ -48,7 +48,7 @@ wgsl::Shared<T> scan(std::string_view name, const wgsl::Name<T>& v, const wgsl::
   return sums;
 }
 
-// The entry before `at` of a scan: the sum of all before it.
+// The sum of everything before `at` in a scan.
 template <class T>
 wgsl::Name<T> before(std::string_view name, const wgsl::Shared<T>& sums, const wgsl::Name<wgsl::U32>& at) {
   auto sum = wgsl::var<T>(name);
@@ -56,11 +56,11 @@ wgsl::Name<T> before(std::string_view name, const wgsl::Shared<T>& sums, const w
   return wgsl::let(name, sum);
 }
 
-// Of the invocations where `reached`, the first; where there is none, the last one that `counts`; 0 without any.
+// The first invocation where `reached`; if there is none, the last one that `counts`; 0 if there is none either.
 wgsl::Name<wgsl::U32> first_reached(const wgsl::Name<wgsl::Bool>& reached, const wgsl::Name<wgsl::Bool>& counts,
                                     const wgsl::LocalIndex& tid);
 
-// Where in `parts`, `hist` and `state` those of this workgroup's row begin.
+// Where this workgroup's row begins in `parts`, `hist` and `state`.
 inline wgsl::Name<wgsl::U32> parts_of_row(const SampleConfig& c, const wgsl::WorkgroupId& wg) {
   return wgsl::let("parts_of_row", wg.y * (c.parts * kPartWords));
 }
@@ -71,7 +71,7 @@ inline wgsl::Name<wgsl::U32> state_of_row(const wgsl::WorkgroupId& wg) {
   return wgsl::let("state_of_row", wg.y * static_cast<uint32_t>(kSampleStateBytes / 4));
 }
 
-// Key of the greatest logit of the row.
+// Key of the row's largest logit.
 template <class Parts>
 wgsl::Name<wgsl::U32> greatest_key(const SampleConfig& c, const Parts& parts, const wgsl::Name<wgsl::U32>& of_row,
                                    const wgsl::LocalIndex& tid) {
@@ -81,8 +81,9 @@ wgsl::Name<wgsl::U32> greatest_key(const SampleConfig& c, const Parts& parts, co
   return reduce_workgroup(Reduce::kMax, c.caps, let("part_greatest", mine), tid, kSize);
 }
 
-// A search: the bits found, the measure still wanted from the keys that begin with them, and the probabilities of all
-// greater keys. `floor` and `floor_ties`: the threshold of the filter before, which the search does not go below.
+// A search: the bits found so far, the amount of the measure still wanted from the keys that begin with them, and the
+// probability of all greater keys. `floor` and `floor_ties`: the previous filter's threshold, the lower limit of this
+// search.
 struct Search {
   wgsl::Name<wgsl::U32> prefix;
   wgsl::Name<wgsl::F32> rest, above;
@@ -101,7 +102,7 @@ struct RowOptions {
   wgsl::Name<wgsl::Vec4<wgsl::F32>> all;
 };
 
-// What the kernels that search have at hand.
+// What the search functions need.
 struct Tools {
   const SampleConfig& c;
   const SampleHist& hist;
@@ -109,17 +110,18 @@ struct Tools {
   const RowOptions& options;
   const wgsl::LocalIndex& tid;
   const Keys& keys;
-  wgsl::Name<wgsl::U32> greatest;  // key of the greatest logit
+  wgsl::Name<wgsl::U32> greatest;  // key of the largest logit
   wgsl::Name<wgsl::U32> hist_of_row, state_of_row;
 };
 
 Search load_search(const Tools& t, const wgsl::Name<wgsl::U32>& index);
 void store_search(const Tools& t, const wgsl::Name<wgsl::U32>& index, const Search& s);
 
-// Eight more bits of the threshold, from the histogram of level `index`. Invocation i has the i-th bin from the top.
+// Finds eight more bits of the threshold from the histogram of level `index`. Invocation i has the i-th bin from the
+// top.
 Search search_bin(const Tools& t, Measure measure, const wgsl::Name<wgsl::U32>& index, const Search& s);
 
-// The search that level `index` goes on with.
+// The search as level `index` continues it.
 Search begin_level(const Tools& t, Measure measure, LevelBegin begin, const wgsl::Name<wgsl::U32>& index);
 
 }  // namespace tern::gpu::sampling

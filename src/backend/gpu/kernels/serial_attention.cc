@@ -12,7 +12,7 @@ constexpr uint32_t kGroupQuads = kScaleGroup / 4;
 
 uint32_t quads(const SerialAttentionConfig& c) { return c.heads.head_dim / 4; }
 
-// What an invocation works on. Bases are in quads.
+// The work of one invocation. Bases are in quads.
 struct SerialPlaces {
   SerialPlaces(const SerialAttentionConfig& c, const ParamsBuffer& params, const WorkgroupId& wg)
       : kv_head(let("kv_head", wg.x / (c.heads.n_heads / c.heads.n_kv_heads))),
@@ -29,7 +29,7 @@ struct Quads {
     for (uint32_t first = 0; first < quads(c); first += lanes) {
       index.push_back(let("quad", tid + first));
       is_whole.push_back(first + lanes <= quads(c));
-      // Past the head's end the last quad is loaded again, and not stored.
+      // Past the head's end the last quad is loaded again, but not stored.
       from.push_back(is_whole.back() ? index.back() : let("from_quad", min(index.back(), quads(c) - 1)));
       sum.push_back(var<Vec4<F32>>("acc"));
     }
@@ -41,8 +41,8 @@ struct Quads {
 
 }  // namespace
 
-// Online softmax, as many positions at a time as there are lanes, all in one block: each lane has the score of one
-// position, then its quads of the values of all. Positions before the window or past the end have weight 0.
+// Online softmax over as many positions at a time as there are lanes, all in one block. Each lane has the score of one
+// position, and its quads of all positions' values. Positions before the window or past the end have weight 0.
 template <class KvWord>
 SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c) {
   const uint32_t lanes = c.caps.subgroup, row_quads = kv_row_quads<KvWord>(c.heads.head_dim);
@@ -123,7 +123,7 @@ SerialAttentionKernel<KvWord> serial_attention(const SerialAttentionConfig& c) {
 
 namespace {
 
-// Four values of a head that are turned together: two pairs of RoPE, as neighbours in the cache.
+// Four values of a head that are rotated together: two RoPE pairs, adjacent in the cache.
 struct TwoPairs {
   // Pairs 2t and 2t + 1.
   TwoPairs(const HeadsConfig& c, const Name<U32>& t) {
@@ -137,8 +137,8 @@ struct TwoPairs {
   std::vector<Name<U32>> pair, a, b;  // a, b: dimensions
 };
 
-// A row of codes, where there is no memory for the values to wait in: a lane has the groups of one word of scales, and
-// makes each value twice, for the scale and for its code. turned(at_a, at_b, pair): both values of a pair.
+// Stores a row of codes without keeping its values in memory: a lane has the groups of one word of scales, and computes
+// each value twice, for the scale and for its code. turned(at_a, at_b, pair): both values of a pair.
 template <class Kv, class Turned>
 void store_codes_in_loops(const HeadsConfig& c, const LocalIndex& tid, const Kv& kv, const Name<U32>& to_row,
                           const Turned& turned) {
@@ -179,7 +179,7 @@ void store_codes_in_loops(const HeadsConfig& c, const LocalIndex& tid, const Kv&
 
 }  // namespace
 
-// As HeadTeams, the norm's factor comes last: rope(norm(x)) = factor · rope(x·gain).
+// The norm's factor is applied last, as in HeadTeams: rope(norm(x)) = factor · rope(x·gain).
 template <class KvWord>
 SerialHeadsKernel<KvWord> serial_heads(const HeadsConfig& c) {
   const HeadShape& s = c.shape;
@@ -191,7 +191,7 @@ SerialHeadsKernel<KvWord> serial_heads(const HeadsConfig& c) {
           Out<"kv", KvWord> kv, WorkgroupId wg, LocalIndex tid) {
         auto from = let("from_row", (wg.y * c.rows() + wg.x) * s.head_dim);
         auto is_query = let("is_query", wg.x < s.n_heads);
-        auto is_turned = let("is_turned", wg.x < s.n_heads + s.n_kv_heads);  // values are neither normed nor turned
+        auto is_turned = let("is_turned", wg.x < s.n_heads + s.n_kv_heads);  // values are neither normed nor rotated
         auto pos = let("pos", row_word(params, wg.y, kRowPos));
         auto turns = let("turns", row_word(params, wg.y, kRowAngles) + pos);
         std::optional<Name<F32>> factor;

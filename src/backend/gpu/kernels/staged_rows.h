@@ -1,5 +1,5 @@
-// The rows of x of a kernel for several tokens (ternary_rows.h), between the products: what those who make values tell
-// the others, and how these become int8 in workgroup memory.
+// The rows of x between the products of a kernel for several tokens (ternary_rows.h): how workgroups publish the values
+// that they compute, and how these become int8 in workgroup memory.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@
 
 namespace tern::gpu::layers {
 
-// Where in a layer a row is normed: before which product.
+// The place in a layer where a row is normed, named after the product that follows.
 using Stage = uint32_t;
 constexpr Stage kBeforeQkv = 0, kBeforeOutput = 1, kBeforeGlu = 2, kBeforeDown = 3;
 
-// An invocation has the results of one row, and belongs to a team that stages one.
+// Each invocation has the results of one row, and belongs to a team that stages one row.
 class StagedRows {
  public:
   StagedRows(const TernaryRowsConfig& c, const Vectors& vectors, const Exchange& exchange, const LayerBuiltins& b,
@@ -37,16 +37,16 @@ class StagedRows {
         my_words_(let("my_words", my_row_ * c.row_words())),
         team_(let("team", b.tid / team())),
         lane_(let("lane_of_team", b.tid % team())),
-        // Of rows that are not there, teams take the last one's values.
+        // Teams whose row does not exist use the last row's values.
         team_row_(let("row_of_team", min(team_, n_rows - 1u))),
         team_words_(let("words_of_team", team_row_ * c.row_words())) {}
 
   const Name<U32>& my_row() const { return my_row_; }
-  const Name<Bool>& is_row() const { return is_row_; }     // whether it is there
-  const Name<U32>& my_words() const { return my_words_; }  // how far its words are behind those of the first
+  const Name<Bool>& is_row() const { return is_row_; }     // whether the row exists
+  const Name<U32>& my_words() const { return my_words_; }  // distance of its words from those of the first row
 
-  // Over the lanes of a subgroup that lie `from`, 2 · from, … apart, up to `to`. (subgroupMax is not asked: on some
-  // drivers it was wrong in kernels like this.)
+  // Reduces over the lanes of a subgroup that are `from`, 2 · from, … apart, up to `to`. (subgroupMax is not used: on
+  // some drivers it was wrong in kernels like this.)
   Name<F32> over_lanes(Reduce how, Name<F32> value, uint32_t from, uint32_t to) const {
     for (uint32_t mask = from; mask < to; mask *= 2) {
       auto other = subgroupShuffleXor(value, mask);
@@ -55,7 +55,7 @@ class StagedRows {
     return value;
   }
 
-  // Values of my_row_ that the workgroup makes for the norm before `stage`: as the others are told of them, and their
+  // Values of my_row_ that the workgroup computes for the norm before `stage`. Publishes them and collects their
   // statistics.
   class Made {
    public:
@@ -66,7 +66,7 @@ class StagedRows {
           tag_(tag),
           squares_(var("squares", 0.0f)),
           largest_(var("largest", 0.0f)) {}
-    // On the invocations of rows that are there.
+    // Only for invocations whose row exists.
     void add(const Name<U32>& col, const Name<F32>& value) const {
       auto gain = let("gain", l_.vectors_[vectors_at_ + col + l_.gain_of(stage_)]);
       auto weighted = let("vg", value * gain);
@@ -75,7 +75,7 @@ class StagedRows {
       auto place = let("place_in_row", l_.exchange_.place(l_.region_of(stage_), col) + l_.my_words_);
       l_.exchange_.put(place, weighted, tag_);
     }
-    // All invocations have to call it.
+    // Publishes the statistics. All invocations must call it.
     void tell() const {
       const TernaryRowsConfig& c = l_.c_;
       const uint32_t subgroup = c.caps.subgroup, n_sub = c.subgroups(), n = n_sub * c.tokens;
@@ -104,19 +104,19 @@ class StagedRows {
     Var<F32> squares_, largest_;
   };
 
-  // What a team's row is multiplied with before it is rounded, and the invocation's first runs of 16 values.
+  // The factor of a team's row before it is rounded, and the invocation's first runs of 16 values.
   struct Prepared {
     Name<F32> factor;
     std::vector<Name<U32>> units;
     std::vector<Name<F32>> values;
   };
-  // Once all have told of their parts of the row's statistics. All have read what is in workgroup memory then.
-  // `t`: of the first piece.
+  // Waits until all workgroups have published their parts of the row's statistics. When it returns, all invocations
+  // have finished reading workgroup memory. `t`: the tiling of the first piece.
   Prepared prepare(Stage stage, const TernaryConfig& t, uint32_t cols, const Name<U32>& tag) const {
     auto squares = var("row_squares", 0.0f);
     auto largest = var("row_largest", 0.0f);
     Prepared prepared;
-    // The places of some parts of the statistics come last, for the others are there before them as a rule.
+    // The statistics come last among the places, because the other words usually arrive before them.
     const auto take = [&](const Name<U32>& from, std::vector<Name<U32>> places) {
       constexpr uint32_t kAtOnce = 3;
       const size_t n_values = places.size();
@@ -130,7 +130,7 @@ class StagedRows {
       for (uint32_t k = 0; k < kAtOnce; ++k) {
         const size_t at_part = n_values + size_t{2} * k;
         when(parts[k] < b_.n_wg.x, [&] { squares += found[at_part]; });
-        largest = max(largest, found[at_part + 1]);  // the last part, once more, changes nothing
+        largest = max(largest, found[at_part + 1]);  // reading the last part again changes nothing
       }
       found.resize(n_values);
       return std::pair(std::move(found), kAtOnce * team());
@@ -166,8 +166,8 @@ class StagedRows {
     return prepared;
   }
 
-  // A piece of each row, of t.cols columns, as int8 in the order in which it is multiplied. Adds what the invocation
-  // has put there to q_sum.
+  // Stages a piece of each row, t.cols columns wide, as int8 in the order in which it is multiplied. Adds the
+  // invocation's int8 values to q_sum.
   void put(Stage stage, const TernaryConfig& t, uint32_t piece, const Prepared& prepared, const Var<I32>& q_sum,
            const Name<U32>& tag) const {
     const uint32_t n_units = t.cols / 16;
@@ -179,7 +179,7 @@ class StagedRows {
       }
     }
     if (done >= n_units) return;
-    // Where statistics have arrived, so have the values, as a rule.
+    // Once the statistics have arrived, the values usually have, too.
     loop("from_unit", done, n_units, team(), [&](const Name<U32>& from) {
       auto unit = let("unit", from + lane_);
       std::vector<Name<U32>> places;
@@ -188,20 +188,20 @@ class StagedRows {
     });
   }
 
-  // Once all pieces are there, before a barrier.
+  // To be called after all pieces are stored, before a barrier.
   void put_sum(const Var<I32>& q_sum) const {
     auto my_sum = let("my_sum", q_sum);
     auto of_subgroup = reduce_lanes(Reduce::kSum, c_.caps, my_sum, b_.tid, c_.caps.subgroup, c_.workgroup);
     when(b_.tid % c_.caps.subgroup == 0u, [&] { sums_[b_.tid / c_.caps.subgroup] = of_subgroup; });
   }
-  // Of my_row(), after it.
+  // The scale of my_row(), after put_sum() and the barrier.
   ActivationScale scale() const {
     auto scale = let("x_scale", scales_[my_row_]);
     auto sum = var("x_sum", 0);
     for (uint32_t i = 0; i < subgroups_of_team(); ++i) sum += sums_[my_row_ * subgroups_of_team() + i];
     return {scale, let("x_sum_of_row", sum)};
   }
-  // What TernaryDots multiplies with a piece of that tiling.
+  // The quads that TernaryDots multiplies with a piece of this tiling.
   auto quads(const TernaryConfig& t) const {
     return [this, vectors = t.row_vectors()]<class P>(uint32_t row, const Name<U32>& i, const P& plane) {
       return staged_[i + plane * vectors + row * 4 * vectors];
@@ -212,7 +212,7 @@ class StagedRows {
   uint32_t team() const { return c_.workgroup / c_.tokens; }
   uint32_t subgroups_of_team() const { return team() / c_.caps.subgroup; }
 
-  // Those of a run of 16 values of a piece, or of its last one.
+  // Appends the places of a run of 16 values of a piece; past the end, of its last run.
   void append_places(std::vector<Name<U32>>& places, Stage stage, const TernaryConfig& t, uint32_t piece,
                      const Name<U32>& unit) const {
     auto safe = let("safe_unit", min(unit, t.cols / 16 - 1) + piece * c_.most_columns() / 16);
@@ -240,7 +240,7 @@ class StagedRows {
   uint32_t region_of(Stage stage) const {
     return std::array{c_.x_words(), c_.attention_words(), c_.middle_words(), c_.ffn_words()}[stage];
   }
-  // Where part `i` of a row's statistics is: of Σx², and of max |x·gain|.
+  // Where part `i` of a row's statistics is: Σx², and max |x·gain|.
   std::vector<Name<U32>> stat_places(Stage stage, const Name<U32>& row, const Name<U32>& i) const {
     constexpr uint32_t kMost = LayersShape::kMostWorkgroups;
     auto first = let("stats_at", row * (2 * kMost) + i + (c_.stats_words() + stage * c_.tokens * 2 * kMost));
@@ -257,7 +257,7 @@ class StagedRows {
   Shared<QuantizedWords> staged_;  // [rows, 4 planes, half blocks]
   Shared<Vec2<F32>> row_stats_, made_;
   Shared<F32> scales_;
-  Shared<I32> sums_;  // of int8 activations, of each subgroup's
+  Shared<I32> sums_;  // of int8 activations, one per subgroup
   Name<U32> my_row_;
   Name<Bool> is_row_;
   Name<U32> my_words_, team_, lane_, team_row_, team_words_;

@@ -1,5 +1,5 @@
-// How a block of columns comes from storage to workgroup memory: in vectors, which are shared out to a workgroup's
-// invocations, and sent for while the block before is multiplied.
+// Moves a block of columns from storage to workgroup memory. Its vectors are divided among a workgroup's invocations,
+// and are loaded while the block before is multiplied.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tern::gpu {
 
-// Four values as halves, from `to` on: WGSL stores them one by one.
+// Stores four f16 values starting at `to`. WGSL stores them one by one.
 inline void put_halves(const wgsl::Shared<wgsl::F16>& staged, const wgsl::Name<wgsl::U32>& to,
                        const wgsl::Name<wgsl::Vec4<wgsl::F16>>& values) {
   for (uint32_t k = 0; k < 4; ++k) staged[to + k] = wgsl::at(values, k);
@@ -22,10 +22,10 @@ template <class V>
 class StagedVectors {
  public:
   struct Place {
-    wgsl::Name<wgsl::U32> first, to;  // where the first block's is in storage; where it is staged
+    wgsl::Name<wgsl::U32> first, to;  // where the first block's vector is in storage; where it is staged
   };
 
-  // place(i): of vector i of a block's n. `name`: of what is on its way.
+  // place(i): the place of vector i of a block's n. `name`: of the variables for vectors being loaded.
   template <class PlaceOf>
   StagedVectors(const char* name, uint32_t n, uint32_t workgroup, const wgsl::LocalIndex& tid, const PlaceOf& place)
       : n_(n), is_even_(n % workgroup == 0) {
@@ -36,7 +36,7 @@ class StagedVectors {
     }
   }
 
-  // Those that are so far behind the first block's.
+  // Starts loading the vectors that are `behind` elements after those of the first block.
   template <class From>
   void fetch(const From& from, const wgsl::Name<wgsl::U32>& behind) const {
     for (const Vector& v : vectors_) {
@@ -44,7 +44,7 @@ class StagedVectors {
     }
   }
 
-  // put(vector, where it is staged) for those that were fetched.
+  // Calls put(vector, where it is staged) for the fetched vectors.
   template <class Put>
   void store(const Put& put) const {
     for (const Vector& v : vectors_) {
@@ -71,7 +71,7 @@ class StagedVectors {
   }
 
   uint32_t n_;
-  bool is_even_;  // each invocation has as many
+  bool is_even_;  // all invocations have the same number
   std::vector<Vector> vectors_;
 };
 

@@ -12,16 +12,16 @@ using namespace wgsl;
 
 namespace {
 
-constexpr uint32_t kBlock = 128;            // columns that are staged at a time
-constexpr uint32_t kVectors = kBlock / 64;  // vec4s of a row's codes, which have 64 each
+constexpr uint32_t kBlock = 128;            // columns staged at a time
+constexpr uint32_t kVectors = kBlock / 64;  // vec4s of a row's codes, with 64 codes each
 constexpr uint32_t kUnits = kBlock / 16;    // vec4s of a row of int8 words
 // Bytes between rows in workgroup memory: a block, and 16 more so that rows start in different banks.
 constexpr uint32_t kStride = kBlock + 16;
-// Of a staged block of weights and activations, which again starts in other banks than the one before.
+// Bytes of a staged block of weights and activations. 16 more bytes make consecutive blocks start in different banks.
 constexpr uint32_t block_bytes(const TernaryBatchConfig& c) { return (c.tile_rows() + c.tokens) * kStride + 16; }
-constexpr uint32_t kTripsAhead = 3;  // whose weights are loaded before the first is needed
+constexpr uint32_t kTripsAhead = 3;  // trips whose weights are loaded before the first is used
 
-// The dot products of a tile's tokens and rows.
+// Computes the dot products of a tile's tokens and rows.
 class BatchTile {
  public:
   BatchTile(const TernaryBatchConfig& c, const StoredRows& x, const WorkgroupId& wg, const LocalIndex& tid)
@@ -43,7 +43,7 @@ class BatchTile {
   }
 
   const Name<U32>& first_token() const { return first_token_; }
-  // The dot product of a token and a row of a side, both of the tile.
+  // The dot product of a token of the tile and a row of a side.
   Name<I32> dot(const Name<U32>& token, uint32_t side, const Name<U32>& row) const {
     auto at = let("at", token * c_.tile_rows() + row + side * c_.side_rows());
     auto sum = let("part", sums()[at]);
@@ -66,15 +66,15 @@ class BatchTile {
   uint32_t n_blocks() const { return whole_blocks(c_.cols) / kBlock; }
   uint32_t trips() const { return ceil_div(n_blocks(), c_.splits()); }
 
-  // Vec4s that an invocation loads and stages in each trip; `to`: where.
+  // The vec4s that an invocation loads and stages in each trip. `to`: where they are staged.
   struct WeightShare {
-    Name<U32> row, vector, to;  // of the tile; of the trip's part of the row
+    Name<U32> row, vector, to;  // in the tile; in the trip's part of the row
   };
   struct ActivationShare {
-    Name<U32> in_block, first, to;  // which of the trip's blocks; where the first block's is
+    Name<U32> in_block, first, to;  // which of the trip's blocks; where the vec4 of the first block is
   };
-  // A trip's blocks lie side by side, so neighbouring invocations have neighbouring vec4s of a row, whoever multiplies
-  // them.
+  // A trip's blocks are adjacent, so adjacent invocations load adjacent vec4s of a row, regardless of which subgroup
+  // multiplies them.
   std::vector<WeightShare> my_weights() const {
     const uint32_t of_row = kVectors * c_.splits();
     std::vector<WeightShare> shares;
@@ -88,7 +88,7 @@ class BatchTile {
     }
     return shares;
   }
-  // In the order in which they are stored (grouped_unit): pairs of units of a group's rows.
+  // In storage order (grouped_unit): pairs of units of a group's rows.
   std::vector<ActivationShare> my_activations() const {
     const uint32_t rows = std::min(c_.tokens, kRowsOfGroup);
     std::vector<ActivationShare> shares;
@@ -105,7 +105,7 @@ class BatchTile {
     return shares;
   }
 
-  // Half h of a row's block has in word k, plane p, the codes of columns 32p + 16h + 4k ….
+  // Word k, plane p of half h of a row's block has the codes of columns 32p + 16h + 4k ….
   void stage(const WeightShare& share, const Name<TernaryWeights>& w4, const std::optional<Name<Bool>>& exists) const {
     for (uint32_t p = 0; p < 4; ++p) {
       for (uint32_t k = 0; k < 4; ++k) {
@@ -154,7 +154,7 @@ class BatchTile {
     std::vector<Var<QuantizedWords>> next_x;
     auto first = let("first", 0u);
     for (const ActivationShare& share : activations) next_x.push_back(var("next_x", load_activations(share, first)));
-    // A loop, for what is written out is fetched by every workgroup and run once.
+    // A loop, because every workgroup would have to fetch unrolled code, only to run it once.
     loop("trip", 0u, trips(), 1u, [&](const Name<U32>& trip) {
       auto first_block = let("first_block", trip * c_.splits());
       auto next_block = let("next_block", first_block + c_.splits());
@@ -205,12 +205,12 @@ class BatchTile {
   TernaryBatchConfig c_;
   StoredRows x_;
   LocalIndex tid_;
-  Name<U32> first_token_, split_, side_;  // the latter two of the subgroup
+  Name<U32> first_token_, split_, side_;  // the latter two are the subgroup's
   Shared<MatrixI8x4> staged_;             // [splits, rows and tokens], then the sums [splits, tokens, rows]
 };
 
-// body(token, row) for tokens of a tile times `n` rows each, spread over the workgroup in rounds that all invocations
-// take part in; neighbouring lanes have neighbouring rows.
+// Calls body(token, row) for the tokens of a tile times `n` rows each, divided among the workgroup in rounds in which
+// all invocations take part. Adjacent lanes have adjacent rows.
 template <class Body>
 void for_tile(const TernaryBatchConfig& c, uint32_t n, const LocalIndex& tid, const Body& body) {
   CHECK(c.tokens * n % c.workgroup() == 0);
@@ -222,8 +222,8 @@ void for_tile(const TernaryBatchConfig& c, uint32_t n, const LocalIndex& tid, co
   }
 }
 
-// A token's statistics of `n` neighbouring rows, of which each lane has one value: in the order of the kernels for one
-// row.
+// Writes a token's statistics of `n` adjacent rows. Each lane has one row's value. They are added up in the order of
+// the kernels for one row.
 void write_stats(const TernaryBatchConfig& c, const Name<F32>& value, const Name<F32>& gain, uint32_t n,
                  const LocalIndex& tid, const Name<Bool>& exists, const Name<U32>& to, const NextParts& parts) {
   auto square = let("square", value * value);
@@ -358,7 +358,7 @@ BatchQkvKernel<KvWord> batch_qkv(const TernaryBatchConfig& c, const HeadShape& s
           auto token = let("token", min(tile.first_token() + tile_token, n_tokens - 1u));
           auto turns = let("turns", row_word(params, token, kRowAngles) + row_word(params, token, kRowPos));
           auto turn = let("turn", rope[turns * half + first_pair + in_tile]);
-          auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not turned
+          auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not rotated
           auto to = let("to", tile_token * (2 * n_pairs) + (interleaved ? in_tile * 2u : e(in_tile)));
           heads[to] = a * at(angle, 0) - b * at(angle, 1);
           heads[to + (interleaved ? 1u : n_pairs)] = b * at(angle, 0) + a * at(angle, 1);

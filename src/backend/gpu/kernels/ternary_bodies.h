@@ -1,5 +1,5 @@
-// The bodies of the ternary matrix × vector kernels, for activations that are int8 in storage as for those that are
-// normed on the way (norm_fused.h).
+// The bodies of the ternary matrix × vector kernels, both for activations stored as int8 and for those that are normed
+// on the way (norm_fused.h).
 #pragma once
 
 #include "backend/gpu/kernels/norm_fused.h"
@@ -35,7 +35,7 @@ void write_matvec(const TernaryConfig& c, const W& w, Activations& activations, 
   }
 }
 
-// rows_per_group rows of each of the two matrices.
+// Computes rows_per_group rows of each of the two matrices.
 template <class W, class V, class Activations, class Y>
 void write_glu(const TernaryConfig& c, const W& w_gate, const V& w_up, Activations& activations,
                const WeightScales& scales, const Y& y, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid,
@@ -44,7 +44,7 @@ void write_glu(const TernaryConfig& c, const W& w_gate, const V& w_up, Activatio
   TernaryDots dots(c, tid);
   const auto rows = rows_of_group(c, wg, dots.group());
   auto starts = row_starts(c, rows);
-  for (size_t r = 0; r < rows.size(); ++r) starts.push_back(Name<U32>(starts[r]));  // the gate's, then up's
+  for (size_t r = 0; r < rows.size(); ++r) starts.push_back(Name<U32>(starts[r]));  // rows of the gate, then rows of up
   const size_t n = rows.size();
   const auto load = [&](size_t r, Temp<U32> i) { return r < n ? w_gate[std::move(i)] : w_up[std::move(i)]; };
   dots.load_weights(starts, load);

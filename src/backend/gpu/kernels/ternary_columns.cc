@@ -10,8 +10,8 @@ namespace tern::gpu {
 
 using namespace wgsl;
 
-// The rows as int8; statistics of each, by subgroup of those who add them up, and by group of lanes of what is written,
-// with their reductions where these do not shuffle; or the results of qkv; and two words for each row.
+// Counts the int8 rows; each row's statistics, per subgroup that adds up parts, and per group of lanes that stores
+// results (with the reductions if these do not shuffle), or the results of qkv; and two words for each row.
 uint32_t columns_bytes(const TernaryConfig& c, const ColumnsConfig& columns) {
   const uint32_t groups = c.workgroup / c.lanes, subgroups = columns.norm_workgroup / c.caps.subgroup;
   const uint32_t of_row = whole_blocks(c.cols) + 8 * subgroups + 8 * groups + 8;
@@ -28,8 +28,8 @@ bool has_columns(const TernaryConfig& c, const ColumnsConfig& columns) {
 
 namespace {
 
-// Several rows of floats that the workgroup norms and quantises into workgroup memory: each by a team of its
-// invocations, whole subgroups.
+// Several rows of floats that the workgroup norms and quantizes into workgroup memory. Each row has a team of
+// invocations, made of whole subgroups.
 class NormedColumns {
  public:
   NormedColumns(const TernaryConfig& c, const NormConfig& norm, const ColumnsConfig& columns, const NormX& x,
@@ -53,7 +53,7 @@ class NormedColumns {
     CHECK(has_columns(c, columns));
   }
 
-  // All invocations have to call it.
+  // All invocations must call it.
   void prepare() {
     const Factor factor = add_up_parts();
     when(lane_ == 0u, [&] { scales_[column_] = factor.scale; });
@@ -97,8 +97,9 @@ class NormedColumns {
     Name<F32> with_scale, scale;
   };
 
-  // The kernel for one row adds up parts as norm_workgroup_ invocations, each those of its number: within subgroups,
-  // then the sums of these. Lane t of a team is invocations t, t + team, … of them.
+  // The kernel for one row adds up parts with norm_workgroup_ invocations: invocation i takes parts i, i +
+  // norm_workgroup_, …. Then it adds up each subgroup, and then the subgroups' sums. Here, lane t of a team does the
+  // work of invocations t, t + team_, ….
   uint32_t n_runs_of_lane() const {
     const uint32_t used = std::min(norm_workgroup_, norm_.n_parts);
     return ceil_div(used, team_);
@@ -142,14 +143,14 @@ class NormedColumns {
     auto factor = let("factor", 1.0f / sqrt(all_of(squares) / static_cast<float>(c_.cols) + norm_.eps));
     auto finite_scale = let("finite_scale", 127.0f / max(largest * factor, 1e-5f));
     auto with_scale = let("factor_and_scale", factor * finite_scale);
-    // As in NormedActivations.
+    // See norm_scales (norm_fused.cc).
     auto factor_bits = let("factor_bits", bitcast<U32>(factor));
     auto scale = let("scale_of_row", select(finite_scale, factor, factor_bits - 1u >= kInfinityBits - 1));
     return {with_scale, scale};
   }
 
-  // Of the subgroups' sums, in the order of the kernel for one row: pairs that are half of them apart where its
-  // reduction shuffles, one after the other where it has more subgroups than lanes. What is missing would be 0.
+  // Adds up the subgroups' sums in the order of the kernel for one row: in pairs half of them apart if its reduction
+  // shuffles, or one after the other if it has more subgroups than lanes. Missing sums would be 0.
   Name<F32> all_of(const std::vector<Name<F32>>& squares) const {
     const uint32_t all = norm_workgroup_ / c_.caps.subgroup;
     if (all > c_.caps.subgroup) {
@@ -166,7 +167,7 @@ class NormedColumns {
     return pairs(0, 1);
   }
 
-  // 16 neighbouring values, as words in the order in which they are multiplied.
+  // Stages 16 adjacent values, as words in the order in which they are multiplied.
   void stage(const Name<U32>& unit, const Name<U32>& x_row, const Factor& factor, const Var<I32>& sum) const {
     std::vector<Name<I8x4>> words;
     for (uint32_t i = 0; i < 4; ++i) {
@@ -196,7 +197,7 @@ class NormedColumns {
   Shared<Atomic<I32>> sums_;
 };
 
-// The statistics of what lanes of each group have stored: lane i of column i.
+// The statistics of what each group's lanes have stored. Lane i has those of column i.
 class ColumnStats {
  public:
   ColumnStats(const NextGain& gain, const NextParts& parts)
@@ -228,7 +229,7 @@ class ColumnStats {
   Var<F32> squares_, largest_;
 };
 
-// body(r, row) for each row that exists, on the lanes that have a column.
+// Calls body(r, row) for each row that exists, on the lanes that have a column.
 template <class Body>
 void store_columns(const TernaryConfig& c, uint32_t columns, const TernaryDots& dots,
                    const std::vector<Name<U32>>& rows, const Body& body) {
@@ -282,7 +283,7 @@ NormedGluKernel normed_glu_columns(const TernaryConfig& c, const NormConfig& nor
                   const auto rows = rows_of_group(c, wg, dots.group());
                   auto starts = row_starts(c, rows);
                   const size_t n = rows.size();
-                  for (size_t r = 0; r < n; ++r) starts.push_back(Name<U32>(starts[r]));  // the gate's, then up's
+                  for (size_t r = 0; r < n; ++r) starts.push_back(Name<U32>(starts[r]));  // gate rows, then up rows
                   const auto load = [&](size_t r, Temp<U32> i) {
                     return r < n ? w_gate[std::move(i)] : w_up[std::move(i)];
                   };
@@ -319,7 +320,7 @@ NormedQkvKernel<KvWord> normed_qkv_columns(const TernaryQkvConfig& c, const Norm
         auto head = let("head", wg.x / (half / n_pairs));
         auto first_pair = let("first_pair", wg.x % (half / n_pairs) * n_pairs);
         auto pair = let("pair", first_pair + dots.group());
-        // A pair's two rows: half a head apart, or neighbours.
+        // A pair's two rows are half a head apart, or adjacent.
         auto row_a = let("row_a", head * s.head_dim + (halves ? e(pair) : pair * 2u));
         auto row_b = let("row_b", row_a + (halves ? half : 1u));
         auto start_a = let("start_a", row_a * tiling.row_vectors());
@@ -339,14 +340,14 @@ NormedQkvKernel<KvWord> normed_qkv_columns(const TernaryQkvConfig& c, const Norm
         auto a = let("a", dequantise(totals[0], x_scale, scale));
         auto b = let("b", dequantise(totals[1], x_scale, scale));
 
-        // The workgroup's values [columns, 2 n_pairs], in the order in which they are stored.
+        // The workgroup's values [columns, 2 n_pairs], in storage order.
         auto tile = shared<F32>("tile", n * 2 * n_pairs);
         auto n_tokens = let("n_tokens", params[kNTokens]);
         when(dots.lane() < n, [&] {
           auto my_token = let("my_token", min(wg.y * n + column, n_tokens - 1u));
           auto turns = let("turns", row_word(params, my_token, kRowAngles) + row_word(params, my_token, kRowPos));
           auto turn = let("turn", rope[turns * half + pair]);
-          auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not turned
+          auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not rotated
           auto at_a = let("at_a", column * (2 * n_pairs) + (halves ? e(dots.group()) : dots.group() * 2u));
           tile[at_a] = a * at(angle, 0) - b * at(angle, 1);
           tile[at_a + (halves ? n_pairs : 1u)] = b * at(angle, 0) + a * at(angle, 1);

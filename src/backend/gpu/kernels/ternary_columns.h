@@ -1,6 +1,7 @@
-// The ternary layers of a few tokens (of as many sequences, or of a prompt's end): a workgroup reads its weights once
-// and multiplies them with several rows of activations, which it norms and quantises itself. Each row of results, and
-// of statistics, has the bits that the kernels for one row give (norm_fused.h, ternary_qkv.h).
+// The ternary layers for a few tokens (one from each of several sequences, or from the end of a prompt). A workgroup
+// reads its weights once, and multiplies them with several rows of activations, which it norms and quantizes itself.
+// Each row of results and of statistics has the same bits as with the kernels for one row (norm_fused.h,
+// ternary_qkv.h).
 #pragma once
 
 #include <optional>
@@ -11,24 +12,24 @@
 namespace tern::gpu {
 
 struct ColumnsConfig {
-  uint32_t columns = 4;         // rows of x that a workgroup multiplies: a power of two
-  uint32_t norm_workgroup = 0;  // invocations of the kernel for one row, in whose order statistics are added up
+  uint32_t columns = 4;         // rows of x per workgroup: a power of two
+  uint32_t norm_workgroup = 0;  // invocations of the kernel for one row, which determine the order of sums
 
   bool operator==(const ColumnsConfig&) const = default;
 };
 
-// Rows that slots have room for beyond the batch: the last workgroups read and write whole groups of columns, where the
-// rows past the end mean nothing.
+// Rows that slots need room for beyond the batch. The last workgroups read and write whole groups of columns; rows past
+// the end are meaningless.
 inline constexpr uint32_t kMostColumns = 8;
 
-// Bytes of workgroup memory that any of the kernels takes, at most.
+// Upper limit of the workgroup memory of any of these kernels, in bytes.
 uint32_t columns_bytes(const TernaryConfig& c, const ColumnsConfig& columns);
 
-// Whether there are such kernels for this layout: a row's sums are made within a subgroup, and so are the parts of its
-// statistics.
+// True if the kernels support this layout: a row's sums, and the parts of its statistics, must be computed within a
+// subgroup.
 bool has_columns(const TernaryConfig& c, const ColumnsConfig& columns);
 
-// Interfaces as those of one row, with a grid of [⌈rows / rows_per_workgroup⌉, ⌈n_tokens / columns⌉].
+// Interfaces are those of the kernels for one row. Grid: [⌈rows / rows_per_workgroup⌉, ⌈n_tokens / columns⌉].
 NormedMatvecAddKernel normed_matvec_add_columns(const TernaryConfig& c, const NormConfig& norm,
                                                 const ColumnsConfig& columns);
 NormedGluKernel normed_glu_columns(const TernaryConfig& c, const NormConfig& norm, const ColumnsConfig& columns);

@@ -39,7 +39,7 @@ class Layers {
   void run(const Words& words) {
     auto first_tag = let("first_tag", (last_tag_ + 1u) & kTagMask);
     residual_.load(x_, first_tag);
-    // What a product reads is asked for while the one before is computed, so that it is there when the activations are.
+    // A product's weights are loaded during the product before it, so that they have arrived when the activations do.
     const Next next(*this);
     loop("layer", 0u, c_.n_layers, 1u, [&](const Name<U32>& layer) {
       auto tag = let("tag", (last_tag_ + 1u + layer) & kTagMask);
@@ -80,11 +80,11 @@ class Layers {
   }
 
  private:
-  // The product of a layer's matrices, of as many rows each, with the normed row of words from `region` on.
+  // The product of a layer's matrices, which have the same size, with the normed row of words at `region`.
   struct Product {
     TernaryConfig tiling;
     Share share;
-    std::vector<uint32_t> matrices;  // where layer 0's are
+    std::vector<uint32_t> matrices;  // offsets in layer 0
     uint32_t region, gain;
     std::vector<uint32_t> scales;
   };
@@ -104,7 +104,7 @@ class Layers {
             .scales = std::move(scales)};
   }
 
-  // What a product reads of a layer beside activations: of weights, those of the invocation's first row.
+  // What a product reads of a layer besides activations. Of the weights, only those of the invocation's first row.
   struct Asked {
     TernaryDots dots;
     std::vector<Name<F32>> gains, scales;
@@ -143,7 +143,7 @@ class Layers {
     return asked;
   }
 
-  // What the first product of the next layer reads, kept over the end of a layer.
+  // What the first product of the next layer reads. Loaded before the current layer ends.
   class Next {
    public:
     explicit Next(const Layers& layers) : Next(layers, layers.ask(layers.qkv_, let("first_layer", 0u))) {}
@@ -176,8 +176,8 @@ class Layers {
     auto place = let("place", row + region);
     exchange_.put(place, value, tag);
   }
-  // The row of n values from words[region] on, normed and quantised into staged_, as NormedRow does. All by shuffles:
-  // on NVIDIA GPUs (driver 580) subgroupAdd and subgroupMax of integers gave 0 in some variants of this kernel.
+  // Norms and quantizes the row of n values at words[region] into staged_, like NormedRow. It only uses shuffles: on
+  // NVIDIA GPUs (driver 580) subgroupAdd and subgroupMax of integers gave 0 in some variants of this kernel.
   ActivationScale quantise(const Product& p, const Asked& asked, const Name<U32>& tag) const {
     const uint32_t wg = c_.workgroup, n = p.tiling.cols;
     const auto& gains = asked.gains;
@@ -186,14 +186,14 @@ class Layers {
       auto i = column(p, k);
       places.push_back(let("place", i + p.region));
     }
-    auto last = let("last_place", e(p.region + n - 1));  // everyone looks at the same, which loads less than others
+    auto last = let("last_place", e(p.region + n - 1));  // all lanes poll the same word, which costs fewer loads
     const auto values = exchange_.take(places, tag, {.at = last});
     auto squares = var("squares", 0.0f);
     auto largest = var("largest", 0.0f);
     std::vector<Name<F32>> weighted;
     for (uint32_t k = 0; k < n_takes(p); ++k) {
       weighted.push_back(let("vg", values[k] * gains[k]));
-      largest = max(largest, abs(weighted[k]));  // the last value, once more, changes nothing
+      largest = max(largest, abs(weighted[k]));  // reading the last value again changes nothing
       if (is_whole(p, k)) {
         squares += values[k] * values[k];
       } else {
@@ -214,7 +214,7 @@ class Layers {
     auto largest_of_group = let("largest_of_group", at(of_group, 1));
     auto all_largest = reduce_lanes(Reduce::kMax, c_.caps, largest_of_group, b_.tid, parts, wg);
     const auto [factor_and_scale, scale] = norm_scales(all_squares, all_largest, n, c_.eps);
-    auto sum = var("q_sum", 0);  // of four neighbours' values on each of them
+    auto sum = var("q_sum", 0);  // each of four adjacent invocations has the sum of their four values
     auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
     const uint32_t row_vectors = whole_blocks(n) / 64;
     for (uint32_t k = 0; k < n_takes(p); ++k) {
@@ -252,8 +252,8 @@ class Layers {
     return {scale, reduce_lanes(Reduce::kSum, c_.caps, sum_of_group, b_.tid, parts, wg)};
   }
 
-  // body(row, its dot product with each of the matrices, the scale of the activations), on the first lane of the row's
-  // group, for the workgroup's share of rows.
+  // Calls body(row, its dot product with each of the matrices, the scale of the activations) for the workgroup's share
+  // of rows, on the first lane of each row's group.
   template <class Body>
   void multiply(const Product& p, const Name<U32>& layer, const Asked& asked, const ActivationScale& scale,
                 const Body& body) const {

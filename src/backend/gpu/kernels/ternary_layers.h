@@ -1,4 +1,5 @@
-// All layers of a ternary model for one token in one dispatch, whose workgroups stay until the end (layers_shape.h).
+// The ternary megakernel: computes all layers of a model for one token in one dispatch, whose workgroups run until the
+// end (layers_shape.h).
 #pragma once
 
 #include "backend/gpu/kernels/layers_shape.h"
@@ -8,12 +9,13 @@ namespace tern::gpu {
 
 struct TernaryLayersConfig : LayersShape {
   uint32_t qkv_lanes = 16, square_lanes = 16, glu_lanes = 8, wide_lanes = 16;  // invocations that share a row
-  uint32_t most_ahead = 16;  // vec4s of weights that an invocation asks for before it waits for activations
+  uint32_t most_ahead = 16;  // vec4s of weights that an invocation loads before it waits for activations
 
-  // Where a layer's matrices are in `w`, in vec4s: those of layer 0, and how far the next layer's are behind them.
+  // Offsets of layer 0's matrices in `w`, in vec4s, and the distance from one layer to the next.
   uint32_t qkv_at = 0, output_at = 0, gate_at = 0, up_at = 0, down_at = 0, layer_vectors = 0;
 
-  // One behind the other, each from a multiple of `unit` vec4s on. False where they are too large to be counted.
+  // Places the matrices one after the other, each at a multiple of `unit` vec4s. Returns false if the offsets do not
+  // fit 32 bits.
   bool place_matrices(uint32_t unit) {
     uint64_t at = 0;
     const auto next = [&](uint64_t rows, uint32_t cols) {
@@ -30,8 +32,8 @@ struct TernaryLayersConfig : LayersShape {
     return at * n_layers <= UINT32_MAX;
   }
 
-  // `vectors`, for each layer: the gains of the four norms in their order, then the scales of q, k, v, output, gate, up
-  // and down, and one that is not used.
+  // `vectors` has, for each layer: the gains of the four norms in order, then the scales of q, k, v, output, gate, up
+  // and down, and an unused one.
   static constexpr uint32_t kScales = 8;
   uint32_t qkv_gain() const { return 0; }
   uint32_t output_gain() const { return d_model; }
@@ -45,9 +47,9 @@ struct TernaryLayersConfig : LayersShape {
   bool operator==(const TernaryLayersConfig&) const = default;
 };
 
-// x: the token's row, before the first layer and after the last. kv: of all layers, one after the other; the key and
-// value of the token's position are written. Grid: [n], n at least least_workgroups(), and as many as run at the same
-// time.
+// x: the token's row, before the first layer and after the last. kv: the caches of all layers, one after the other; the
+// key and value of the token's position are written. Grid: [n], with n at least least_workgroups(), and at most the
+// number of workgroups that run at the same time.
 using TernaryLayersKernel =
     wgsl::Kernel<wgsl::In<"w", TernaryWeights>, wgsl::In<"vectors", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>,
                  wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer, wgsl::InOut<"kv", wgsl::Vec4<wgsl::F16x2>>,

@@ -1,4 +1,4 @@
-// Ternary matrix times int8 rows: y = (Σ code·q − Σ q) / s · weight scale, with what follows it done in the same
+// Ternary matrix times int8 rows: y = (Σ code·q − Σ q) / s · weight scale. The next operation is done in the same
 // kernel.
 #pragma once
 
@@ -6,12 +6,12 @@
 
 namespace tern::gpu {
 
-// Rows of half blocks: 16 bytes of I2_S, 64 elements (quant/i2_s.h).
+// Rows are stored in half blocks: 16 bytes of I2_S, 64 elements (quant/i2_s.h).
 using TernaryWeights = wgsl::Vec4<wgsl::I2sWord>;
 using QuantizedWords = wgsl::Vec4<wgsl::I8x4>;
 
-// Where 16 neighbouring values of a row are in workgroup memory, in the order in which they are multiplied: unit u is
-// half u % 2 of plane u/2 % 4 of block u/8. `row`: where the row is; `vectors`: TernaryConfig::row_vectors().
+// The index of 16 adjacent values of a row in workgroup memory, in the order in which they are multiplied: unit u is
+// half u % 2 of plane u/2 % 4 of block u/8. `row`: where the row begins; `vectors`: TernaryConfig::row_vectors().
 template <wgsl::ValueOf<wgsl::U32> Row>
 wgsl::Temp<wgsl::U32> staged_unit(Row&& row, const wgsl::Name<wgsl::U32>& unit, uint32_t vectors) {
   return std::forward<Row>(row) + ((unit >> 1u) & 3u) * vectors + ((unit >> 3u) * 2u + (unit & 1u));
@@ -22,15 +22,15 @@ struct TernaryConfig {
   Store store = Store::kSet;
   Activation act = Activation::kRelu2;  // of glu kernels
   Caps caps;
-  // How the work is laid out: `lanes` consecutive invocations share a row, and compute `rows_per_group` rows together
-  // so that each activation that they load is used as often.
+  // Layout of the work: `lanes` consecutive invocations share a row, and compute `rows_per_group` rows together, so
+  // that each activation that they load is used for all of these rows.
   uint32_t lanes = 8;
   uint32_t rows_per_group = 2;
   uint32_t workgroup = 128;
   uint32_t most_ahead = 8;  // vec4s of weights that an invocation loads before its activations are ready
-  // Loops instead of written-out rounds and planes: for drivers to which compiling is dearer than running a loop.
+  // Loops instead of unrolled rounds and planes, for drivers on which compiling costs more than running a loop.
   bool in_loops = false;
-  bool loops_planes = false;  // of several rows of activations: planes alone
+  bool loops_planes = false;  // loops over planes only, for several rows of activations
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
   uint32_t row_vectors() const { return whole_blocks(cols) / 64; }  // vec4s of a row of weights
 
@@ -51,11 +51,11 @@ using TernaryGluKernel =
 // y = act(gate·x) · (up·x). `store` is not used. Grid as above.
 TernaryGluKernel ternary_glu(const TernaryConfig& c);
 
-// ---- Parts that ternary_qkv uses too.
+// ---- Parts that ternary_qkv also uses.
 
 // The integer dot products of a few rows with one row of activations, on every lane of the group; for use inside a
-// kernel. Weights and activations are loaded separately, so that weights can be on their way while activations are
-// still being made.
+// kernel. Weights and activations are loaded separately, so that weights can be loaded while activations are still
+// being computed.
 class TernaryDots {
  public:
   TernaryDots(const TernaryConfig& c, wgsl::LocalIndex tid);
@@ -64,25 +64,25 @@ class TernaryDots {
   template <class Load>
   void load_weights(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load);
 
-  // `quad(i, p)` gives the activations that half block i of the weights meets in plane p: 128b + 32p + 16h … for half h
-  // of block b, i = 2b + h.
+  // `quad(i, p)` gives the activations that are multiplied with plane p of half block i of the weights: 128b + 32p +
+  // 16h … for half h of block b, i = 2b + h.
   template <class Load, class Quad>
   std::vector<wgsl::Name<wgsl::I32>> multiply(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load,
                                               const Quad& quad) const;
 
-  // The same with `columns` rows of activations (a power of two, at most c.lanes), of which quad(column, i, p) gives
-  // the quads: on each lane the dot products of the row of activations of number lane % columns.
+  // The same with `columns` rows of activations (a power of two, at most c.lanes); quad(column, i, p) gives their
+  // quads. Each lane gets the dot products of row of activations lane % columns.
   template <class Load, class Quad>
   std::vector<wgsl::Name<wgsl::I32>> multiply_columns(const std::vector<wgsl::Name<wgsl::U32>>& starts,
                                                       const Load& load, uint32_t columns, const Quad& quad) const;
 
-  // Whether load_weights loads those of so many rows: unrolled, and all loads on their way before the first is needed,
-  // as far as registers go.
+  // True if load_weights loads the weights of this many rows: unrolled, with all loads issued before the first is used.
+  // The registers limit this.
   bool loads_ahead(size_t n_rows) const { return !c_.in_loops && rounds() * n_rows <= c_.most_ahead; }
 
-  const wgsl::Name<wgsl::U32>& group() const { return group_; }  // which group of the workgroup this invocation is in
-  const wgsl::Name<wgsl::U32>& lane() const { return lane_; }    // and which lane of it
-  // The weights that load_weights has loaded, [round][row]; none where it leaves that to multiply.
+  const wgsl::Name<wgsl::U32>& group() const { return group_; }  // index of this invocation's group in the workgroup
+  const wgsl::Name<wgsl::U32>& lane() const { return lane_; }    // index of its lane in the group
+  // The weights that load_weights has loaded, [round][row]; empty if it leaves loading to multiply.
   const std::vector<std::vector<wgsl::Name<TernaryWeights>>>& ahead() const { return ahead_; }
 
  private:
@@ -100,7 +100,7 @@ class TernaryDots {
   std::vector<std::vector<wgsl::Name<TernaryWeights>>> ahead_;  // [round][row]
 };
 
-// Weights that were loaded ahead, in variables.
+// Weights that were loaded ahead, kept in variables.
 class KeptWeights {
  public:
   explicit KeptWeights(const TernaryDots& dots) {
@@ -115,7 +115,8 @@ class KeptWeights {
     }
   }
   bool empty() const { return units_.empty(); }
-  // For TernaryDots::load_weights, which asks for them in the same order; n: how many it has had.
+  // A loader for TernaryDots::load_weights, which asks for the weights in the same order. n: the number returned so
+  // far.
   auto load(size_t& n) const {
     return [this, &n](size_t, const wgsl::Temp<wgsl::U32>&) { return wgsl::e(units_[n++]); };
   }
@@ -132,13 +133,13 @@ auto stored_quads(const X& x, const wgsl::Name<wgsl::U32>& x_base) {
   };
 }
 
-// The group's rows: its first, and the next ones as far apart as there are groups, so that neighbouring groups read
-// neighbouring rows. Rows past the end load the last row again and are not stored.
+// The group's rows: its first row, and further rows one group count apart, so that adjacent groups read adjacent rows.
+// Rows past the end load the last row again and are not stored.
 std::vector<wgsl::Name<wgsl::U32>> rows_of_group(const TernaryConfig& c, const wgsl::WorkgroupId& wg,
                                                  const wgsl::Name<wgsl::U32>& group);
 std::vector<wgsl::Name<wgsl::U32>> row_starts(const TernaryConfig& c, const std::vector<wgsl::Name<wgsl::U32>>& rows);
 
-// body(r, row) for each row that exists, on the first lane of its group.
+// Calls body(r, row) for each row that exists, on the first lane of its group.
 template <class Body>
 void store_rows(const TernaryConfig& c, const TernaryDots& dots, const std::vector<wgsl::Name<wgsl::U32>>& rows,
                 const Body& body) {
@@ -154,7 +155,7 @@ void store_rows(const TernaryConfig& c, const TernaryDots& dots, const std::vect
   });
 }
 
-// What turns integer dot products of a token into floats: x ≈ q / scale, and Σ q.
+// What converts a token's integer dot products to floats: x ≈ q / scale, and Σ q.
 struct ActivationScale {
   wgsl::Name<wgsl::F32> scale;
   wgsl::Name<wgsl::I32> sum;
@@ -173,7 +174,7 @@ inline wgsl::Temp<wgsl::F32> dequantise(const wgsl::Name<wgsl::I32>& dot, const 
   return wgsl::f32(dot - x.sum) / x.scale * weight_scale;
 }
 
-// act(gate) · up from the dot products of both; scales: a of the gate, b of up.
+// act(gate) · up from the dot products of both; scales: a for the gate, b for up.
 inline wgsl::Temp<wgsl::F32> glu_of_dots(Activation act, const wgsl::Name<wgsl::I32>& gate_dot,
                                          const wgsl::Name<wgsl::I32>& up_dot, const ActivationScale& x,
                                          const WeightScales& scales) {
@@ -183,7 +184,7 @@ inline wgsl::Temp<wgsl::F32> glu_of_dots(Activation act, const wgsl::Name<wgsl::
   return gated(act, gate, up);
 }
 
-// y[index] = value, or += value.
+// y[index] = value, or y[index] += value.
 template <class Y>
 void store_linear(Store how, const Y& y, const wgsl::Name<wgsl::U32>& index, const wgsl::Name<wgsl::F32>& value) {
   if (how == Store::kAdd) {
@@ -272,7 +273,7 @@ std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply_columns(const std::vect
   for (size_t i = 0; i < starts.size() * columns; ++i) sums.push_back(var("acc", 0));
   const auto add_plane = [&]<class P, class Codes>(const std::vector<Name<TernaryWeights>>& w, const Name<U32>& i,
                                                    const P& plane, const Codes& codes_of) {
-    std::vector<Name<I8x4>> unpacked;  // once for all columns
+    std::vector<Name<I8x4>> unpacked;  // unpacked once for all columns
     for (const auto& row : w) {
       for (uint32_t k = 0; k < 4; ++k) unpacked.push_back(let("codes", codes_of(at(row, k))));
     }
@@ -310,8 +311,9 @@ std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply_columns(const std::vect
       add(w, i);
     });
   }
-  // Half of the columns go to the lanes whose number has the columns' highest bit, and so on: half as many exchanges
-  // each time, where a sum for each column would take as many as the first.
+  // Half of the columns go to the lanes whose index has the highest bit of `columns` set, and so on. Each step takes
+  // half as many exchanges as the one before; separate sums for each column would take as many as the first in each
+  // step.
   std::vector<Name<I32>> totals;
   for (size_t r = 0; r < starts.size(); ++r) {
     std::vector<Name<I32>> mine;

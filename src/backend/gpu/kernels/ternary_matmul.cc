@@ -6,8 +6,8 @@ using namespace wgsl;
 
 namespace {
 
-// vec4s of a block of 128 columns: of a row of weights, of a row of activations, and what lies between rows in
-// workgroup memory, so that the rows that one load touches start in different banks.
+// vec4s of a block of 128 columns: of a row of weights and of a row of activations. The strides between rows in
+// workgroup memory are larger, so that the rows that one load touches start in different banks.
 constexpr uint32_t kWeightQuads = 2, kWeightStride = 3;
 constexpr uint32_t kTokenQuads = 8, kTokenStride = 9;
 constexpr uint32_t kCodesSide = TernaryMatmulConfig::kSide;
@@ -18,8 +18,8 @@ struct CodesTile {
   WorkgroupId wg;
   LocalIndex tid;
   Name<U32> n_tokens;
-  Name<U32> my_row, my_token;        // of the tile: 0 … 15
-  Name<U32> first_row, first_token;  // of the matrix
+  Name<U32> my_row, my_token;        // in the tile: 0 … 15
+  Name<U32> first_row, first_token;  // in the matrix, in the batch
 };
 
 CodesTile make_tile(const TernaryMatmulConfig& c, const WorkgroupId& wg, const LocalIndex& tid,
@@ -33,7 +33,7 @@ CodesTile make_tile(const TernaryMatmulConfig& c, const WorkgroupId& wg, const L
   return {c, wg, tid, n_tokens, my_row, my_token, first_row, first_token};
 }
 
-// body(i) for i = tid, tid + 256, … below n, unrolled.
+// Calls body(i) for i = tid, tid + 256, … below n, unrolled.
 template <class Body>
 void for_share(const LocalIndex& tid, uint32_t n, Body&& body) {
   for (uint32_t first = 0; first < n; first += kCodesWorkgroup) {
@@ -46,7 +46,7 @@ void for_share(const LocalIndex& tid, uint32_t n, Body&& body) {
   }
 }
 
-// Rows past the end load the last row again; nobody stores what comes of them.
+// Rows past the end load the last row again; their results are not stored.
 template <class W>
 void stage_weights(const CodesTile& t, const W& w, const Shared<TernaryWeights>& staged, const Name<U32>& block) {
   for_share(t.tid, t.c.tile_rows * kWeightQuads, [&](const Name<U32>& i) {
@@ -74,7 +74,7 @@ CodeSums make_sums(const CodesTile& t) {
   return sums;
 }
 
-// One block: adds to `sums` of each of the matrices.
+// Adds one block to the `sums` of each matrix.
 void multiply_block(const CodesTile& t, const Dot4& dot4, const std::vector<Shared<TernaryWeights>>& weights,
                     const Shared<QuantizedWords>& tokens, const std::vector<CodeSums>& sums) {
   const uint32_t n_rows = t.c.tile_rows / kCodesSide, n_tokens = t.c.tile_tokens / kCodesSide;
@@ -102,7 +102,7 @@ void multiply_block(const CodesTile& t, const Dot4& dot4, const std::vector<Shar
   }
 }
 
-// body(index of y, dots of the matrices, scale) for every result of this invocation that exists.
+// Calls body(index of y, dots of the matrices, scale) for every result of this invocation that exists.
 template <class Body>
 void for_results(const CodesTile& t, const In<"x", QuantizedWords>& x, Body&& body) {
   const uint32_t n_rows = t.c.tile_rows / kCodesSide, n_tokens = t.c.tile_tokens / kCodesSide;

@@ -1,12 +1,12 @@
-// Ternary matrix times many int8 rows: what ternary_linear.h does, for the batches of a prompt.
+// Ternary matrix times many int8 rows: what ternary_linear.h does, for prefill batches.
 #pragma once
 
 #include "backend/gpu/kernels/ternary_linear.h"
 
 namespace tern::gpu {
 
-// A workgroup of 16 × 16 invocations computes a tile of rows × tokens. Block by block (128 columns), weights and
-// activations are staged in workgroup memory; each invocation holds rows/16 × tokens/16 sums in registers.
+// A workgroup of 16 × 16 invocations computes a tile of rows × tokens. Weights and activations are staged in workgroup
+// memory in blocks of 128 columns. Each invocation holds rows/16 × tokens/16 sums in registers.
 struct TernaryMatmulConfig {
   uint32_t rows, cols;  // cols a multiple of 4
   Store store = Store::kSet;

@@ -13,11 +13,11 @@ using namespace wgsl;
 
 namespace {
 
-// Columns staged at a time: those of both vec4s of codes that lie between each other, or of one of them.
+// Columns staged at a time. The codes of two consecutive vec4s are interleaved in 128 columns: both are staged, or one.
 uint32_t block_of(const TernaryMatrixMatmulConfig& c) { return c.tile.stages == 1 ? 128 : 64; }
 
 MatrixTileShape tile_shape(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices) {
-  // Rows are 16 bytes further apart than they are long, so that they start in different banks.
+  // 16 bytes of padding after each row make rows start in different banks.
   return {.tile = c.tile,
           .shape = c.shape,
           .subgroup = c.subgroup,
@@ -29,7 +29,7 @@ MatrixTileShape tile_shape(const TernaryMatrixMatmulConfig& c, uint32_t n_matric
 struct CodesMatrixTile : MatrixTile {
   TernaryMatrixMatmulConfig c;
   Name<U32> n_tokens;
-  Shared<MatrixI8x4> staged;  // afterwards sums go through it
+  Shared<MatrixI8x4> staged;  // later reused for the sums
 };
 
 CodesMatrixTile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrices, const WorkgroupId& wg,
@@ -42,12 +42,11 @@ CodesMatrixTile make_tile(const TernaryMatrixMatmulConfig& c, uint32_t n_matrice
   return {matrix_tile(shape, wg, tid), c, n_tokens, staged};
 }
 
-// Half h of a row's 128 columns has in word k, plane p, the codes of columns 32p + 16h + 4k …: where the staged columns
-// are those of one half, plane p's are 16p …. In workgroup memory word k of quad q is number k · quads + q of its row,
-// on both sides, so that neighbouring invocations, which have neighbouring quads, store to neighbouring banks.
+// Word k, plane p of half h of a row's 128 columns has the codes of columns 32p + 16h + 4k …. If a single half is
+// staged, plane p has its columns 16p …. In workgroup memory, word k of quad q has index k · quads + q in its row, on
+// both sides, so that adjacent invocations, which have adjacent quads, store to adjacent banks.
 
-// How activations come to workgroup memory. Tokens past the end load the last one again; nobody stores what comes of
-// them.
+// Stages activations in workgroup memory. Tokens past the end load the last one again; their results are not stored.
 class TokenStage {
  public:
   TokenStage(const CodesMatrixTile& t, const In<"x", QuantizedWords>& x)
@@ -76,7 +75,7 @@ class TokenStage {
   StagedVectors<QuantizedWords> words_;
 };
 
-// The same of a matrix's codes; rows past its end load the last one again.
+// The same for a matrix's codes. Rows past its end load the last one again.
 template <class Weights>
 class CodeStage {
  public:
@@ -103,14 +102,14 @@ class CodeStage {
   }
 
  private:
-  uint32_t each() const { return t_.shape.block / 64; }  // vectors of a row
+  uint32_t each() const { return t_.shape.block / 64; }  // vectors per row
 
   const CodesMatrixTile& t_;
   const Weights& w_;
   StagedVectors<TernaryWeights> vectors_;
 };
 
-// take(row, index of y, each matrix's sum, scale) for every result of this invocation that exists.
+// Calls take(row, index of y, each matrix's sum, scale) for every result of this invocation that exists.
 template <class Take, class... Codes>
 void multiply(const CodesMatrixTile& t, const In<"x", QuantizedWords>& x, const Take& take, const Codes&... weights) {
   const TokenStage tokens(t, x);

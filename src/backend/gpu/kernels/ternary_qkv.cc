@@ -24,7 +24,8 @@ TernaryQkvConfig fit(TernaryQkvConfig c) {
     any = pairs;
     if (std::has_single_bit(pairs)) power = pairs;
   }
-  // Reductions are best over powers of two, but heads of 100 dimensions would leave workgroups of two pairs.
+  // Reductions are fastest over powers of two, but for heads of 100 dimensions a workgroup would then have only two
+  // pairs.
   c.workgroup = (any >= 3 * power ? any : power) * c.lanes;
   return c;
 }
@@ -56,7 +57,7 @@ void write_qkv(const TernaryQkvConfig& c, const TernaryConfig& tiling, const In<
   auto head = let("head", wg.x / (half / n_pairs));
   auto first_pair = let("first_pair", wg.x % (half / n_pairs) * n_pairs);
   auto pair = let("pair", first_pair + dots.group());
-  // A pair's two rows: half a head apart, or neighbours.
+  // A pair's two rows are half a head apart, or adjacent.
   auto row_a = let("row_a", head * s.head_dim + (halves ? e(pair) : pair * 2u));
   auto row_b = let("row_b", row_a + (halves ? half : 1u));
   auto start_a = let("start_a", row_a * tiling.row_vectors());
@@ -74,13 +75,13 @@ void write_qkv(const TernaryQkvConfig& c, const TernaryConfig& tiling, const In<
   auto a = let("a", dequantise(totals[0], x_scale, scale));
   auto b = let("b", dequantise(totals[1], x_scale, scale));
 
-  // The workgroup's values, in the order in which they are stored: halves are two runs, neighbours one.
+  // The workgroup's values in storage order: two runs if pairs are half a head apart, otherwise one.
   auto tile = shared<F32>("tile", 2 * n_pairs);
   auto pos = let("pos", row_word(params, wg.y, kRowPos));
   when(dots.lane() == 0u, [&] {
     auto turns = let("turns", row_word(params, wg.y, kRowAngles) + pos);
     auto turn = let("turn", rope[turns * half + pair]);
-    auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not turned
+    auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not rotated
     auto at_a = let("at_a", halves ? e(dots.group()) : dots.group() * 2u);
     tile[at_a] = a * at(angle, 0) - b * at(angle, 1);
     tile[at_a + (halves ? n_pairs : 1u)] = b * at(angle, 0) + a * at(angle, 1);

@@ -94,7 +94,7 @@ class RowsLayers {
  private:
   using Dots = std::vector<Name<I32>>;
 
-  // ---- The residual: a workgroup has the same columns of x all along.
+  // ---- The residual: a workgroup keeps the same columns of x in all layers.
 
   Name<U32> residual_at(const Name<U32>& col) const {
     return let("mine_at", rows_.my_row() * c_.most_rows + (col - x_share_.first));
@@ -131,17 +131,18 @@ class RowsLayers {
 
   // ---- Products
 
-  // Of a layer's matrices, of as many rows each, with the rows that are normed before them; in pieces of columns.
+  // A product of a layer's matrices, which have the same size, with the normed rows. Wide rows are multiplied in pieces
+  // of columns.
   struct Product {
     std::vector<TernaryConfig> pieces;
     Share share;
-    std::vector<uint32_t> matrices;  // where layer 0's are
+    std::vector<uint32_t> matrices;  // offsets in layer 0
     uint32_t cols;
     Stage stage;
     const TernaryConfig& tiling() const { return pieces.front(); }
     uint32_t groups() const { return tiling().workgroup / tiling().lanes; }
   };
-  // rows_together: of each matrix, by a group of lanes.
+  // rows_together: rows of each matrix that a group of lanes computes together.
   Product product(uint32_t rows, uint32_t cols, std::vector<uint32_t> matrices, Stage stage, uint32_t lanes,
                   uint32_t rows_together) const {
     Product p{.pieces = {}, .share = Share(b_, rows), .matrices = std::move(matrices), .cols = cols, .stage = stage};
@@ -158,10 +159,10 @@ class RowsLayers {
     return p;
   }
 
-  // The rows from `from` on that the invocation's group has, and where their weights are in a piece of their columns.
+  // The invocation's group's rows, counted from `from`, and where their weights begin in a piece of columns.
   struct RowsAtOnce {
     TernaryDots dots;
-    std::vector<Name<U32>> rows, starts;  // the latter of each matrix of each row
+    std::vector<Name<U32>> rows, starts;  // starts: for each matrix of each row
   };
   RowsAtOnce rows_from(const Product& p, uint32_t piece, const Name<U32>& layer, const Name<U32>& from) const {
     RowsAtOnce r{TernaryDots(p.pieces[piece], b_.tid), {}, {}};
@@ -180,8 +181,8 @@ class RowsLayers {
     return [this](size_t, Temp<U32> i) { return w_[std::move(i)]; };
   }
 
-  // The weights of the invocation's first rows, of each piece, on their way before activations are there: where they
-  // are few enough.
+  // The weights of the invocation's first rows, for each piece, loaded before the activations arrive, if there are few
+  // enough.
   using Asked = std::vector<std::optional<KeptWeights>>;
   Asked ask(const Product& p, const Name<U32>& layer) const {
     Asked asked(p.pieces.size());
@@ -194,7 +195,7 @@ class RowsLayers {
     return asked;
   }
 
-  // body(row, the dot products of it and rows_.my_row(), that row's scale), on the lanes that have a row of x.
+  // Calls body(row, its dot products with rows_.my_row(), that row's scale), on the lanes that have a row of x.
   template <class Body>
   void multiply(const Product& p, const Name<U32>& layer, const Asked& asked, const Name<U32>& tag,
                 const Body& body) const {
@@ -203,7 +204,7 @@ class RowsLayers {
     const size_t last = p.pieces.size() - 1;
     CHECK(last == 0 || p.matrices.size() == 1);
     for (uint32_t i = 0; i <= last; ++i) {
-      if (i > 0) workgroupBarrier();  // the piece before has been read
+      if (i > 0) workgroupBarrier();  // the previous piece has been read
       rows_.put(p.stage, p.pieces[i], i, prepared, q_sum, tag);
       if (i == last) rows_.put_sum(q_sum);
       workgroupBarrier();
@@ -243,7 +244,7 @@ class RowsLayers {
     }
   }
 
-  // Attention's results from their parts, of which as many lanes of a subgroup have one each.
+  // Combines attention's parts into its results. most_splits lanes of a subgroup have one part each.
   void merge(const Name<U32>& vectors_at, const Name<U32>& tag) const {
     const HeadShape& h = c_.heads;
     const uint32_t rows = c_.tokens, lanes = c_.most_splits, at_once = c_.workgroup / (rows * lanes);
@@ -281,7 +282,7 @@ class RowsLayers {
   LayerBuiltins b_;
   Exchange exchange_;
   Shared<F32> residual_;    // [rows, most_rows]
-  Shared<F32> unfinished_;  // [most_rows, rows]: dot products of the pieces so far, exact
+  Shared<F32> unfinished_;  // [most_rows, rows]: dot products over the pieces so far, exact
   Name<U32> last_tag_;
   LayersAttention attention_;
   StagedRows rows_;
@@ -292,7 +293,7 @@ class RowsLayers {
 }  // namespace
 
 bool fits(const TernaryRowsConfig& c) {
-  constexpr uint32_t kMostExact = (1u << 24) / 256;  // whose dot products are exact as floats: 2 · 128 each
+  constexpr uint32_t kMostExact = (1u << 24) / 256;  // columns with dot products that floats hold: 2 · 128 each
   const uint32_t subgroup = c.caps.subgroup;
   if (!fits(static_cast<const LayersShape&>(c)) || !std::has_single_bit(c.tokens) || c.tokens < 2) return false;
   const uint32_t least_lanes = std::min({c.qkv_lanes, c.square_lanes, c.glu_lanes, c.wide_lanes, subgroup});

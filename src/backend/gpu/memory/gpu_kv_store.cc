@@ -14,11 +14,12 @@ namespace {
 constexpr int kFirstBlocks = 8;
 }  // namespace
 
-GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, bool together, Record record)
+GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, bool together,
+                       std::function<Result<void>()> on_new_buffers)
     : device_(device),
       config_(config),
       type_(type),
-      record_(std::move(record)),
+      on_new_buffers_(std::move(on_new_buffers)),
       host_block_bytes_(kv_bytes(config, kKvBlock, type)),
       wants_together_(together) {
   for (int layer = 0; layer < config.n_layers; ++layer) {
@@ -47,12 +48,12 @@ BufferView GpuKvStore::block_of(size_t i, KvBlockId block) const {
 bool GpuKvStore::can_be_together(int capacity) const {
   const Limits& limits = device_.limits();
   const uint64_t bytes = (static_cast<uint64_t>(capacity) + 1) * block_bytes_;
-  const bool may = wants_together_ && (capacity_ == 0 || together_);  // once apart, they stay so
+  const bool may = wants_together_ && (capacity_ == 0 || together_);  // once separated, layers stay so
   return may && block_bytes_ == layers_.size() * largest_bytes_ && largest_bytes_ % limits.offset_alignment == 0 &&
          bytes <= limits.binding_bytes && bytes <= limits.buffer_bytes;
 }
 
-// `wanted` blocks, or as many as there can be, but at least n_blocks. One more is the spare one.
+// `wanted` blocks, or as many as fit, but at least n_blocks. Errors if those do not fit. The spare block comes on top.
 Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
   const auto least = static_cast<uint64_t>(n_blocks), now = static_cast<uint64_t>(capacity_);
   const int tokens = n_blocks * kKvBlock;
@@ -66,7 +67,7 @@ Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
   }
   if (const uint64_t memory = device_.adapter().memory_bytes; memory > 0) {
     const uint64_t used = device_.allocated_bytes(), rest = used < memory ? memory - used : 0;
-    // What is together moves as a whole; else layer by layer, and hardly anything is there twice.
+    // A shared buffer moves as a whole. Separate layers move one by one, so hardly anything exists twice.
     const uint64_t fit = rest / block_bytes_, more = fit + (now > 0 ? 0 : -1);
     const uint64_t all = together_ ? std::max(fit, uint64_t{1}) - 1 : now + more;
     if (least > all) {
@@ -80,7 +81,7 @@ Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
   return static_cast<int>(std::clamp<uint64_t>(static_cast<uint64_t>(wanted), least, most));
 }
 
-// A program that is older than several of these knows the first buffer.
+// If a view is replaced several times, users of the first view get the last replacement.
 void GpuKvStore::note_replaced(const BufferView& old, const BufferView& other) {
   if (!old.buffer) return;
   for (auto& [first, last] : replaced_) {
@@ -103,14 +104,14 @@ Result<void> GpuKvStore::grow_together(int capacity) {
   if (!copies.empty()) TRY_STATUS(device_.submit(copies));
   for (const Command& copy : copies) note_replaced(copy.from, {larger.get(), copy.to.offset, of_layer});
   note_replaced(all_layers(), {larger.get(), 0, 0});
-  for (Layer& apart : layers_) apart.buffer.reset();  // of an attempt that failed
+  for (Layer& apart : layers_) apart.buffer.reset();  // left by an attempt that failed
   together_ = std::move(larger);
   capacity_ = capacity;
   ++version_;
   return {};
 }
 
-// More than can be bound at once: each layer gets a buffer of its own.
+// Gives each layer a buffer of its own when a shared one would be too large to bind.
 Result<void> GpuKvStore::part(int capacity) {
   std::vector<std::unique_ptr<Buffer>> parted;
   std::vector<Command> copies;
@@ -158,14 +159,14 @@ Result<void> GpuKvStore::grow_apart(int capacity) {
     }
     old.push_back(std::move(layer.buffer));
     layer.buffer = std::move(larger);
-    TRY_STATUS(submit());  // layer by layer, so that there is never more than one of them twice
+    TRY_STATUS(submit());  // layer by layer, so that at most one layer exists twice
   }
   capacity_ = capacity;
   return {};
 }
 
 Result<void> GpuKvStore::grow(int n_blocks, int wanted) {
-  // Rather a little less than wanted than parted.
+  // A capacity somewhat below `wanted` is better than separate buffers.
   while (can_be_together(n_blocks) && !can_be_together(wanted)) {
     wanted = std::max(n_blocks, wanted - wanted / 8 - 1);
   }
@@ -173,7 +174,7 @@ Result<void> GpuKvStore::grow(int n_blocks, int wanted) {
   auto grown = grow_to(capacity);
   if (!grown && grown.error().code == ErrorCode::kOutOfMemory && capacity > n_blocks) grown = grow_to(n_blocks);
   TRY_STATUS(std::move(grown));
-  return record_(*this);
+  return on_new_buffers_();
 }
 
 Result<void> GpuKvStore::reserve(int n_blocks) {
@@ -192,7 +193,7 @@ void GpuKvStore::free(KvBlockId) {
   --n_allocated_;
 }
 
-// Of a buffer, WebGPU copies nothing to itself.
+// WebGPU cannot copy within a buffer, so the copy goes through another one.
 Result<void> GpuKvStore::copy(KvBlockId from, KvBlockId to) {
   if (!copied_) {
     TRY(copied_, device_.new_buffer("a block of the KV cache", largest_bytes_, BufferUse::kWork));

@@ -25,7 +25,7 @@ size_t device_row_bytes(int head_dim, KvType type) {
   CHECK(false);
 }
 
-// Calls body(place in a host's block, place in a device's, bytes) for every value and every scale.
+// Calls body(offset in a host's block, offset in a device's block, bytes) for every value and every scale.
 template <class Body>
 void for_places(const Config& config, int layer, KvType type, const Body& body) {
   const int dim = config.head_dim, n_heads = config.layer(layer).n_kv_heads;

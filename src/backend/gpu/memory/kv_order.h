@@ -1,4 +1,4 @@
-// Blocks of keys and values between a host's order (kv_layout.h) and the device's (kernels/kv_cache.h).
+// Conversion of KV blocks between a host's order (kv_layout.h) and the device's (kernels/kv_cache.h).
 #pragma once
 
 #include "backend/ops.h"
@@ -6,10 +6,10 @@
 
 namespace tern::gpu {
 
-// Bytes of one layer's block on the device. Where scales do not fill their words, it is more than a host's.
+// Bytes of one layer's block on the device. More than on a host if the scales do not fill whole words.
 uint64_t device_block_bytes(const Config& config, int layer, KvType type);
 
-// One layer's block: `device` has device_block_bytes(), `host` kv_layer_bytes() of kKvBlock tokens.
+// One layer's block: `device` has device_block_bytes() bytes, `host` has kv_layer_bytes() for kKvBlock tokens.
 void to_host_order(const Config& config, int layer, KvType type, Bytes device, MutableBytes host);
 void to_device_order(const Config& config, int layer, KvType type, Bytes host, MutableBytes device);
 

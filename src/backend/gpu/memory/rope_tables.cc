@@ -8,9 +8,9 @@
 namespace tern::gpu {
 namespace {
 
-constexpr int kFirstPositions = 4096;  // other tables mean another program
+constexpr int kFirstPositions = 4096;  // new tables mean that programs must be recorded anew
 
-// The most tokens that a sequence has whose heads are not turned as those of long ones. Below 0: all are turned alike.
+// The most tokens of a sequence that still uses the frequencies of short sequences. −1: all use the same.
 int longest_short(const Config& config) {
   int longest = -1;
   for (const RopeParams& rope : config.ropes) {

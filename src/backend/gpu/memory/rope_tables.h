@@ -1,4 +1,4 @@
-// The angles of RoPE for all positions that have been wanted so far, on the device.
+// RoPE's cosines and sines on the device, for all positions needed so far.
 #pragma once
 
 #include <memory>
@@ -9,21 +9,21 @@
 
 namespace tern::gpu {
 
-// (cos, sin) [positions, head_dim / 2] of each of Config::ropes. Where sequences of more than original_ctx tokens are
-// turned otherwise (model/rope.h), their positions come after all others'.
+// (cos, sin) [positions, head_dim / 2] for each of Config::ropes. If sequences of more than original_ctx tokens use
+// other frequencies (model/rope.h), their positions follow all others.
 class RopeTables {
  public:
   RopeTables(Device& device, const Config& config);
 
-  // Makes room for positions before n_pos. Where there is none, all tables are replaced.
+  // Makes room for positions below n_pos. If there is not enough, all tables are replaced.
   void reserve(int n_pos);
-  // Where in the tables position 0 of a sequence of at most n_ctx tokens is.
+  // The table row of position 0, for a sequence of at most n_ctx tokens.
   uint32_t first_row(int n_ctx) const { return is_long(n_ctx) ? static_cast<uint32_t>(n_short_) : 0; }
-  // Made when it is first wanted.
+  // The table is created when first needed.
   Result<const Buffer*> table(int rope);
   uint64_t version() const { return version_; }  // counts replacements
 
-  // Bytes of one table with positions before n_pos.
+  // Bytes of one table for positions below n_pos.
   static uint64_t bytes(const Config& config, int n_pos);
 
  private:
@@ -32,7 +32,7 @@ class RopeTables {
 
   Device& device_;
   const Config& config_;
-  int n_pos_ = 0, n_short_ = 0, n_long_ = 0;  // positions; rows of short sequences; and of long ones
+  int n_pos_ = 0, n_short_ = 0, n_long_ = 0;  // positions; rows for short sequences; rows for long ones
   uint64_t version_ = 0;
   std::vector<std::unique_ptr<Buffer>> tables_;
 };

@@ -1,4 +1,4 @@
-// Buffers with the type of their elements, so that a kernel gets what its parameter list asks for.
+// Typed views of buffers, so that a kernel's arguments are checked against its parameter list.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@ Result<std::vector<T>> read_values(Device& device, BufferView view, size_t count
   return values;
 }
 
-// A part of a buffer that holds Es: one of the DSL's type tags, or a Uniform's field list.
+// A part of a buffer with elements of type E: one of the DSL's type tags, or a Uniform's field list.
 template <class E>
 struct View {
   BufferView view;
 };
 
-// The views that a kernel takes, in its order.
+// Packs a kernel's views in the order of its parameters.
 template <class List>
 struct ViewsOf;
 template <class... E>

@@ -6,7 +6,7 @@
 #include "backend/gpu/kernels/float_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary_batch.h"
 #include "backend/gpu/kernels/ternary_columns.h"
-#include "backend/gpu/run/batch_words.h"
+#include "backend/kv_layout.h"
 #include "base/bytes.h"
 #include "base/check.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kConstantsBytes = 64u << 10;
 
-// Of a slot, or of the buffer that it shares.
+// Bytes of a row of a slot, or of the buffer that it shares.
 uint64_t device_row_bytes(SlotType type, int width) {
   const auto w = static_cast<uint32_t>(width);
   switch (type) {
@@ -34,15 +34,21 @@ uint64_t device_row_bytes(SlotType type, int width) {
 }  // namespace
 
 namespace {
-// Kernels that take several rows at a time read and write whole groups of them.
+// Kernels that process several rows at once read and write whole groups of rows.
 uint64_t whole_columns(uint64_t rows) { return round_up(rows, kMostColumns); }
 uint64_t whole_tiles(uint64_t rows) { return round_up(rows, std::max(kMostColumns, kMostBatchTokens)); }
+
+// Size of `params` (kernels/common.h) for the largest batch, in words.
+uint64_t max_params_words(const Config& config, int max_batch, int max_logit_rows, int max_slices) {
+  return kFirstRow + kRowWords * static_cast<uint64_t>(max_batch) + 1 + static_cast<uint64_t>(max_logit_rows) +
+         static_cast<uint64_t>(max_slices) * static_cast<uint64_t>(kv_blocks_for(config.n_ctx) + 1);
+}
 
 int widest_row(const Config& c) { return std::max({c.d_model, c.d_ff, c.q_width()}); }
 }  // namespace
 
 uint64_t halves_bytes(const Plan& plan, int max_batch) {
-  // Matrices are read in whole tiles.
+  // Matrix kernels read whole tiles.
   const uint64_t tokens = ceil_div(static_cast<uint64_t>(max_batch), kMostTileTokens) * kMostTileTokens;
   return 2 * tokens * static_cast<uint64_t>(widest_row(plan.config));
 }
@@ -50,6 +56,12 @@ uint64_t halves_bytes(const Plan& plan, int max_batch) {
 uint64_t qkv_rows_bytes(const Plan& plan, int max_batch) {
   const Config& c = plan.config;
   return sizeof(float) * static_cast<uint64_t>(max_batch) * static_cast<uint64_t>(c.q_width() + 2 * c.kv_width());
+}
+
+uint64_t activation_bytes(const Plan& plan, int max_batch, int max_logit_rows) {
+  uint64_t bytes = plan.config.int8_activations ? 0 : halves_bytes(plan, max_batch);
+  for (const auto& buffer : plan.buffers) bytes += device_bytes(buffer, max_batch, max_logit_rows);
+  return bytes;
 }
 
 uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows) {
@@ -73,7 +85,7 @@ Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const P
     work->slots_.push_back(std::move(memory));
   }
   TRY(work->params_,
-      device.new_buffer("params", 4 * most_batch_words(plan.config, max_batch, max_logit_rows, max_slices),
+      device.new_buffer("params", 4 * max_params_words(plan.config, max_batch, max_logit_rows, max_slices),
                         BufferUse::kWork));
   TRY(work->tokens_, device.new_buffer("tokens", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
   TRY(work->token_scales_, device.new_buffer("token scales", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));

@@ -1,4 +1,4 @@
-// The plan's slots as device buffers, and the small buffers that every run needs.
+// Device buffers for the plan's slots, and the small buffers that every run needs.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class WorkBuffers {
                                                      int max_logit_rows, int max_slices);
 
   BufferView view(SlotId id) const;
-  // Where the slot's rows are when so many tokens run: nothing copies the row of a single one whose logits are wanted.
+  // The rows of the slot in a run of n_tokens. With a single token its row is not copied for the logits.
   BufferView view_of_rows(SlotId id, int n_tokens) const;
   View<wgsl::F32> floats(SlotId id) const;
   View<wgsl::Vec2<wgsl::F32>> float_pairs(SlotId id) const;
@@ -34,30 +34,30 @@ class WorkBuffers {
 
   const Buffer& params() const { return *params_; }            // BatchWords::params
   const Buffer& tokens() const { return *tokens_; }            // [max_batch] u32
-  const Buffer& unused_gain() const { return *unused_gain_; }  // for kernels whose norm statistics nobody reads
+  const Buffer& unused_gain() const { return *unused_gain_; }  // for kernels whose norm statistics are not used
   const Buffer& unused_stats() const { return *unused_stats_; }
   const Buffer& token_scales() const { return *token_scales_; }  // [max_batch] f32, for products in f16
 
   RopeTables& ropes() { return ropes_; }
   const RopeTables& ropes() const { return ropes_; }
 
-  // Room for the partial sums of attention over a long history in so many splits (kernels/attention.h), made when it is
-  // first wanted.
+  // Partial sums of attention over a long history, for n_splits splits (kernels/attention.h); created when first
+  // needed.
   static constexpr uint32_t kMostSplits = 128;
   Result<const Buffer*> attention_parts(int n_tokens, uint32_t n_splits);
 
-  // Room for a batch's activations as f16 (kernels/float_matmul_matrix.h), made when it is first wanted.
+  // A batch's activations as f16 (kernels/float_matmul_matrix.h); created when first needed.
   Result<const Buffer*> halves();
 
-  // Room for the queries, keys and values of a batch side by side, [tokens, q_width + 2 kv_width] f32; likewise.
+  // Queries, keys and values of a batch side by side, [tokens, q_width + 2 kv_width] f32; created when first needed.
   Result<const Buffer*> qkv_rows();
 
-  // Room for the rows whose logits are wanted as f16, and from row halved_logit_rows() on for what rounding took from
-  // them; made when it is first wanted.
+  // Rows whose logits are wanted, as f16, followed from row halved_logit_rows() on by their rounding errors; created
+  // when first needed.
   uint32_t halved_logit_rows() const;
   Result<const Buffer*> logit_halves(uint32_t width);
 
-  // A uniform of these 16 bytes, written once for all who ask for the same.
+  // A uniform with these 16 bytes, shared by all callers with the same values.
   using Constant = std::array<uint32_t, 4>;
   Result<BufferView> constant(const Constant& values);
 
@@ -75,19 +75,21 @@ class WorkBuffers {
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
   std::unique_ptr<Buffer> params_, tokens_, unused_gain_, unused_stats_, token_scales_, halves_, qkv_rows_,
       logit_halves_;
-  std::map<uint32_t, std::unique_ptr<Buffer>> attention_parts_;  // by their splits
+  std::map<uint32_t, std::unique_ptr<Buffer>> attention_parts_;  // by number of splits
   RopeTables ropes_;
   std::vector<std::unique_ptr<Buffer>> constants_;
-  uint64_t constants_used_ = 0;  // of the last of them
+  uint64_t constants_used_ = 0;  // in the last buffer
   std::map<Constant, BufferView> constant_views_;
 };
 
-// Bytes of the batch as f16, the widest row of any step.
+// Bytes of a batch as f16, for the widest row of any step.
 uint64_t halves_bytes(const Plan& plan, int max_batch);
-// Of its queries, keys and values.
+// Bytes of a batch's queries, keys and values.
 uint64_t qkv_rows_bytes(const Plan& plan, int max_batch);
 
 // Bytes of one of the plan's buffers on the device.
 uint64_t device_bytes(const tern::Buffer& buffer, int max_batch, int max_logit_rows);
+// Bytes of all activations of a batch.
+uint64_t activation_bytes(const Plan& plan, int max_batch, int max_logit_rows);
 
 }  // namespace tern::gpu

@@ -6,7 +6,7 @@
 namespace tern::gpu {
 namespace {
 
-// What is measured differs by a percent or two from time to time; less is no gain.
+// Measurements vary by a percent or two; a smaller gain does not count.
 constexpr double kGain = 0.98;
 
 class Search {
@@ -24,7 +24,8 @@ class Search {
   }
 
  private:
-  // Tries the knob's values; the fastest stays, where it is faster again. `best`: of what has stayed so far, in ms.
+  // Tries the knob's values and keeps the fastest, if a second measurement confirms it. `best`: ms with the settings
+  // kept so far.
   Result<void> turn(const Knob& knob, double& best) {
     std::optional<std::string> winner;
     double winners = best * kGain;
@@ -49,7 +50,7 @@ class Search {
     return {};
   }
 
-  // None where the device has no room for such a layout.
+  // None if the device has no room for such a layout.
   Result<std::optional<double>> try_setting(bool of_prompts, const std::string& setting) {
     LayoutSettings with = result_.settings;
     with.push_back(setting);
@@ -62,8 +63,8 @@ class Search {
     return ms ? std::optional(*ms) : std::nullopt;
   }
 
-  // All that stayed against none, in turns; without a gain in either, none are kept. They must also compute what is
-  // right.
+  // Measures all kept settings against none, in turns; without a gain for prompts or decoding, none are kept. Results
+  // with them must also be right.
   Result<void> confirm() {
     result_.decode_ms_after = result_.decode_ms_before, result_.prompt_ms_after = result_.prompt_ms_before;
     if (result_.settings.empty()) return {};

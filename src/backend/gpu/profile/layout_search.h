@@ -1,4 +1,4 @@
-// Which settings of layouts are fastest: one is changed at a time, and stays where that is faster.
+// Finds the fastest settings of layouts: changes one at a time and keeps each change that is faster.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,18 @@ namespace tern::gpu {
 
 using LayoutSettings = std::vector<std::string>;
 
-// What is measured, and how.
+// How settings are measured.
 struct LayoutTrials {
-  // Milliseconds of a prompt or a token with these settings. kDeviceLost ends the search; another error means that
-  // there is no room for such a layout.
+  // Milliseconds of a prompt or of a token with these settings. kDeviceLost ends the search; any other error means that
+  // the device has no room for such a layout.
   std::function<Result<double>(bool of_prompts, const LayoutSettings&)> measure;
-  // Whether what is computed with them is right: kNotSupported where it is not.
+  // Checks that results with these settings are right: kNotSupported if not.
   std::function<Result<void>(const LayoutSettings&)> check;
-  std::function<bool()> is_late;  // no further setting is tried
+  std::function<bool()> is_late;  // true: try no further setting
 };
 
-// All but the device and the file. Errors: of the layouts that there were before, kDeviceLost, and those of `check`.
+// The part of `tern tune` that needs neither device nor file. Errors: of measuring the initial layouts, kDeviceLost,
+// and those of `check`.
 Result<TuneResult> search_layouts(std::span<const Knob> knobs, const LayoutTrials& trials,
                                   const std::function<void(const TuneTrial&)>& on_trial);
 

@@ -10,11 +10,11 @@ namespace {
 
 // A device on which each setting changes the time by a factor.
 struct Machine {
-  std::map<std::string, double> token, prompt;  // 1 where a setting is not there
+  std::map<std::string, double> token, prompt;  // factors; 1 for settings that are not listed
   std::string fails = {};                       // the setting for which there is no room
   ErrorCode failure = ErrorCode::kNotSupported;
   bool is_right = true;
-  int n_tries = 1000;  // until the time is over
+  int n_tries = 1000;  // until is_late()
   int n_measured = 0;
 
   LayoutTrials trials() {

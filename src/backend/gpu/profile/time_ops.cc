@@ -1,4 +1,4 @@
-// Where a token's time goes: every dispatch inside a whole token, and every kind of dispatch on its own.
+// Where a token's time goes: every dispatch within a whole token, and every kind of dispatch alone.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -13,10 +13,10 @@
 namespace tern::gpu {
 namespace {
 
-constexpr int kAloneDispatches = 64;  // at least; a layer's weights come out of the cache if there are fewer bytes
+constexpr int kAloneDispatches = 64;  // at least; with fewer bytes, a layer's weights would come from the cache
 constexpr int kAloneRepeats = 5;
 
-// "blk.3.ffn_down" is "ffn_down".
+// "blk.3.ffn_down" becomes "ffn_down".
 std::string without_layer(const std::string& step) {
   if (!step.starts_with("blk.")) return step;
   const size_t dot = step.find('.', 4);
@@ -58,9 +58,9 @@ class Kinds {
   std::map<std::pair<std::string, std::string>, size_t> index_;
 };
 
-// Runs the commands once and twice in one submit: the difference is without what a submit costs. Of several runs the
-// fastest, since whatever else the machine does only adds to them; where it added more to each short run than the work
-// takes, what the submit costs stays in.
+// Runs the commands once and twice in one submit; the difference excludes the cost of a submit. Takes the fastest of
+// several runs, since other load only adds time. If the load added more to every short run than the work takes, the
+// cost of the submit stays included.
 Result<double> seconds_alone(Device& device, const std::vector<Command>& commands) {
   std::vector<Command> once;
   while (once.size() < kAloneDispatches) once.insert(once.end(), commands.begin(), commands.end());
@@ -84,7 +84,7 @@ Result<double> seconds_alone(Device& device, const std::vector<Command>& command
   return per_once / static_cast<double>(once.size()) * static_cast<double>(commands.size());
 }
 
-// What tokens take one after the other, as a user gets them.
+// Seconds per token of decoding, as a user sees it.
 Result<double> seconds_per_step(GpuExecutable& executable, KvStore& store, Batch tokens, int n_tokens) {
   const std::vector<DeviceSampling> greedy(tokens.size());
   TRY(const auto stream, executable.decode(store, tokens, n_tokens + 1, greedy));
@@ -94,7 +94,7 @@ Result<double> seconds_per_step(GpuExecutable& executable, KvStore& store, Batch
   return seconds_since(start) / n_tokens;
 }
 
-// What a batch with prompts in it takes.
+// Seconds of a run with prompts.
 Result<double> seconds_per_run(GpuExecutable& executable, KvStore& store, Batch batch, int repeats) {
   std::vector<double> seconds;
   for (int i = 0; i <= repeats; ++i) {
@@ -105,7 +105,7 @@ Result<double> seconds_per_run(GpuExecutable& executable, KvStore& store, Batch 
   return median(seconds);
 }
 
-// Heads that attention makes: null where the step has none of them.
+// The heads that attention makes later; null if the step has none.
 const step::FloatHeads* heads_made_later(const StepBody& body) {
   if (const auto* s = std::get_if<step::Attention>(&body)) return s->heads ? &*s->heads : nullptr;
   const auto* s = std::get_if<step::FloatQkv>(&body);
@@ -114,8 +114,8 @@ const step::FloatHeads* heads_made_later(const StepBody& body) {
 
 }  // namespace
 
-// Of so many rows with as long a history each. Weights count once, activations once per row and step that reads or
-// writes them.
+// Bytes that n_rows rows move, each with a history of `pos`. Weights count once; activations count once per row and
+// step that reads or writes them.
 uint64_t GpuExecutable::bytes_moved(const Step& step, KvType type, int pos, int n_rows) const {
   uint64_t bytes = 0, of_row = 0;
   for_each_weight(step.body, [&](const Tensor* w, WeightRole role) {
@@ -127,7 +127,7 @@ uint64_t GpuExecutable::bytes_moved(const Step& step, KvType type, int pos, int 
   });
   const step::FloatHeads* made_later = heads_made_later(step.body);
   for (const SlotUse& use : slot_uses(step.body)) {
-    // Of one token's, only the rows of the projections pass through memory.
+    // For one token, only the rows of the projections pass through memory.
     if (made_later && (use.slot == made_later->q || use.slot == made_later->k || use.slot == made_later->v)) continue;
     if (!use.scratch) of_row += work_->row_bytes(use.slot) * ((use.reads ? 1 : 0) + (use.writes ? 1 : 0));
   }
@@ -142,11 +142,11 @@ uint64_t GpuExecutable::bytes_moved(const Step& step, KvType type, int pos, int 
 }
 
 Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int repeats) {
-  auto& store = static_cast<GpuKvStore&>(kv_store);
+  auto& store = static_cast<PreparedStore&>(kv_store);
   CHECK(repeats >= 1 && !batch.empty());
   const bool has_prompts = std::ranges::any_of(batch, [](const Slice& slice) { return slice.tokens.size() > 1; });
   std::vector<Slice> tokens(batch.begin(), batch.end());
-  for (Slice& slice : tokens) slice.n_best = has_prompts ? 0 : 1;  // as they are run below
+  for (Slice& slice : tokens) slice.n_best = has_prompts ? 0 : 1;  // as in the runs below
   const int pos = std::ranges::max(tokens, {}, &Slice::first_pos).first_pos;
   int n_rows = 0, n_pos = pos + repeats + 2;
   for (const Slice& slice : tokens) {
@@ -160,14 +160,14 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
   shape.embeds_next = shape.is_embedded = n_rows == 1 && sampler_->can_embed();  // as in the middle of a stream
   if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.in_one, shape.n_tokens, shape.n_pos));
   std::vector<Command> model, choice;
-  store.program.commands(shape, model);
+  store.program().commands(shape, model);
   sampler_->greedy().commands(shape, choice);
   Kinds kinds;
-  const std::vector<int> steps = store.program.steps(shape);
+  const std::vector<int> steps = store.program().steps(shape);
   CHECK(steps.size() == model.size());
   for (size_t i = 0; i < model.size(); ++i) {
     const Step& step = plan_.steps[static_cast<size_t>(steps[i])];
-    // A step of several dispatches: its bytes count for the first.
+    // The bytes of a step with several dispatches count for the first one.
     const bool is_first = i == 0 || steps[i - 1] != steps[i];
     if (shape.in_one > 0 && steps[i] == one_->first_step()) {
       uint64_t bytes = 0;
@@ -179,7 +179,7 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
     }
     uint64_t bytes = is_first ? bytes_moved(step, store.type(), pos, n_rows) : 0;
     const auto* head = std::get_if<step::FloatLinear>(&step.body);
-    if (head && head->out == plan_.logits && shape.n_best > 0) {  // of which the copy is read, and little else
+    if (head && head->out == plan_.logits && shape.n_best > 0) {  // little is read besides the copy
       bytes = model[i].pipeline->module().name == "estimate_logits" ? head_copy_->bytes_per_token() : 0;
     }
     kinds.add(without_layer(step.name), model[i], bytes);

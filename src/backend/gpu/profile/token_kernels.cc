@@ -1,4 +1,4 @@
-// The kernels of a decoded token: their texts, and where its time goes among them.
+// The kernels of a decoded token: their texts, and each one's share of its time.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,7 +9,7 @@
 namespace tern::gpu {
 namespace {
 
-// A token's commands by the text of their kernel, in the order of first use.
+// A token's commands, grouped by kernel text in order of first use.
 class KernelsOfToken {
  public:
   explicit KernelsOfToken(std::span<const Command> commands) {
@@ -37,7 +37,7 @@ Result<std::vector<Command>> GpuExecutable::last_token_again() const {
   const int pos = std::min(last_.n_pos, last_.n_ctx - 1);
   std::vector<KvBlockId> blocks = last_.blocks;
   blocks.resize(static_cast<size_t>(kv_blocks_for(pos + 1)));
-  blocks.back() = GpuKvStore::kSpare;
+  blocks.back() = PreparedStore::kSpare;
   const TokenId token = 0;
   const Slice slice{
       .tokens = {&token, 1}, .first_pos = pos, .n_best = last_.n_best, .blocks = blocks, .n_ctx = last_.n_ctx};
@@ -45,7 +45,7 @@ Result<std::vector<Command>> GpuExecutable::last_token_again() const {
   shape = in_best_way(shape, *store);
   shape.embeds_next = shape.is_embedded = last_.embeds_next;
   if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.in_one, shape.n_tokens, shape.n_pos));
-  store->program.commands(shape, commands);
+  store->program().commands(shape, commands);
   if (last_.sampler) last_.sampler->commands(shape, commands);
   return commands;
 }
@@ -54,7 +54,7 @@ Result<std::vector<GpuKernel>> GpuExecutable::gpu_kernels() {
   TRY(std::vector<Command> commands, last_token_again());
   KernelsOfToken token(commands);
   if (commands.empty() || !device_->features().timestamps) return std::move(token.kernels);
-  // The middle of three: the first may find the GPU asleep.
+  // The median of three: the GPU may be asleep at the first.
   std::vector<std::array<double, 3>> seconds(token.kernels.size());
   for (size_t repeat = 0; repeat < 3; ++repeat) {
     TRY(commands, last_token_again());

@@ -1,11 +1,11 @@
-// Which layouts are fastest on this device with this model.
+#include "backend/gpu/profile/tune.h"
+
 #include <algorithm>
 #include <chrono>
 
 #include "backend/gpu/profile/layout_search.h"
 #include "backend/gpu/record/tuned_layouts.h"
 #include "backend/gpu/run/executable.h"
-#include "backend/gpu/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "tern/tools.h"
 
@@ -20,13 +20,13 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Milliseconds of a token; of the fastest round.
+// Milliseconds per token, in the fastest round.
 Result<double> time_tokens(GpuExecutable& executable, int pos, int n_tokens) {
   TRY(const auto cache, executable.new_cache(pos + n_tokens, KvType::kF16));
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {
     TRY(const auto stream, executable.decode(*cache, /*token=*/1, pos, n_tokens, {.temperature = 0}));
-    TRY_STATUS(stream->next());  // compiles, the first time
+    TRY_STATUS(stream->next());  // the first time, this compiles
     const auto begin = Clock::now();
     for (int i = 1; i < n_tokens; ++i) TRY_STATUS(stream->next());
     const double ms = ms_since(begin) / (n_tokens - 1);
@@ -35,7 +35,7 @@ Result<double> time_tokens(GpuExecutable& executable, int pos, int n_tokens) {
   return best;
 }
 
-// Milliseconds of a prompt; of the fastest round.
+// Milliseconds of a prompt, in the fastest round.
 Result<double> time_prompt(GpuExecutable& executable, int n_tokens) {
   TRY(const auto cache, executable.new_cache(n_tokens, KvType::kF16));
   const std::vector<TokenId> tokens(static_cast<size_t>(n_tokens), 1);
@@ -53,7 +53,7 @@ Result<double> time_prompt(GpuExecutable& executable, int n_tokens) {
 
 Result<TuneResult> tune(Executable& any, const TuneOptions& options) {
   auto& executable = static_cast<GpuExecutable&>(any);
-  executable.keep_to_steps();  // which layouts are of
+  executable.keep_to_steps();  // the layouts are those of steps
   const Device& device = executable.device();
   const int n_ctx = executable.plan().config.n_ctx;
   const Layouts before = executable.layouts(), start = layouts_for(device, executable.options().without);
@@ -67,7 +67,7 @@ Result<TuneResult> tune(Executable& any, const TuneOptions& options) {
   }
   std::vector<Knob> wanted = knobs(executable.plan().config.int8_activations);
   if (device.features().matrices.empty()) std::erase_if(wanted, [](const Knob& knob) { return knob.is_of_prompts; });
-  // So many that there are tiles of both sizes.
+  // Large enough to use tiles of both sizes.
   constexpr int kPrompt = 512;
   const int n_prompt = std::min({kPrompt, executable.max_batch(), n_ctx}), n_tokens = std::min(kTokens, n_ctx / 2);
   const int pos = std::min(kTokensBefore, n_ctx - n_tokens - 2);

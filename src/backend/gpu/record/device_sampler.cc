@@ -13,12 +13,12 @@ namespace {
 constexpr uint32_t kMaxParts = 128;
 constexpr int kFilterTopK = 1, kFilterTopP = 2;
 
-// As the kernels read them (SampleOptions).
+// The layout that the kernels read (SampleOptions).
 struct RowOptions {
   float temperature, top_k, top_p, min_p;
 };
 
-// About a thousand tokens for each workgroup: enough of them to fill a GPU, and few to look through after the draw.
+// About a thousand tokens per workgroup: enough workgroups to fill a GPU, and few tokens to search after the draw.
 SampleConfig sample_config(const DeviceSamplerContext& c) {
   return {.n = c.n_vocab,
           .parts = std::clamp((c.n_vocab + 1023) / 1024, 1u, kMaxParts),
@@ -55,7 +55,7 @@ Result<void> DeviceSampler::prepare_greedy() {
   TRY(indices_, c_.device.new_buffer("argmax indices", bytes, BufferUse::kWork));
   const View<wgsl::F32> logits{c_.logits}, values{{values_.get()}};
   const View<wgsl::U32> indices{{indices_.get()}}, ids{{ids_.get()}}, tokens{{&c_.tokens}}, params{{&c_.params}};
-  // Steps that embed the next token have the parts from the logits or, by way of a head's copy, without them.
+  // With embeds_next, the parts come either from the logits or, with a head copy, without computing all logits.
   const When usual{.embeds_next = If::kNo}, embeds{.max_best = 0, .embeds_next = If::kYes},
       embeds_best{.min_best = 1, .embeds_next = If::kYes};
   const auto extent = [](uint32_t grid, const When& when) {
@@ -133,8 +133,8 @@ Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> r
   if (std::ranges::all_of(rows, is_greedy)) return &greedy_;
   if (c_.n_vocab > kMaxSampleVocab || c_.serial) return nullptr;
   TRY_STATUS(prepare_sampling());
-  // Beside rows that are drawn, a greedy one is drawn from its best token. Filters are for all rows; those that ask for
-  // none are given one that keeps everything.
+  // Next to random rows, a greedy row is drawn with top-k 1. The filters run for all rows; rows without a filter get
+  // one that keeps everything.
   std::vector<RowOptions> options;
   bool has_top_k = false, has_top_p = false;
   for (const DeviceSampling& o : rows) {

@@ -1,6 +1,6 @@
-// Finding the next token of each row on the device: the most probable one (kernels/argmax.h), or one by chance
-// (kernels/sample.h). Either becomes the row's input of the next step and goes into a ring of ids, which the host reads
-// behind it.
+// Sampling on the device: each row's next token is the most probable one (kernels/argmax.h), or a random one
+// (kernels/sample.h). It becomes the row's input of the next step, and goes into a ring of ids that the host reads
+// later.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 
 namespace tern::gpu {
 
-// Of what finds the best logits by way of a head's copy: an invocation for each row.
+// Workgroup size of the kernel that finds the best logits with a head copy: one invocation per row of the head.
 inline uint32_t best_workgroup(const Limits& limits) { return std::min(256u, limits.invocations); }
 
-// What a sampler works with; all outlive it.
+// The sampler's surroundings; they must outlive it.
 struct DeviceSamplerContext {
   Device& device;
   KernelLibrary& kernels;
@@ -30,15 +30,15 @@ struct DeviceSamplerContext {
   uint32_t n_vocab;
   uint32_t max_rows;
   BufferView logits;     // [max_rows, n_vocab] f32
-  const Buffer& tokens;  // [max_rows], become the chosen tokens
-  const Buffer& params;  // BatchWords::params; step and the rows' pos move on
-  // The embedding table, and where a step reads the token's row of it; none: not for this plan.
+  const Buffer& tokens;  // [max_rows], replaced by the chosen tokens
+  const Buffer& params;  // BatchWords::params; sampling advances the step and the rows' pos
+  // The embedding table, and where a step reads the token's row of it; none: not used for this plan.
   struct Embedding {
     EmbedConfig config;
     BufferView units, scales, row;
   };
   std::optional<Embedding> embedding = {};
-  bool serial = false;  // as Layouts::serial
+  bool serial = false;  // Layouts::serial
 };
 
 class DeviceSampler {
@@ -49,10 +49,10 @@ class DeviceSampler {
 
   const Program& greedy() const { return greedy_; }
 
-  // Whether runs of one row can be chosen from with RunShape::embeds_next.
+  // True if runs of one row can use RunShape::embeds_next.
   bool can_embed() const { return c_.embedding && !c_.serial; }
-  // Where what has found a row's greatest logit by way of a head's copy puts it, part by part: [n] (best_logits.h).
-  // None where there is no embeds_next.
+  // Buffers for a row's largest logit as found with a head copy, one entry per part: [n] (best_logits.h). None if
+  // embeds_next is not supported.
   struct Parts {
     uint32_t n;
     View<wgsl::F32> values;
@@ -60,15 +60,15 @@ class DeviceSampler {
   };
   std::optional<Parts> parts_of_best() const;
 
-  // The program that chooses with these options of each row (one to max_rows), which hold until the next call; null
-  // where some row draws, and the vocabulary is too large or the device slower at it than the host. Each set of filters
-  // is compiled when it is first asked for.
+  // The program that samples with these options, one per row (1 to max_rows), valid until the next call. Null if a row
+  // needs a random draw and the vocabulary is too large, or the device is slower at it than the host. Each combination
+  // of filters is compiled when first needed.
   Result<const Program*> choosing(std::span<const DeviceSampling> rows);
 
-  // Keeps the random numbers that the rows' draws of this step will use, counted from 0.
+  // Uploads the random numbers of a step (counted from 0), one per row.
   Result<void> set_draws(uint64_t step, std::span<const float> uniforms);
 
-  // Where the tokens of this step will be, [n_rows].
+  // Where the tokens of a step are stored, [n_rows].
   BufferView ids(uint64_t step, size_t n_rows) const { return {ids_.get(), 4 * (step % kRing) * n_rows, 4 * n_rows}; }
 
  private:
@@ -87,7 +87,7 @@ class DeviceSampler {
   std::unique_ptr<Buffer> values_, indices_;  // argmax, per part
   Program greedy_;
 
-  // Made when they are first needed.
+  // Created when first needed.
   std::unique_ptr<Buffer> hist_, state_, parts_, draws_, options_;
   std::array<std::unique_ptr<Buffer>, 2 * kSampleLevels> levels_;
   std::array<std::unique_ptr<Program>, 4> sampling_;  // by filters: 1 top-k, 2 top-p

@@ -12,7 +12,7 @@
 namespace tern::gpu {
 namespace {
 
-// Rows of logits that there is room for: as many as a kernel estimates at a time.
+// Rows of logits to make room for: at most as many as a kernel estimates at a time.
 uint32_t rows_of_room(int max_logit_rows) {
   return std::min(std::bit_ceil(static_cast<uint32_t>(max_logit_rows)), kMostBestRows);
 }
@@ -45,7 +45,7 @@ uint64_t HeadCopy::bytes_per_token() const {
 
 namespace {
 
-// The matrix that is to have a copy; null: none.
+// The matrix to copy; null: none.
 Result<const Tensor*> matrix_for(const HeadCopy::Context& c) {
   const Limits& limits = c.device.limits();
   const auto need_of = [&](const Tensor& w) {

@@ -1,4 +1,4 @@
-// The int8 copy of a float head on the device, and what its best logits are found in (kernels/best_logits.h).
+// The int8 copy of a float head on the device, and the buffers for finding the best logits (kernels/best_logits.h).
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace tern::gpu {
 
-// More than so many of a row's logits are not looked for this way.
+// The copy is not used to find more than this many of a row's best logits.
 inline constexpr int kMostBestLogits = 128;
 
 class HeadCopy {
@@ -25,19 +25,19 @@ class HeadCopy {
     ExactHead wanted;
     int max_logit_rows;
   };
-  // Starts to compile what makes the copy, where there will be one: before weights are uploaded.
+  // Starts compiling the kernel that makes the copy, if there will be one. Called before weights are uploaded.
   static Result<void> begin(const Context& context);
-  // Room for the copy that is wanted; null: none is. Takes the head from `weights`. kNotSupported, kOutOfMemory.
+  // Allocates the copy; null: none is wanted. Takes the head from `weights`. kNotSupported, kOutOfMemory.
   static Result<std::unique_ptr<HeadCopy>> create(const Context& context, WeightStore& weights);
-  // Makes it, once: before anything is run that reads it. By then what makes it should have been compiled.
+  // Makes the copy, once, before the first run that reads it. Its kernel should have been compiled by then.
   Result<void> fill(Device& device);
 
-  // Device memory that it takes, where the plan's head can have one; else 0.
+  // Device memory for a copy of the plan's head; 0 if it cannot have one.
   static uint64_t bytes(const Plan& plan, int max_logit_rows);
 
   const Tensor& matrix() const { return *w_; }
-  int most_rows() const { return most_rows_; }  // of logits, at a time
-  // Read to find the logits of a row, beside the rows of the matrix that are computed.
+  int most_rows() const { return most_rows_; }  // of logits, in one run
+  // Bytes read to find a row's best logits, in addition to the matrix rows that are computed exactly.
   uint64_t bytes_per_token() const;
 
   View<HeadCodes> codes() const { return {{codes_.get(), 0, 0}}; }

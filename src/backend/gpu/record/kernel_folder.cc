@@ -1,4 +1,4 @@
-// Kernels that are edited in a folder.
+// Kernels edited in a folder.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -42,7 +42,7 @@ Result<const Pipeline*> KernelLibrary::from_dir(const wgsl::Module& module) {
   if (const auto found = loaded_.find(file); found != loaded_.end()) return found->second;
   const fs::path path = fs::path(dir_) / file;
   wgsl::Module edited = module;
-  std::error_code ignored;  // of a path that cannot be looked at: writing to it says why
+  std::error_code ignored;  // if the path cannot be read, writing to it reports why
   if (fs::exists(path, ignored)) {
     TRY(edited.text, read_file(path));
   } else {

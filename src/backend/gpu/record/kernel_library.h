@@ -1,4 +1,4 @@
-// Kernels on their way to the device: traced, or as edited in a folder of WGSL files.
+// Compiles kernels, either as traced or as edited in a folder of WGSL files.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@
 
 namespace tern::gpu {
 
-// A kernel K that a library keeps.
+// A traced kernel of type K that a library keeps.
 template <class K>
 struct TracedKernel {
   using Bindings = K::Bindings;
@@ -24,16 +24,16 @@ struct TracedKernel {
 
 class KernelLibrary {
  public:
-  // With `wgsl_dir`, every kernel is written there as NAME-HASH.wgsl when it is first used (HASH is of the text that
-  // Tern wrote), and is loaded from that file when the file exists.
+  // With `wgsl_dir`, every kernel is written there as NAME-HASH.wgsl when first used (HASH is of Tern's own text); if
+  // that file exists, the kernel is loaded from it instead.
   KernelLibrary(Device& device, std::string wgsl_dir) : device_(device), dir_(std::move(wgsl_dir)) {}
 
-  // kIo where the folder cannot be written or a file not be read; kCorruption for an edited file that does not compile,
-  // with its path and line. Only a device that validates (DeviceOptions) finds bindings or an entry point that do not
-  // fit; on another they may end the program.
+  // kIo if the folder cannot be written or a file cannot be read; kCorruption, with path and line, if an edited file
+  // does not compile. Only a device that validates (DeviceOptions) detects wrong bindings or entry points; on others
+  // they may end the program.
   Result<const Pipeline*> pipeline(const wgsl::Module& module);
 
-  // make(args...), traced once: the layers of a model are alike, and so are the programs of several stores.
+  // make(args...), traced once: a model's layers share kernels, and so do the programs of several stores.
   template <class K, class... A>
   TracedKernel<K> traced(K (*make)(A...), const std::type_identity_t<std::remove_cvref_t<A>>&... args) {
     using Arguments = std::tuple<std::remove_cvref_t<A>...>;
@@ -46,14 +46,14 @@ class KernelLibrary {
     return {*module};
   }
 
-  // The kernel with its buffers bound, in its order. K: a wgsl::Kernel or one of those that are traced.
+  // Binds the kernel's buffers in its order. K: a wgsl::Kernel or a TracedKernel.
   template <class K, class... E>
   Result<RecordedDispatch> record(const K& kernel, const Extent& extent, const View<E>&... views) {
     return record_views(kernel.module, extent, ViewsOf<typename K::Bindings>::pack(views...));
   }
 
  private:
-  // The rest of the templates above, which a page has to fetch but once.
+  // The part of the templates above that does not depend on their parameters, to keep the web build small.
   using Maker = void (*)();
   using Equal = bool (*)(const void* a, const void* b);
   struct Traced {
@@ -70,7 +70,7 @@ class KernelLibrary {
   Device& device_;
   std::string dir_;
   std::map<std::string, const Pipeline*> loaded_;  // by file name
-  std::map<Maker, std::deque<Traced>> traced_;     // few of each, in places where they stay
+  std::map<Maker, std::deque<Traced>> traced_;     // few per maker; a deque keeps addresses valid
 };
 
 }  // namespace tern::gpu

@@ -1,4 +1,4 @@
-// Kernels are traced once for what they are made from.
+// Kernels are traced once per maker and arguments.
 #include "backend/gpu/record/kernel_library.h"
 
 #include "backend/gpu/device/device_test_support.h"
@@ -32,7 +32,7 @@ TEST_F(KernelLibraryTest, TracesOnceForTheSameArguments) {
   EXPECT_EQ(&kernels.traced(counted_add, {.width = 64}).module, &small.module);
   EXPECT_EQ(n_traced, 2);
 
-  // Every argument counts, and so does who makes the kernel of them.
+  // Every argument counts, and so does the function that makes the kernel.
   EXPECT_EQ(kernels.traced(counted_softcap, {.width = 64}, 20.0f).module.text, softcap({.width = 64}, 20).module.text);
   EXPECT_EQ(kernels.traced(counted_softcap, {.width = 64}, 30.0f).module.text, softcap({.width = 64}, 30).module.text);
   EXPECT_EQ(kernels.traced(add_bias, {.width = 64}).module.text, add_bias({.width = 64}).module.text);

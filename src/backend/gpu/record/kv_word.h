@@ -1,4 +1,4 @@
-// From the type of keys and values to that of the words that kernels take.
+// Maps the type of keys and values to the word type of the kernels.
 #pragma once
 
 #include "backend/gpu/kernels/kv_cache.h"
@@ -7,7 +7,7 @@
 
 namespace tern::gpu {
 
-// body.operator()<KvWord>(), with what kernels take for this type (kernels/kv_cache.h).
+// Calls body.operator()<KvWord>() with the kernels' word type for `type` (kernels/kv_cache.h).
 template <class Body>
 auto with_kv_word(KvType type, Body&& body) {
   switch (type) {

@@ -24,7 +24,7 @@ constexpr std::string_view kTooLarge = "its layers are more than the GPU binds a
 
 enum Matrix { kQuery, kKey, kValue, kOutput, kGate, kUp, kDown };
 
-// Codings may differ.
+// Equal but for the codings of the matrices.
 bool are_alike(const LayersInOne::Layer& a, const LayersInOne::Layer& b) {
   const auto same = [](const Tensor* v, const Tensor* w) { return v->rows == w->rows && v->cols == w->cols; };
   const auto same_row = [](const Tensor* v, const Tensor* w) { return v->cols == w->cols; };
@@ -33,14 +33,14 @@ bool are_alike(const LayersInOne::Layer& a, const LayersInOne::Layer& b) {
          a.x == b.x && a.eps == b.eps && a.head_eps == b.head_eps && a.is_ternary == b.is_ternary;
 }
 
-// Whether the five steps of the layer's number `nth` follow each other: each reads what the one before has written.
+// True if layer number `nth`'s five steps form a chain: each reads what the previous one writes.
 bool are_chained(SlotId x, SlotId q, int qkv_layer, const step::Attention& attention, const auto& output,
                  const auto& glu, const auto& down, int nth) {
   return output.x == x && glu.in == x && down.x == x && attention.q == q && output.in == attention.out &&
          down.in == glu.out && qkv_layer == nth && attention.layer == nth;
 }
 
-// The five steps of a layer from steps[i] on, where that is what is there.
+// The layer that starts at steps[i], if its five steps are there.
 Result<LayersInOne::Layer> ternary_layer_at(const Plan& plan, size_t i, const step::Attention& attention, int nth) {
   const auto* qkv = step_at<step::TernaryQkv>(plan, i);
   const auto* output = step_at<step::TernaryLinearAdd>(plan, i + 2);
@@ -58,7 +58,7 @@ Result<LayersInOne::Layer> ternary_layer_at(const Plan& plan, size_t i, const st
       .eps = qkv->norm.eps,
       .is_ternary = true,
   };
-  // Before the first layer it is a step of its own.
+  // Before the first layer, the norm is a step of its own.
   const auto* norm = i > 0 ? step_at<step::RmsNormQuantize>(plan, i - 1) : nullptr;
   if (norm && norm->out == qkv->in) layer.x = norm->in, layer.gains[0] = norm->gain, layer.eps = norm->eps;
   for (const float eps : {output->norm.eps, glu->norm.eps, down->norm.eps}) {
@@ -96,7 +96,7 @@ Result<LayersInOne::Layer> float_layer_at(const Plan& plan, size_t i, const step
   return layer;
 }
 
-// What the kernels take the shapes of the others to be, from those of some.
+// Checks the shapes that the kernels derive from other shapes.
 bool have_shapes(const LayersInOne::Layer& l) {
   const HeadShape& h = l.heads;
   const auto q = static_cast<int>(h.n_heads * h.head_dim), kv = static_cast<int>(h.n_kv_heads * h.head_dim);
@@ -130,7 +130,7 @@ bool begins_layer(const Plan& plan, size_t i) {
   return step_at<step::TernaryQkv>(plan, i) || step_at<step::FloatQkv>(plan, i);
 }
 
-// That one layer is as the next; where they begin and end.
+// Finds the first and last layer, and checks that all layers are alike.
 Result<LayersInOne> find_layers(const Plan& plan) {
   LayersInOne found;
   size_t i = 0;
@@ -157,12 +157,13 @@ Result<LayersInOne> find_layers(const Plan& plan) {
   return found;
 }
 
-// The invocations of a workgroup: 16 subgroups, or as many as a subgroup has lanes, for their sums are added up by one.
+// Invocations per workgroup: 16 subgroups, but at most as many as a subgroup has lanes, since one subgroup adds up
+// their sums.
 uint32_t workgroup_for(const Limits& limits, uint32_t subgroup) {
   return std::min({limits.invocations, 512u, subgroup * subgroup});
 }
 
-// The kinds of layers that there are.
+// The distinct kinds of layers.
 Result<std::vector<FloatLayersConfig::Kind>> find_kinds(std::span<const LayersInOne::Layer> layers) {
   std::vector<FloatLayersConfig::Kind> kinds;
   for (size_t l = 0; l < layers.size(); ++l) {
@@ -196,7 +197,7 @@ Result<FloatLayersConfig> float_config(const Device& device, std::span<const Lay
   c.heads_normed = layers.front().head_eps.has_value();
   c.head_eps = layers.front().head_eps.value_or(0);
   if (!fits(c)) return no("the model's shape, or the format of its weights");
-  // Where workgroup memory is small, attention goes through it in steps.
+  // If workgroup memory is small, attention processes fewer heads at a time.
   while (c.heads_at_once > 1 && float_layers_workgroup_bytes(c) > device.limits().workgroup_bytes) c.heads_at_once /= 2;
   if (!c.place_matrices(device.limits().offset_alignment)) return no(kTooLarge);
   return c;
@@ -222,14 +223,14 @@ Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool i
   shape.caps = caps_of(device);
   shape.caps.subgroup = f.subgroup_min;
   shape.workgroup = workgroup_for(device.limits(), shape.caps.subgroup);
-  if (device.adapter().type == AdapterType::kSoftware) {  // as many workgroups as it has threads, which may be two
+  if (device.adapter().type == AdapterType::kSoftware) {  // as many workgroups run as it has threads, maybe two
     shape.in_turns = true;
     shape.most_splits = 4;
     shape.lanes_of_result = 2;
     shape.most_rows = ceil_div(shape.d_model, 2u);
     shape.kv_heads_of_workgroup = ceil_div(l.heads.n_kv_heads, 2u);
   }
-  // Where a layer's matrices are, each from a multiple of what offsets have to be on.
+  // Place the layer's matrices, each aligned as offsets must be.
   const uint32_t alignment = device.limits().offset_alignment;
   uint32_t room = 0, n_buffers = 7;
   if (l.is_ternary) {
@@ -262,7 +263,7 @@ Result<TernaryRowsConfig> rows_in_one(const Device& device, const LayersInOne& l
   TernaryRowsConfig c = rows_config(*of_one, rows);
   if (device.adapter().type != AdapterType::kSoftware) c.most_rows = std::min(c.most_rows, 64u);
   if (!fits(c)) return no("the model's shape, for several rows");
-  // Where workgroup memory is small, attention goes through it in steps, and rows in pieces.
+  // If workgroup memory is small, attention processes fewer heads at a time, and rows are staged in pieces.
   while (ternary_rows(c).module.needs.workgroup_bytes > device.limits().workgroup_bytes) {
     if (c.heads_at_once > 1) {
       c.heads_at_once /= 2;

@@ -1,5 +1,5 @@
-// Which plans and devices there is one dispatch for that computes all layers of a token (record/one_dispatch.h), and
-// how it is laid out.
+// Decides for which plans and devices a megakernel computes all layers of a token (record/one_dispatch.h), and how it
+// is laid out.
 #pragma once
 
 #include <array>
@@ -16,19 +16,19 @@
 
 namespace tern::gpu {
 
-// The steps of a plan that one dispatch can compute, and the shape that they have in common.
+// The steps of a plan that the megakernel can compute, and their common shape.
 struct LayersInOne {
   struct Layer {
     SlotId x;
     std::array<const Tensor*, 7> matrices;  // of queries, keys, values, output, gate, up, down
-    std::vector<const Tensor*> gains;       // in the order in which the kernel has them
+    std::vector<const Tensor*> gains;       // in the kernel's order
     HeadShape heads;
     int rope = 0;  // of Config::ropes
     RopePairs pairs = {};
     int window = 0;  // 0: all positions are seen
     GluAct act = {};
     float eps = 0;
-    std::optional<float> head_eps = {};  // of the norms of queries' and keys' heads
+    std::optional<float> head_eps = {};  // for the norms of the heads of queries and keys
     bool is_ternary = false;
   };
   std::vector<Layer> layers;
@@ -40,12 +40,12 @@ struct LayersInOne {
     return std::visit([](const auto& c) -> const LayersShape& { return c; }, config);
   }
 };
-// kNotSupported, saying what the plan or the device has or lacks. int8_x: Layouts::int8_x.
+// kNotSupported, with the reason. int8_x: Layouts::int8_x.
 Result<LayersInOne> layers_in_one(const Device& device, const Plan& plan, bool int8_x);
 // The same for a token of each of up to `rows` sequences.
 Result<TernaryRowsConfig> rows_in_one(const Device& device, const LayersInOne& layers, uint32_t rows);
 
-// A layer's matrices as they are asked for: queries, keys and values together.
+// A layer's matrices as WeightStore is asked for them: queries, keys and values together.
 std::array<std::span<const Tensor* const>, 5> bound_matrices(const LayersInOne::Layer& layer);
 
 }  // namespace tern::gpu

@@ -9,7 +9,7 @@
 namespace tern::gpu {
 namespace {
 
-// "16x1x512": up to six numbers, as many as there are.
+// Numbers as in "16x1x512": up to six.
 struct Numbers {
   std::array<uint32_t, 6> values = {};
   size_t n = 0;
@@ -56,7 +56,7 @@ PromptTile* tile_of(Layouts& l, std::string_view name) {
   return found == std::end(all) ? nullptr : found->second;
 }
 
-// In place of the one for as many tokens, or beside those there are; without rows there is none.
+// Replaces the tile for the same number of tokens, or adds one; a tile with 0 rows removes it.
 bool set_tile(std::vector<Layouts::FewTile>& tiles, const Layouts::FewTile& tile) {
   const bool is_some = std::has_single_bit(tile.tokens) && tile.tokens >= 16 && tile.tokens <= 128;
   if (!is_some || tile.rows % 16 != 0) return false;
@@ -170,7 +170,7 @@ bool apply_setting(Layouts& layouts, std::string_view setting) {
 }
 
 std::vector<Knob> knobs(bool is_ternary) {
-  // First what most of the time goes to.
+  // In order of the time at stake.
   const std::vector<std::string> matvecs = {"8x1x128",  "8x2x256",  "16x1x128", "16x1x256",
                                             "16x2x256", "16x1x512", "32x1x256", "32x2x256"};
   const std::vector<std::string> heads = {"16x1x256", "16x4x256", "32x1x256", "32x2x256", "32x4x256"};

@@ -1,4 +1,4 @@
-// Layouts as text, for what tries others: "square=16x1x512" sets Layouts::square.
+// Settings of layouts as text, for tools that try other layouts: "square=16x1x512" sets Layouts::square.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace tern::gpu {
 
-// False where there is no such setting or its values are not of its kind; it may still not suit the device.
+// False if there is no such setting or its value has the wrong form. A valid setting may still not suit the device.
 bool apply_setting(Layouts& layouts, std::string_view setting);
 
-// A layout that matters to a model, and the values that `tern tune` tries.
+// A setting that matters to a model, and the values that `tern tune` tries.
 struct Knob {
   std::string name;
-  bool is_of_prompts = false;  // else of decoding
+  bool is_of_prompts = false;  // false: of decoding
   std::vector<std::string> values;
 };
 std::vector<Knob> knobs(bool is_ternary);
 
-// Whether a knob has this value: nothing else is taken from a file.
+// True if this is one of the values of a knob: no other settings are accepted from a file.
 bool is_of_a_knob(std::string_view setting);
 
 }  // namespace tern::gpu

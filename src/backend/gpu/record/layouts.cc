@@ -12,7 +12,7 @@ namespace tern::gpu {
 Caps caps_of(const Device& device) {
   const Features& f = device.features();
   Caps caps{.packed_dot = f.packed_dot, .subgroup = f.subgroups ? f.subgroup_min : 0};
-  if (caps.subgroup < 4) caps.subgroup = 0;  // too small to be worth it
+  if (caps.subgroup < 4) caps.subgroup = 0;  // smaller ones are not worth using
   return caps;
 }
 
@@ -26,7 +26,7 @@ Layouts layouts_for(const Device& device, std::span<const std::string> without) 
                                &layouts.float_square, &layouts.float_wide, &layouts.float_glu, &layouts.float_qkv}) {
     *layout = {1, 1, 16};
   }
-  // Rows that share what they load of float activations, as far as that pays for the longer text.
+  // Rows share the float activations they load, as long as that outweighs the longer text.
   for (MatvecLayout* layout : {&layouts.head, &layouts.float_square, &layouts.float_wide, &layouts.float_qkv}) {
     layout->rows_per_group = 4;
   }
@@ -54,9 +54,9 @@ Activation activation(GluAct act) {
 
 uint32_t attention_workgroup(const Device& device, uint32_t wanted, uint32_t head_dim_of_codes) {
   const Limits& limits = device.limits();
-  uint32_t values_each = caps_of(device).subgroup > 0 ? 6 : 16;  // reductions take the rest
+  uint32_t values_each = caps_of(device).subgroup > 0 ? 6 : 16;  // the rest is for reductions
   if (head_dim_of_codes > 0) {
-    const uint32_t more = kv_weights_per_position<wgsl::I8x4>(head_dim_of_codes) - 1;  // for each position of a chunk
+    const uint32_t more = kv_weights_per_position<wgsl::I8x4>(head_dim_of_codes) - 1;  // per position of a chunk
     const AttentionConfig any{.heads = {1, 1, head_dim_of_codes}, .caps = {}, .workgroup = head_dim_of_codes};
     values_each += ceil_div(more, fit(any).per_pos);
   }

@@ -51,7 +51,7 @@ Result<void> OneDispatch::ready(uint32_t workgroups, int n_rows, int n_pos) {
   return {};
 }
 
-// That all matrices are where the kernel takes them to be.
+// Checks that all matrices are where the kernel expects them.
 Result<void> OneDispatch::check_places(WeightStore& weights) const {
   CHECK(matrices_ && matrices_->bytes() == layers_.matrices.bytes);
   const auto* floats = std::get_if<FloatLayersConfig>(&layers_.config);
@@ -71,7 +71,7 @@ Result<void> OneDispatch::check_places(const TernaryLayersConfig& c, WeightStore
 }
 
 Result<void> OneDispatch::check_places(const FloatLayersConfig& c, WeightStore& weights) const {
-  uint64_t units = 0, words = 0;  // of the layers before
+  uint64_t units = 0, words = 0;  // of the preceding layers
   for (size_t l = 0; l < layers_.layers.size(); ++l) {
     const FloatLayersConfig::Kind& kind = c.kind_of(static_cast<uint32_t>(l));
     std::vector<const FloatLayersConfig::Matrix*> places{&kind.qk};
@@ -93,7 +93,7 @@ Result<void> OneDispatch::check_places(const FloatLayersConfig& c, WeightStore& 
   return {};
 }
 
-// The norms' gains of each layer side by side, and behind them a ternary one's scales.
+// Uploads each layer's norm gains side by side, followed by a ternary layer's scales.
 Result<void> OneDispatch::put_vectors() {
   const auto n = std::visit([](const auto& c) { return c.layer_values(); }, layers_.config);
   std::vector<float> values(layers_.layers.size() * n);
@@ -151,7 +151,7 @@ bool OneDispatch::has_failed(Bytes outcome) {
 
 Result<void> OneDispatch::reset(Patience patience) {
   last_.reset();
-  // A look takes about a microsecond; of a software device much less than what it waits for.
+  // One read takes about a microsecond; on a software device, much less than the work that it waits for.
   const uint32_t unit = device_.adapter().type == AdapterType::kSoftware ? 1'000'000 : 1'000;
   std::vector<uint32_t> words(shape().n_words());
   words[LayersShape::kPatience] = patience == Patience::kUsual ? 50 * unit : unit;

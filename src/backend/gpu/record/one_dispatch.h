@@ -1,5 +1,5 @@
-// All layers of a token as one dispatch (kernels/layers_shape.h): what it needs beside what the steps need, and what is
-// known of how it does.
+// The megakernel that computes all layers of a token in one dispatch (kernels/layers_shape.h): its resources beyond
+// those of the steps, and its state.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,13 @@ namespace tern::gpu {
 
 class OneDispatch {
  public:
-  // After the weights have been uploaded, the layers' matrices together.
+  // Call after the weights have been uploaded, with the layers' matrices together.
   static Result<std::unique_ptr<OneDispatch>> create(Device& device, KernelLibrary& kernels, WeightStore& weights,
                                                      LayersInOne layers);
-  // Its pipeline, which needs no weights.
+  // The megakernel's pipeline, which needs no weights.
   static Result<const Pipeline*> pipeline(KernelLibrary& kernels, const LayersInOne& layers);
-  // Of the same layers, for a token of each of `fewest` to `most` sequences. kNotSupported, saying why.
+  // A megakernel for the same layers, for one token each of `fewest` to `most` sequences. kNotSupported, with the
+  // reason.
   Result<std::unique_ptr<OneDispatch>> for_rows(int fewest, int most) const;
 
   int first_step() const { return layers_.first_step; }
@@ -28,20 +29,20 @@ class OneDispatch {
   SlotId x() const { return layers_.layers.front().x; }
   int rope() const { return layers_.layers.front().rope; }
 
-  // x: the slot's rows. For stores whose layers are together, of keys and values as f16. `when`: for which runs.
+  // x: the slot's rows. `store` must keep its layers together, with f16 keys and values. `when`: the runs it is for.
   Result<RecordedDispatch> record(const BufferView& x, const BufferView& angles, const BufferView& params,
                                   const GpuKvStore& store, const When& when) const;
 
-  // As if it had never run. Before each run with another number of workgroups, or rows, than the last, or with a
-  // history that is not short after one that was (LayersShape): the words of parts that nobody wrote in the last token
-  // may have any tag. Every wait looks at a word at most so often. kForTrials: enough to see whether workgroups run at
-  // the same time, without waiting long where they do not.
+  // Resets the words to their state before the first run. Required before a run whose number of workgroups or rows
+  // differs from the last run's, or whose history is long when the last run's was short (LayersShape): words of parts
+  // that the last token did not write may have any tag. `patience` limits how often a wait reads a word. kForTrials is
+  // enough to see whether workgroups run at the same time, without waiting long if they do not.
   enum class Patience { kUsual, kForTrials };
   Result<void> reset(Patience patience);
-  // Before a run with so many workgroups and rows, of the longest history n_pos: resets it where that is needed.
+  // Call before a run with this many workgroups and rows and a longest history of n_pos: resets if needed.
   Result<void> ready(uint32_t workgroups, int n_rows, int n_pos);
 
-  // How many invocations have waited in vain since reset(), then what was copied to token_slot(), for each row a word.
+  // The number of invocations whose wait failed since reset(), then what was copied to token_slot(): one word per row.
   BufferView outcome(size_t n_rows = 1) const { return {words_.get(), 4 * LayersShape::kFailed, 4 + 4 * n_rows}; }
   static bool has_failed(Bytes outcome);
   BufferView token_slot(size_t n_rows = 1) const { return {words_.get(), 4 * LayersShape::kToken, 4 * n_rows}; }
@@ -49,7 +50,7 @@ class OneDispatch {
   int fewest_rows() const { return fewest_rows_; }
   int most_rows() const { return static_cast<int>(shape().tokens); }
 
-  // With how many workgroups it is used for so many rows; 0: it is not.
+  // The workgroups to use for this many rows; 0: use the steps.
   uint32_t workgroups(int n_rows) const { return n_rows >= used_from_ ? workgroups_ : 0; }
   void use(uint32_t workgroups, int from_rows) { workgroups_ = workgroups, used_from_ = from_rows; }
   void leave() { workgroups_ = 0; }

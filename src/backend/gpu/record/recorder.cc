@@ -105,7 +105,7 @@ Result<void> Recorder::norm_quantize(const step::RmsNormQuantize& s, const When&
 
 Result<void> Recorder::record(const step::RmsNormQuantize& s) { return norm_quantize(s, {}); }
 
-// A host's way to compute: plans for this backend have none (plan/plan.h, Fusions).
+// Only hosts compute this way: plans for this backend have no such step (plan/plan.h, Fusions).
 Result<void> Recorder::record(const step::QuantizeBlocks&) {
   return fail(ErrorCode::kNotSupported, "the webgpu backend multiplies floats as they are, not int8 blocks of them");
 }

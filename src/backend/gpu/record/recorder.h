@@ -1,6 +1,6 @@
-// Turns the plan's steps into recorded dispatches: chooses kernels and how they are laid out, and binds their buffers.
-// recorder_ternary.cc has the ternary layers, recorder_float.cc the float ones, recorder_attention.cc attention and
-// what leads up to it, recorder.cc the rest.
+// Turns the plan's steps into recorded dispatches: chooses kernels and their layouts, and binds buffers.
+// recorder_ternary.cc: ternary layers; recorder_float.cc: float layers; recorder_attention.cc: attention and the steps
+// before it; recorder.cc: the rest.
 #pragma once
 
 #include <algorithm>
@@ -48,20 +48,20 @@ struct RecorderContext {
   int max_batch;
   Layouts layouts;
   const OneDispatch* one = nullptr;                            // null: there is none
-  std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // of the same layers, for several rows
+  std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // the same layers, for several rows
   const HeadCopy* head_copy = nullptr;                         // null: all logits are always computed
-  const DeviceSampler* sampler = nullptr;                      // not null where there is a head_copy
+  const DeviceSampler* sampler = nullptr;                      // not null if there is a head_copy
 };
 
-// Whether the device has them, and they are worth it.
+// True if the device has f16 subgroup matrices and they are worth using.
 bool has_f16_matrices(const Device& device, const Layouts& layouts);
-// Of attention on them; none where it is done without.
+// The layout of attention on subgroup matrices; none if they are not used.
 std::optional<MatrixAttentionConfig> matrix_attention_config(const Device& device, const Layouts& layouts,
                                                              int max_batch, const step::Attention& s);
 
 class Recorder {
  public:
-  // `store`'s buffers are what is bound: the program is for as long as they stay (GpuKvStore::version).
+  // The program binds `store`'s buffers, so it is valid as long as they are (GpuKvStore::version).
   Recorder(const RecorderContext& context, const GpuKvStore& store, Program& program);
 
   Result<void> record_all();
@@ -85,7 +85,7 @@ class Recorder {
     return {};
   }
 
-  // The layers as one dispatch.
+  // Records the megakernels.
   Result<void> record_layers();
   bool is_in_one(int step) const;
 
@@ -134,24 +134,25 @@ class Recorder {
   Result<void> normed_linear(const step::TernaryLinearAdd& s);
   Result<void> glu_few(SlotId in, const step::TernaryGlu& s);
   Result<void> glu_many(SlotId in, const step::TernaryGlu& s, const When& when);
-  // Kernels for several tokens, and for which runs; none where there is no room, or the device is not made for them.
+  // A kernel for several tokens, and the runs it is for. The list is empty if there is no room, or the device does not
+  // suit it.
   struct InColumns {
     TernaryConfig layout;
     ColumnsConfig columns;
     Extent extent;
   };
-  std::vector<InColumns> in_columns(const TernaryConfig& one, int last) const;  // up to so many tokens
-  // The most rows at a time that `one`, of a matrix of so many columns, can be laid out for; 1: only one.
+  std::vector<InColumns> in_columns(const TernaryConfig& one, int last) const;  // up to `last` tokens
+  // The number of rows at a time, at most `wanted`, for which `one` can be laid out; 1: only one.
   uint32_t fitting_columns(const TernaryConfig& one, uint32_t wanted) const;
   TernaryConfig columns_layout(const TernaryConfig& one) const;
-  // Of layers that norm what they read: how many tokens the vector kernels are for. The same for all of a plan, since
-  // those before leave the statistics that those after need.
+  // For layers that norm what they read: the most tokens for which the vector kernels run. The same for the whole plan,
+  // since each layer writes the statistics that the next one needs.
   int most_in_columns() const;
   When few_normed() const { return {.max_tokens = c_.layouts.serial ? INT_MAX : most_few_}; }
   When many_normed() const { return {.min_tokens = most_few_ + 1}; }
   TernaryConfig linear_config(const Tensor& w, Store store) const;
   TernaryConfig ternary_config(const Tensor& w, const MatvecLayout& layout) const;
-  // The layout for subgroup matrices, where this device has any that serve.
+  // The layout for subgroup matrices; none if this device has no suitable ones.
   std::optional<TernaryMatrixMatmulConfig> matrix_config(const Tensor& w, uint32_t n_matrices,
                                                          const PromptTile& tile) const;
   std::vector<Tiled<TernaryMatrixMatmulConfig>> matrix_configs(const Tensor& w, uint32_t rows, uint32_t n_matrices,
@@ -165,11 +166,11 @@ class Recorder {
     When when;
   };
   Result<std::vector<FloatRead>> float_reads(SlotId in, const step::FloatNormOnRead& norm, const When& few);
-  // For which runs a matrix is multiplied in tiles: from kMatmulTokens on where there are no kernels for several rows
-  // (in_columns), else from Layouts::few_tiles_from on where there are tiles for few tokens, and from float_tiles_from
-  // on where not.
+  // The runs in which a matrix is multiplied in tiles. If there are no kernels for several rows (in_columns): from
+  // kMatmulTokens on. Otherwise from Layouts::few_tiles_from on if there are tiles for few tokens, else from
+  // float_tiles_from on.
   When in_float_tiles(const Tensor& w, const WeightCoding& coding, const MatvecLayout& layout) const;
-  // The same for few rows at a time, where there is room in workgroup memory; else with one column.
+  // `config` for a few rows at a time if workgroup memory allows, otherwise with one column.
   FloatLinearConfig in_columns(FloatLinearConfig config, Rows rows) const;
   FloatLinearConfig float_config(const Tensor& w, const WeightCoding& coding, const FloatRead& read,
                                  const MatvecLayout& layout) const;
@@ -177,18 +178,18 @@ class Recorder {
   Result<View<wgsl::Vec4<wgsl::F32>>> gain_view(const FloatRead& read);
   Result<void> float_matvec(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out, Store store,
                             const MatvecLayout& layout);
-  // out = (matrices, rows after rows) · in, or += that.
+  // out = (matrices, rows after rows) · in, or out += that.
   Result<void> float_linear_step(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm,
                                  SlotId out, Store store, const MatvecLayout& layout);
-  bool has_f16_matrices() const;  // that are worth it
-  // The layout for subgroup matrices, where this device has any that serve.
+  bool has_f16_matrices() const;  // worth using
+  // The layout for subgroup matrices; none if this device has no suitable ones.
   std::optional<FloatMatrixMatmulConfig> float_matrix_config(const Tensor& w, const WeightCoding& coding,
                                                              uint32_t n_matrices, const PromptTile& tile) const;
   std::vector<Tiled<FloatMatrixMatmulConfig>> float_matrix_configs(const Tensor& w, const WeightCoding& coding,
                                                                    uint32_t n_matrices, uint32_t rows,
                                                                    const When& when) const;
-  // For so few tokens that tiles of many would leave most of the GPU idle: such tiles for `fewest` to `most` rows of x,
-  // each for as many as it holds, the last one for all that are left.
+  // Tiles for few tokens, where tiles for many would leave most of the GPU idle: for `fewest` to `most` rows of x. Each
+  // tile is for up to its own number of rows, the last one for all beyond.
   struct FewTokens {
     FloatMatrixMatmulConfig config;
     int fewest, most;
@@ -199,8 +200,8 @@ class Recorder {
     View<wgsl::Vec4<wgsl::F16>> x;
     View<wgsl::F32> scales;
   };
-  // `in` as f16, normed where there is a norm: the batch's rows, or those whose logits are wanted. From row `rest_at`
-  // on what rounding took from them, unless it is 0.
+  // `in` as f16, normed if there is a norm: the batch's rows, or those whose logits are wanted. Unless rest_at is 0,
+  // the rounding errors follow from row `rest_at` on.
   Result<HalvedTokens> halve_tokens(SlotId in, const step::FloatNormOnRead& norm, const When& when, Rows rows,
                                     uint32_t rest_at = 0);
   Result<SlotId> normed_input(SlotId in, const step::FloatNormOnRead& norm, const When& when);
@@ -208,8 +209,8 @@ class Recorder {
                             SlotId out, Store store, const When& when);
   Result<void> glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
 
-  // Norms inside other steps. The first gives the int8 slot of a step's input, and records the norm that fills it where
-  // the step's own kernel does not norm.
+  // Norms inside other steps. int8_input() returns the int8 slot of a step's input. If the step's own kernel does not
+  // norm, it records the norm that fills the slot.
   Result<SlotId> int8_input(SlotId in, const step::NormOnRead& norm);
   bool norms_on_read(SlotId in, const step::NormOnRead& norm) const;
   struct NormViews {
@@ -224,13 +225,13 @@ class Recorder {
   };
   Result<NextViews> next_views(const step::StatsOnWrite& next, uint32_t n_parts);
 
-  // Several rows on subgroup matrices (recorder_batches.cc): which runs these kernels are for, and how they are laid
-  // out; none where the device has no matrices that serve.
+  // Several rows on subgroup matrices (recorder_batches.cc): the kernels' layouts and the runs they are for; none if
+  // the device has no suitable matrices.
   struct InBatches {
     TernaryBatchConfig config;
     Extent extent;
   };
-  // `side_rows`: of weights, that a side of a workgroup is to have; 0: any.
+  // `side_rows`: rows of weights for each side of a workgroup; 0: any.
   std::optional<TernaryBatchConfig> batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
                                                  uint32_t tokens) const;
   std::vector<InBatches> batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
@@ -242,20 +243,22 @@ class Recorder {
   bool has_batches(const step::TernaryGlu& s) const;
   bool has_batches(const step::TernaryQkv& s) const;
   int last_before(std::span<const InBatches> batches) const;
-  // The rows of several tokens as int8, and what puts them there for `batches`.
+  // The int8 rows of several tokens; records the kernel that writes them for `batches`.
   Result<View<QuantizedWords>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
                                            std::span<const InBatches> batches);
-  // Records a step for such runs; up to how many tokens another kernel is needed. `one`: the layout for one row.
+  // Records a step for these runs. Returns the most tokens for which another kernel is needed. `one`: the layout for
+  // one row.
   Result<int> in_batches(const step::TernaryLinearAdd& s, const TernaryConfig& one, const NormViews& norm,
                          const NextViews& next);
   Result<int> in_batches(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
                          const NextViews& next);
   Result<int> in_batches(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm);
-  // The head for many rows of logits, from so many on; false where this device or format has no such kernel.
+  // The rows of logits from which the head is a matrix product. The *_matmul functions return false if this device or
+  // format has no such kernel.
   int head_products_from(const Tensor& w) const {
     return std::max(2, w.format == Format::kF16 ? c_.layouts.head_matrices_from : c_.layouts.head_tiles_from);
   }
-  // The best logits by way of the head's copy (recorder_head.cc).
+  // The best logits found with the head's copy (recorder_head.cc).
   Result<void> best_logits(const step::FloatLinear& s);
   Result<void> estimates(const Tensor& w, std::span<const FloatRead> reads);
   Result<void> best_of_estimates(const step::FloatLinear& s, const FloatRead& read);
@@ -287,9 +290,9 @@ class Recorder {
   template <class KvWord>
   Result<void> heads_as(const step::FloatHeads& s, const When& when);
   AttentionConfig attention_config(const step::Attention& s, uint32_t wanted_workgroup) const;
-  // For how many tokens which size of workgroups, with what there is room for.
+  // Workgroup sizes that fit the device, each from a number of tokens on.
   std::vector<Layouts::AttentionSize> attention_workgroups(const step::Attention& s) const;
-  // Whether attention of one token of each sequence makes its heads itself.
+  // True if attention makes its heads itself when each sequence has one token.
   bool makes_heads(const step::Attention& s) const;
   template <class KvWord>
   Result<void> attention_as(const step::Attention& s);
@@ -303,7 +306,7 @@ class Recorder {
   template <class KvWord>
   Result<void> attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
                             const AttentionOut& out);
-  // The layout for subgroup matrices, where this device has any that serve.
+  // Takes up to four heads that share keys and values in one workgroup.
   template <class KvWord>
   Result<void> attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
                                    const AttentionOut& out);
@@ -314,20 +317,20 @@ class Recorder {
   TernaryQkvConfig qkv_config(const step::TernaryQkv& s) const;
   template <class KvWord>
   Result<void> qkv_as(SlotId in, const step::TernaryQkv& s);  // in: int8
-  // The three layers one by one, with RoPE and the write to the cache.
+  // The three projections one by one, then RoPE and the KV-cache write.
   using LinearRecorder = std::function<Result<void>(SlotId in, const Tensor& w, SlotId out)>;
   Result<void> qkv_in_steps(SlotId in, const step::TernaryQkv& s, const LinearRecorder& linear, const When& when);
-  // The three layers as one on subgroup matrices, and then their heads; false where the device has none that serve.
+  // The three projections as one on subgroup matrices, then their heads; false if the device has no suitable matrices.
   Result<bool> qkv_on_matrices(SlotId in, const step::TernaryQkv& s, const When& when);
   Result<View<WeightScales>> scales(float a, float b = 0, float c = 0);
 
-  // Which runs the vector kernels are for, and whether there are others.
+  // The runs that the vector kernels are for, and whether there are matrix kernels too.
   When few_tokens() const { return before(kManyTokens); }
   When before(const When& many) const { return c_.layouts.serial ? When{} : When{.max_tokens = many.min_tokens - 1}; }
   bool has_matmuls() const { return c_.max_batch >= kMatmulTokens && !c_.layouts.serial; }
   Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
   uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }
-  uint32_t workgroup(uint32_t wanted) const;  // as much of it as the device allows
+  uint32_t workgroup(uint32_t wanted) const;  // limited to what the device allows
   uint32_t lanes(uint32_t wanted) const { return lanes_of(caps_, wanted); }
   Extent per_column(SlotId slot) const;  // one invocation per value of the slot's rows
   View<wgsl::U32> params() const { return {{&c_.work.params(), 0, 0}}; }
@@ -338,10 +341,10 @@ class Recorder {
   Caps caps_;
   int step_ = 0;
   Way way_ = Way::kAny;
-  int fewest_best_ = 0, most_best_ = INT_MAX;  // n_best of the runs that steps are recorded for
+  int fewest_best_ = 0, most_best_ = INT_MAX;  // n_best of the runs that are being recorded
   int most_few_ = INT_MAX;                     // until it is known
-  std::map<int, uint32_t> n_parts_;            // of the statistics in a slot, as the step that writes them leaves them
-  // While one token runs, the row whose logits are wanted is the only one: the copy is left out.
+  std::map<int, uint32_t> n_parts_;            // of the statistics in a slot, set by the step that writes them
+  // With one token, the only row is the one whose logits are wanted, and the copy is skipped.
   std::optional<step::SelectRows> alias_;
 };
 

@@ -1,4 +1,4 @@
-// Attention, and what leads up to it: projections, RoPE, the write to the cache.
+// Attention and the steps before it: projections, RoPE, the KV-cache write.
 #include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/grouped_attention.h"
 #include "backend/gpu/kernels/qkv_heads.h"
@@ -126,7 +126,7 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
   const int split_from = c_.layouts.split_attention_from;
   const bool splits = c_.plan.config.n_ctx >= split_from && (s.window == 0 || s.window >= split_from);
   const AttentionOut out{c_.work.floats(s.out), next};
-  int last_slice = INT_MAX;  // of those that are left to the other kernels
+  int last_slice = INT_MAX;  // of the runs that are left to the other kernels
   if constexpr (!std::same_as<KvWord, wgsl::F32>) {
     if (const auto matrices = matrix_attention_config(c_.device, c_.layouts, c_.max_batch, s)) {
       const When when{.slices = Slices::kLonger,
@@ -141,7 +141,7 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
       last_slice = when.min_slice - 1;
     }
   }
-  // For each of these numbers of tokens, and positions.
+  // Records for first to last tokens, by number of positions.
   const auto attention_for = [&](int first, int last, const auto& record) -> Result<void> {
     if (first > last) return {};
     if (!splits) return record(When{.min_tokens = first, .max_tokens = last, .max_slice = last_slice});
@@ -150,7 +150,7 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
       TRY_STATUS(record(
           When{.min_tokens = first, .max_tokens = last_few, .max_pos = split_from - 1, .max_slice = last_slice}));
     }
-    // Many tokens fill the GPU without splitting.
+    // Many tokens fill the GPU without splits.
     const int first_many = std::max(first, kMatmulTokens);
     return first_many <= last ? record(When{.min_tokens = first_many, .max_tokens = last, .max_slice = last_slice})
                               : Result<void>{};
@@ -175,7 +175,7 @@ Result<void> Recorder::attention_as(const step::Attention& s) {
   return splits ? attention_in_splits<KvWord>(s, next) : Result<void>{};
 }
 
-// None where heads are not taken together on this device.
+// None if this device does not group heads.
 template <class KvWord>
 std::optional<AttentionConfig> Recorder::grouped_config(const step::Attention& s, uint32_t wanted_workgroup,
                                                         uint32_t max_splits) const {
@@ -234,7 +234,7 @@ std::vector<Layouts::AttentionSize> Recorder::attention_workgroups(const step::A
   return sizes;
 }
 
-// The kernel for these runs, and for those of one token of each sequence, where it makes the heads, another.
+// Where attention makes the heads, runs with one token per sequence use another kernel.
 template <class KvWord>
 Result<void> Recorder::attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent,
                                     const AttentionOut& out) {

@@ -1,4 +1,5 @@
-// Several rows on subgroup matrices: the ternary layers of a batch, and the head. A browser has its own (web/).
+// Several rows on subgroup matrices: the ternary layers of a batch, and the head. The web build has its own version
+// (web/).
 #include "backend/gpu/kernels/logits_matrix.h"
 #include "backend/gpu/kernels/ternary_batch.h"
 #include "backend/gpu/record/kv_word.h"
@@ -139,7 +140,7 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
                                   : packed_head_matmul(matrix, w, in, norm, out);
 }
 
-// One part of the activations in f16 is more than the codes of packed weights have; an F16 head needs both.
+// One f16 part of the activations is more precise than the codes of packed weights; an F16 head needs both parts.
 Result<bool> Recorder::packed_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                           const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles_of = [&](const WeightCoding& coding) {

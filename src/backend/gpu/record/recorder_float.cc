@@ -1,4 +1,4 @@
-// The float layers: matrix × vector kernels for a few tokens, matrix × matrix for many, norms inside the former.
+// The float layers: matrix × vector kernels for a few tokens, with norms inside; matrix × matrix kernels for many.
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float_linear.h"
 #include "backend/gpu/kernels/float_matmul.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kForReductions = 4096;  // bytes of workgroup memory
 
-// With such a tile, and as many columns and stages of it as there is room for.
+// A config with this tile, and as many columns and stages as fit.
 std::optional<FloatMatrixMatmulConfig> with_few_tile(const FloatMatrixMatmulConfig& any, const Layouts::FewTile& wanted,
                                                      uint32_t n_matrices, const Limits& limits) {
   const wgsl::MatrixShape& shape = any.shape;
@@ -61,7 +61,7 @@ FloatLinearConfig Recorder::float_config(const Tensor& w, const WeightCoding& co
   config.normed = read.norm != nullptr;
   if (read.norm) config.eps = read.norm->eps;
   const auto has_room = [&] { return staged_bytes(config) + kForReductions <= c_.device.limits().workgroup_bytes; };
-  static_assert(kRun == kInt8Block);  // as on hosts
+  static_assert(kRun == kInt8Block);  // the same on hosts
   config.int8_x =
       c_.plan.int8_on_read && c_.layouts.int8_x && caps_.packed_dot && coding.has_codes() && config.cols % kRun == 0;
   config.int8_x = config.int8_x && has_room();
@@ -78,7 +78,7 @@ FloatLinearConfig Recorder::in_columns(FloatLinearConfig config, Rows rows) cons
   return config;
 }
 
-// The gain of a norm inside the step, or where nobody looks.
+// The gain of a norm inside the step, or an unused buffer.
 Result<View<wgsl::Vec4<wgsl::F32>>> Recorder::gain_view(const FloatRead& read) {
   if (!read.norm) return View<wgsl::Vec4<wgsl::F32>>{{&c_.work.unused_gain(), 0, 0}};
   TRY(const BufferView gain, c_.weights.vector(*read.norm->gain));
@@ -114,8 +114,8 @@ Result<void> Recorder::float_matvec(const FloatMatrix& matrix, const Tensor& w, 
   return {};
 }
 
-// How a step's input is read: by kernels for few tokens, which norm it themselves, and by those for many, for which a
-// kernel of its own norms it first. The row whose logits are wanted may be where it was.
+// How a step's input is read. Kernels for few tokens norm it themselves; for many tokens a separate kernel norms it
+// first. With a single token, the row whose logits are wanted is read in place, without a copy.
 Result<std::vector<Recorder::FloatRead>> Recorder::float_reads(SlotId in, const step::FloatNormOnRead& norm,
                                                                const When& few) {
   if (norm.gain && c_.layouts.serial) {
@@ -138,7 +138,7 @@ When Recorder::in_float_tiles(const Tensor& w, const WeightCoding& coding, const
   return {.min_tokens = std::max(has_few ? l.few_tiles_from : l.float_tiles_from, kMatmulTokens)};
 }
 
-// What the matrix kernels without subgroup matrices read; no workgroup of theirs sees a whole row.
+// The input of matrix kernels without subgroup matrices, normed: none of their workgroups reads a whole row.
 Result<SlotId> Recorder::normed_input(SlotId in, const step::FloatNormOnRead& norm, const When& when) {
   if (!norm.gain) return in;
   TRY_STATUS(rms_norm({in, norm.gain, norm.eps, norm.normed}, in, when));
@@ -158,7 +158,7 @@ std::optional<FloatMatrixMatmulConfig> Recorder::float_matrix_config(const Tenso
                                                                      const PromptTile& tile) const {
   const Features& f = c_.device.features();
   if (!has_f16_matrices() || w.cols % 32 != 0) return std::nullopt;
-  if (w.format == Format::kF32) return std::nullopt;  // f16 would not hold them
+  if (w.format == Format::kF32) return std::nullopt;  // f16 cannot hold them
   using Config = std::optional<FloatMatrixMatmulConfig>;
   return with_largest_matrices(f, [&](const wgsl::MatrixShape& shape) -> Config {
     if (!has_float_matrix_matmul(shape)) return std::nullopt;

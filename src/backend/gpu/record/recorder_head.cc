@@ -1,4 +1,4 @@
-// The head by way of its int8 copy: of the logits of a few rows, only the best.
+// The head with its int8 copy: computes only the best logits of a few rows.
 #include "backend/gpu/kernels/best_logits.h"
 #include "backend/gpu/record/recorder.h"
 
@@ -6,8 +6,8 @@ namespace tern::gpu {
 
 EstimateConfig Recorder::estimate_config(const Tensor& w, uint32_t columns) const {
   const MatvecLayout& layout = columns == 1 ? c_.layouts.estimates : c_.layouts.estimates_of_rows;
-  // As many rows in a workgroup whatever the subgroups: among the greatest of workgroups the n-th greatest is looked
-  // for.
+  // The number of rows per workgroup does not depend on the subgroup size: the n-th largest logit is searched for among
+  // the workgroups' maxima.
   const uint32_t of_row = lanes(layout.lanes), n_groups = layout.workgroup / layout.lanes;
   return fit(EstimateConfig{.rows = static_cast<uint32_t>(w.rows),
                             .cols = static_cast<uint32_t>(w.cols),

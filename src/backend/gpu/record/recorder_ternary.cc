@@ -1,4 +1,4 @@
-// The ternary layers: matrix × vector kernels for a few tokens, matrix × matrix for many, norms inside both.
+// The ternary layers: matrix × vector kernels for a few tokens, with norms inside; matrix × matrix kernels for many.
 #include <bit>
 
 #include "backend/gpu/kernels/ternary_matmul.h"
@@ -48,7 +48,7 @@ Result<Recorder::GluViews> Recorder::glu_views(const step::TernaryGlu& s) {
   return GluViews{.gate = gate.w, .up = up.w, .scale = scale};
 }
 
-// As many rows in a workgroup as the layout for one row has, for the statistics are by workgroup.
+// Keeps the rows per workgroup of the layout for one row, since statistics are per workgroup.
 TernaryConfig Recorder::columns_layout(const TernaryConfig& one) const {
   const MatvecLayout& wanted = c_.layouts.ternary_columns;
   TernaryConfig layout = one;
@@ -245,7 +245,7 @@ Result<void> Recorder::glu_many(SlotId in, const step::TernaryGlu& s, const When
   return use(traced(ternary_glu_matmul, tiles), tiles, when);
 }
 
-// Many tokens are always normed by a kernel of its own, since no workgroup of a matrix kernel reads a whole row.
+// A separate kernel always norms many tokens, since no workgroup of a matrix kernel reads a whole row.
 Result<SlotId> Recorder::int8_input(SlotId in, const step::NormOnRead& norm) {
   if (!norm.gain) return in;
   TRY_STATUS(
@@ -253,8 +253,8 @@ Result<SlotId> Recorder::int8_input(SlotId in, const step::NormOnRead& norm) {
   return norm.quantized;
 }
 
-// A norm can be done by its reader where the step before has left the statistics, and the row is whole vec4s of int8
-// words and fits workgroup memory.
+// A step can norm its input if the previous step wrote the statistics, and the row consists of whole vec4s of int8
+// words and fits into workgroup memory.
 bool Recorder::norms_on_read(SlotId in, const step::NormOnRead& norm) const {
   constexpr uint32_t kReductionBytes = 6144;
   return norm.gain && !c_.layouts.serial && n_parts_.contains(norm.stats.index) && width(in) % 16 == 0 &&
@@ -271,7 +271,7 @@ Result<Recorder::NormViews> Recorder::norm_views(SlotId x, const step::NormOnRea
                    .config = {.eps = norm.eps, .n_parts = n_parts->second}};
 }
 
-// Without a norm to follow, the statistics go where nobody looks.
+// If no norm follows, the statistics go to an unused buffer.
 Result<Recorder::NextViews> Recorder::next_views(const step::StatsOnWrite& next, uint32_t n_parts) {
   if (!next.gain)
     return NextViews{.gain = {{&c_.work.unused_gain(), 0, 0}}, .parts = {{&c_.work.unused_stats(), 0, 0}}};

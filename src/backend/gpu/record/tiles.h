@@ -1,4 +1,4 @@
-// Which tiles matrix kernels have, and which runs they are for.
+// The tiles of matrix kernels, and the runs they are for.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace tern::gpu {
 
-// From how many tokens on the matrix kernels run, instead of the vector kernels once per token; of layers that have
-// kernels for several tokens, from Recorder::most_in_columns(), or in_float_tiles(), on.
+// The number of tokens from which matrix kernels run instead of vector kernels once per token. Layers with kernels for
+// several tokens switch later: after Recorder::most_in_columns(), or at in_float_tiles().
 inline constexpr int kMatmulTokens = 8;
 inline constexpr When kFewTokens{.max_tokens = kMatmulTokens - 1};
 inline constexpr When kManyTokens{.min_tokens = kMatmulTokens};
 
-// Of a matrix kernel that computes `rows` outputs in tiles.
+// The extent of a matrix kernel that computes `rows` outputs in tiles.
 template <class Tiles>
 Extent per_tile(const Tiles& tiles, uint32_t rows, const When& when, Rows of = Rows::kTokens) {
   return {.grid = {.x = ceil_div(rows, tiles.tile_rows)},
@@ -30,7 +30,7 @@ Extent per_tile(const Tiles& tiles, uint32_t rows, const When& when, Rows of = R
           .when = when};
 }
 
-// With the wanted tile, or a small one where the device has no room for that.
+// `config` with the wanted tile, or with a small one if the device has no room for it.
 template <class Config>
 std::optional<Config> fit_tile(Config config, const PromptTile& wanted, uint32_t n_matrices, const Limits& limits) {
   for (const PromptTile& tile : {wanted, PromptTile{}}) {
@@ -43,7 +43,7 @@ std::optional<Config> fit_tile(Config config, const PromptTile& wanted, uint32_t
   return std::nullopt;
 }
 
-// fit(shape): the layout for it, or none. Of those that there are, the one of the largest matrices.
+// fit(shape) returns the layout for a matrix shape, or none. Returns the layout with the largest matrices.
 template <class Fit>
 auto with_largest_matrices(const Features& features, const Fit& fit) {
   decltype(fit(features.matrices.front())) best;
@@ -54,14 +54,14 @@ auto with_largest_matrices(const Features& features, const Fit& fit) {
   return best;
 }
 
-// A layout, and the runs that it is for.
+// A layout, and the runs it is for.
 template <class Config>
 struct Tiled {
   Config config;
   When when;
 };
-// fit(tile): the layout with it, or one that there is room for; none where there is no kernel. The big tile is for runs
-// in which it makes at least so many workgroups of a matrix of so many rows.
+// fit(tile) returns a layout with that tile, or with one that fits; none if there is no kernel. The big tile is for
+// runs in which it makes at least `big_from` workgroups of a matrix with `rows` rows.
 template <class Fit>
 auto in_tiles(const PromptTiles& tiles, uint32_t rows, uint32_t big_from, const When& when, const Fit& fit) {
   using Config = std::remove_cvref_t<decltype(*fit(tiles.small))>;

@@ -12,10 +12,10 @@
 namespace tern::gpu {
 namespace {
 
-// The first line of the file. The number rises when kernels change so much that what was measured before says nothing.
+// The first line of the file. The number increases when kernels change so much that old measurements are useless.
 constexpr const char* kFirstLine = "tern gpu layouts 1";
 
-// Lines after the first: key, tab, settings with spaces between them. A file of another version has none.
+// The lines after the first: key, tab, settings separated by spaces. Files of other versions count as empty.
 std::vector<std::string> lines_of(std::string_view file) {
   std::istringstream text{std::string(file)};
   std::vector<std::string> lines;
@@ -29,7 +29,7 @@ bool is_for(std::string_view line, std::string_view key) {
   return line.starts_with(key) && line.substr(key.size()).starts_with('\t');
 }
 
-// Tabs and line ends mean something in the file.
+// Replaces tabs and line ends, which are separators in the file.
 std::string one_field(std::string text) {
   std::ranges::replace_if(text, [](unsigned char c) { return c < ' '; }, ' ');
   return text;

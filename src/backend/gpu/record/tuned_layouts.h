@@ -1,4 +1,4 @@
-// Layouts that `tern tune` measured to be best: kept for each adapter, driver and shape of model, next to the compiled
+// The layouts that `tern tune` measured to be best, kept per adapter, driver and model shape, next to the compiled
 // pipelines.
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace tern::gpu {
 
-// What the best layouts depend on, on one line.
+// One line with everything that the best layouts depend on.
 std::string tuning_key(const AdapterInfo& adapter, const Plan& plan);
 
-// The file is text. Its settings (layout_settings.h) for a key; empty: none, or none that this version knows.
+// The settings (layout_settings.h) for a key in the text of such a file. Empty: none, or none that this version knows.
 std::vector<std::string> kept_settings(std::string_view file, std::string_view key);
 
-// The file with these settings in place of those that it had for the key; no settings: with none for it.
+// The file's text with `settings` as the only ones for the key; empty settings remove the key.
 std::string with_settings(std::string_view file, std::string_view key, const std::vector<std::string>& settings);
 
-// In the folder of compiled pipelines.
+// The file's path in the folder of compiled pipelines.
 std::string layouts_file(const std::string& folder);
 
-// What a model gets by itself: layouts_for with the kept settings, which "tuned" in `options.without` leaves out.
+// The layouts for a model: layouts_for with the kept settings, unless `options.without` contains "tuned".
 Layouts tuned_layouts(const Device& device, const Plan& plan, const GpuOptions& options);
 
 }  // namespace tern::gpu

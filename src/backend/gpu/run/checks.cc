@@ -1,5 +1,5 @@
-// What is checked of a model on its device before it is relied on: products and attention when it is loaded, attention
-// on subgroup matrices before the first long prompt.
+// Checks of a model on its device: products and attention when the model is loaded, attention on subgroup matrices
+// before the first long prompt.
 #include <algorithm>
 #include <bit>
 #include <climits>
@@ -14,8 +14,8 @@
 
 namespace tern::gpu {
 
-// They compile while weights are uploaded. What is wrong with them shows when they are wanted, where there is another
-// way.
+// These compile while weights are uploaded. Errors are ignored here; they show when the kernels are used, and each has
+// a fallback.
 void GpuExecutable::begin_slow_kernels(const std::optional<LayersInOne>& in_one) {
   const auto begin = [&](const Result<const Pipeline*>& pipeline) {
     if (pipeline) std::ignore = device_->begin(**pipeline);
@@ -30,7 +30,7 @@ void GpuExecutable::begin_slow_kernels(const std::optional<LayersInOne>& in_one)
   }
 }
 
-// As it is meant to be; none where it is not, and of other steps.
+// The layout with the current settings; none for other steps, or if the device does not use it.
 std::optional<MatrixAttentionConfig> GpuExecutable::attention_on_matrices(const Step& step) const {
   const auto* s = std::get_if<step::Attention>(&step.body);
   return s ? matrix_attention_config(*device_, layouts(), options_.max_batch, *s) : std::nullopt;
@@ -49,7 +49,7 @@ Layouts GpuExecutable::layouts() const {
   return layouts;
 }
 
-// Batches that are too small for the check have it unchecked.
+// Attention on matrices waits for its check. If batches are too small for the check, it is used unchecked.
 void GpuExecutable::defer_attention_on_matrices() {
   if (layouts_.serial || options_.max_batch < kCheckedPrompt) return;
   if (std::ranges::none_of(plan_.steps, [&](const Step& s) { return attention_on_matrices(s).has_value(); })) return;
@@ -61,19 +61,19 @@ Result<void> GpuExecutable::check_long_prompts() {
   in_control_ = nullptr;
   const int from = std::exchange(on_matrices_from_, INT_MAX);
   layouts_.attention_on_matrices_from = from;
-  const auto right =
-      new_spare_store().and_then([&](const auto& store) { return check_attention(*device_, plan_, *store, *work_); });
+  const auto right = new_spare_store().and_then(
+      [&](const auto& store) { return check_attention(*device_, plan_, store->program(), *store, *work_); });
   if (right) {
     ++n_ways_;
     return {};
   }
   layouts_.attention_on_matrices_from = INT_MAX;
   if (right.error().code == ErrorCode::kDeviceLost) return right;
-  if (right.error().code != ErrorCode::kNotSupported) {  // there is no room to find out now
+  if (right.error().code != ErrorCode::kNotSupported) {  // no memory for the check at the moment
     on_matrices_from_ = from;
     return {};
   }
-  // Products stay on matrices: they have been checked.
+  // Products still use matrices: they have been checked.
   wrong_attention_.insert(attention_layout());
   note_failed_tests({"subgroup-matrix, in attention alone: " + right.error().message});
   return {};
@@ -94,15 +94,15 @@ Result<void> GpuExecutable::check_best_rows(int n_rows, int n_best) {
   const auto store = new_spare_store();
   const auto right = store ? check_best_rows(**store, columns) : std::unexpected(store.error());
   if (!right && right.error().code == ErrorCode::kDeviceLost) return right;
-  best_rows_[columns] = right.has_value();  // where there is no room to find out now, nobody asks again
+  best_rows_[columns] = right.has_value();  // without memory for the check now, it is not repeated
   if (!right && right.error().code == ErrorCode::kNotSupported) leave_head_copy(right.error());
   return {};
 }
 
-Result<void> GpuExecutable::check_best_rows(const GpuKvStore& store, uint32_t columns) {
+Result<void> GpuExecutable::check_best_rows(const PreparedStore& store, uint32_t columns) {
   const int n_rows = std::min(static_cast<int>(columns), head_copy_->most_rows());
   return head_copy_->fill(*device_).and_then(
-      [&] { return check_best_logits(*device_, plan_, store.program, *work_, *sampler_, n_rows); });
+      [&] { return check_best_logits(*device_, plan_, store.program(), *work_, *sampler_, n_rows); });
 }
 
 void GpuExecutable::leave_head_copy(const Error& why) {
@@ -111,22 +111,22 @@ void GpuExecutable::leave_head_copy(const Error& why) {
   ++n_ways_;
 }
 
-Result<void> GpuExecutable::check_before(const GpuKvStore& store, Batch batch) {
+Result<void> GpuExecutable::check_before(const PreparedStore& store, Batch batch) {
   int n_logit_rows = 0;
   for (const Slice& slice : batch) n_logit_rows += slice.n_logit_rows();
   TRY_STATUS(check_best_rows(n_logit_rows, n_best(batch)));
-  if (store.type() == KvType::kF32) return {};  // which has no attention on matrices
+  if (store.type() == KvType::kF32) return {};  // f32 has no attention on matrices
   return typical_slice(batch) >= std::max(on_matrices_from_, kMatmulTokens) ? check_long_prompts() : Result<void>();
 }
 
 Result<void> GpuExecutable::check() {
-  PhaseTimes* const times = std::exchange(options_.times, nullptr);  // they end with the load
+  PhaseTimes* const times = std::exchange(options_.times, nullptr);  // phases end with the load
   in_control_ = nullptr;
   const int of_trial = one_ ? positions_of_trial(plan_.config, one_->shape()) : 0;
   work_->ropes().reserve(std::max(options_.max_batch, of_trial));
   auto store = checked_store();
   if (!store && store.error().code != ErrorCode::kDeviceLost && head_copy_ && options_.exact_head != ExactHead::kYes) {
-    head_copy_.reset();  // it may be what there is no compiler for
+    head_copy_.reset();  // the head copy may be what failed to compile
     store = checked_store();
   }
   if (times) times->end("checks");
@@ -136,20 +136,20 @@ Result<void> GpuExecutable::check() {
     return {};
   }
   if (!one_ || store.error().code == ErrorCode::kDeviceLost) return std::unexpected(store.error());
-  // It may be the one dispatch that this device has no room or no compiler for.
+  // The device may lack memory or a compiler for the megakernel only.
   why_in_steps_ = store.error().message;
   one_.reset();
   return checked_store().transform([](const auto&) {});
 }
 
-// A spare store whose program computes products and attention as it should.
-Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
+// A spare store whose program has passed the checks of products and attention.
+Result<std::unique_ptr<PreparedStore>> GpuExecutable::checked_store() {
   TRY(auto store, new_spare_store(/*together=*/one_ && !only_in_steps_));
   const RunShape of_stream{.n_best = head_copy_ ? 1 : 0, .embeds_next = sampler_->can_embed()};
   std::vector<Command> chooses;
-  store->program.commands(of_stream, chooses);
+  store->program().commands(of_stream, chooses);
   sampler_->greedy().commands(of_stream, chooses);
-  TRY_STATUS(check_products(*device_, plan_, store->program, *work_, options_.max_batch, options_.max_logit_rows,
+  TRY_STATUS(check_products(*device_, plan_, store->program(), *work_, options_.max_batch, options_.max_logit_rows,
                             layouts_, chooses));
   if (head_copy_) {
     const auto right = check_best_rows(*store, 1);
@@ -162,7 +162,7 @@ Result<std::unique_ptr<GpuKvStore>> GpuExecutable::checked_store() {
     }
   }
   if (layouts_.serial || options_.max_batch < kCheckedPrompt) return store;
-  TRY_STATUS(check_attention(*device_, plan_, *store, *work_));
+  TRY_STATUS(check_attention(*device_, plan_, store->program(), *store, *work_));
   return store;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "backend/gpu/record/tuned_layouts.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/memory_need.h"
 #include "backend/gpu/weights/upload.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
@@ -30,7 +30,7 @@ Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Dev
   return executable;
 }
 
-// Attention reads four dimensions of a head at a time, and a workgroup has an invocation for each four.
+// Attention reads four dimensions of a head at a time, and a workgroup needs an invocation for each four.
 Result<void> GpuExecutable::check_heads(KvType type) const {
   const int head_dim = plan_.config.head_dim;
   const bool has_codes = type == KvType::kQ8_0;
@@ -146,30 +146,30 @@ Result<std::unique_ptr<KvStore>> GpuExecutable::new_kv_store(int block_tokens, K
   return make_store(type, one_ && one_->is_used() && !only_in_steps_);
 }
 
-std::unique_ptr<GpuKvStore> GpuExecutable::make_store(KvType type, bool together) const {
-  return std::make_unique<GpuKvStore>(*device_, plan_.config, type, together && type == KvType::kF16,
-                                      [this](GpuKvStore& store) { return prepare(store, 0); });
+std::unique_ptr<PreparedStore> GpuExecutable::make_store(KvType type, bool together) const {
+  return std::make_unique<PreparedStore>(*device_, plan_.config, type, together && type == KvType::kF16,
+                                         [this](PreparedStore& store) { return prepare(store, 0); });
 }
 
-Result<std::unique_ptr<GpuKvStore>> GpuExecutable::new_spare_store(bool together) const {
+Result<std::unique_ptr<PreparedStore>> GpuExecutable::new_spare_store(bool together) const {
   auto store = make_store(KvType::kF16, together);
   TRY_STATUS(store->reserve(together ? blocks_of_trial(1) : 1));
   return store;
 }
 
-Result<void> GpuExecutable::prepare(GpuKvStore& store, int n_pos) const {
+Result<void> GpuExecutable::prepare(PreparedStore& store, int n_pos) const {
   work_->ropes().reserve(n_pos);
-  const GpuKvStore::Version version{store.version(), work_->ropes().version(), n_ways_};
-  if (store.recorded == version) return {};
-  if (store.recorded.of_store > 0 && store.recorded.of_ropes == version.of_ropes &&
-      store.recorded.of_ways == version.of_ways && !store.has_parted()) {
-    TRY_STATUS(store.program.rebind(*device_, store.replaced()));
+  const PreparedStore::Version version{store.version(), work_->ropes().version(), n_ways_};
+  const PreparedStore::Version& recorded = store.recorded();
+  if (recorded == version) return {};
+  if (recorded.store > 0 && recorded.ropes == version.ropes && recorded.layer_paths == version.layer_paths &&
+      !store.has_parted()) {
+    TRY_STATUS(store.rebind(*device_, version));
   } else {
     Program program;
     TRY_STATUS(Recorder(context(), store, program).record_all());
-    store.program = std::move(program);
+    store.set_program(std::move(program), version);
   }
-  store.set_recorded(version);
   return device_->check();
 }
 
@@ -187,7 +187,7 @@ Result<RunShape> GpuExecutable::put(Batch batch, int n_more) const {
 
 Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch) {
   CHECK(!batch.empty() && std::ssize(batch) <= max_slices());
-  auto& store = static_cast<GpuKvStore&>(kv_store);
+  auto& store = static_cast<PreparedStore&>(kv_store);
   int n_pos = 0;
   for (const Slice& slice : batch) n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   TRY_STATUS(check_before(store, batch));
@@ -195,7 +195,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   TRY(RunShape shape, put(batch));
   shape = in_best_way(shape, store);
   const int n_rows = shape.n_logit_rows;
-  std::unique_ptr<ReadBack> outcome;  // of layers computed as one
+  std::unique_ptr<ReadBack> outcome;  // of the megakernel
   const auto has_failed = [&]() -> Result<bool> {
     if (!outcome) return false;
     TRY(const Bytes words, outcome->wait());
@@ -207,7 +207,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     TRY_STATUS(run_observed(store, shape));
   } else {
     commands_.clear();
-    store.program.commands(shape, commands_);
+    store.program().commands(shape, commands_);
     if (shape.in_one > 0) {
       OneDispatch& one = *one_for(shape.n_tokens);
       TRY_STATUS(one.ready(shape.in_one, shape.n_tokens, shape.n_pos));
@@ -232,7 +232,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   return std::span<const float>(logits_);
 }
 
-void GpuExecutable::remember(const GpuKvStore& store, const Slice& token, const Program* sampler,
+void GpuExecutable::remember(const PreparedStore& store, const Slice& token, const Program* sampler,
                              const RunShape& shape) {
   last_.store = store.watch();
   last_.blocks.assign(token.blocks.begin(), token.blocks.begin() + kv_blocks_for(shape.n_pos));
@@ -245,10 +245,10 @@ void GpuExecutable::remember(const GpuKvStore& store, const Slice& token, const 
       static_cast<int>(std::ranges::count_if(commands_, [](const Command& c) { return c.pipeline != nullptr; }));
 }
 
-Result<void> GpuExecutable::run_observed(const GpuKvStore& store, const RunShape& shape) {
+Result<void> GpuExecutable::run_observed(const PreparedStore& store, const RunShape& shape) {
   for (int i = 0; i < static_cast<int>(plan_.steps.size()); ++i) {
     commands_.clear();
-    store.program.commands(shape, commands_, i, i + 1);
+    store.program().commands(shape, commands_, i, i + 1);
     if (!commands_.empty()) TRY_STATUS(device_->submit(commands_));
     TRY_STATUS(report(plan_.steps[static_cast<size_t>(i)], shape));
   }

@@ -1,5 +1,5 @@
-// Decoding with the token loop on the device: the tokens' ids go straight into the next embeddings, and the host reads
-// a ring of ids behind them.
+// Decoding with the token loop on the device: token ids go straight into the next embeddings, and the host reads them
+// later from a ring.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,17 +12,17 @@
 namespace tern::gpu {
 namespace {
 
-// Steps that the device works on while the host waits for an older one.
+// Steps queued on the device while the host waits for an older one.
 constexpr size_t kAhead = 2;
 
-// How many of a row's greatest logits decide (Slice::n_best).
+// The number of best logits that decide a row's token (Slice::n_best).
 int n_best_of(const DeviceSampling& o) { return o.temperature == 0 ? 1 : std::max(o.top_k, 0); }
 
 }  // namespace
 
 class GpuTokenStream final : public TokenStream {
  public:
-  GpuTokenStream(GpuExecutable& executable, GpuKvStore& store, Batch starts, int n_steps,
+  GpuTokenStream(GpuExecutable& executable, PreparedStore& store, Batch starts, int n_steps,
                  std::span<const DeviceSampling> sampling)
       : executable_(executable),
         store_(store),
@@ -50,7 +50,7 @@ class GpuTokenStream final : public TokenStream {
     CHECK(!under_way_.empty());
     TRY(Bytes bytes, under_way_.front().ids->wait());
     if (under_way_.front().in_one) {
-      if (OneDispatch::has_failed(bytes)) {  // this step and those after it are computed again, in the other way
+      if (OneDispatch::has_failed(bytes)) {  // computes this step and those after it again, in steps
         executable_.leave_one_dispatch(*under_way_.front().in_one);
         executable_.in_control_ = nullptr;
         return next();
@@ -77,12 +77,12 @@ class GpuTokenStream final : public TokenStream {
   struct Row {
     std::vector<KvBlockId> blocks;
     int n_ctx;
-    int pos;  // of the next step to be started
+    int pos;  // of the next step to start
     int n_best;
   };
 
-  // At first, and after something else has run: the device goes on from the tokens that were taken last, and draws
-  // those that were under way with the same numbers again.
+  // Called at first, and after something else has run. The device continues from the tokens taken last; tokens under
+  // way are drawn again with the same numbers.
   Result<void> take_control() {
     const auto n_lost = static_cast<int>(under_way_.size());
     under_way_.clear();
@@ -101,7 +101,7 @@ class GpuTokenStream final : public TokenStream {
     return {};
   }
 
-  // Of the row's token that was taken last.
+  // A slice with the row's last taken token.
   Slice slice(size_t row) const {
     const Row& r = rows_[row];
     return {.tokens = {&tokens_[row], 1}, .first_pos = r.pos, .n_best = r.n_best, .blocks = r.blocks, .n_ctx = r.n_ctx};
@@ -109,7 +109,7 @@ class GpuTokenStream final : public TokenStream {
 
   int last_pos() const { return std::ranges::max(rows_, {}, &Row::pos).pos; }
 
-  // The numbers of the next step: those that it was to be drawn with before, if it has been.
+  // The next step's random numbers: the same as before if the step is repeated.
   std::span<const float> draw() {
     if (n_used_draws_ == drawn_.size()) {
       for (const DeviceSampling& o : sampling_) drawn_.push_back(o.temperature > 0 ? o.uniform() : 0.0f);
@@ -119,8 +119,8 @@ class GpuTokenStream final : public TokenStream {
     return numbers;
   }
 
-  // What is told of single tokens (gpu_stats) is of streams of one sequence. The first of a stream has nothing before
-  // it to be measured from.
+  // gpu_stats describes single tokens, so only streams of one sequence count. A stream's first token has no predecessor
+  // to measure from.
   void count_step() {
     if (rows_.size() > 1) return;
     const auto now = std::chrono::steady_clock::now();
@@ -135,17 +135,17 @@ class GpuTokenStream final : public TokenStream {
     const auto start = std::chrono::steady_clock::now();
     GpuExecutable& e = executable_;
     shape_.n_pos = last_pos() + 1;
-    TRY_STATUS(e.prepare(store_, shape_.n_pos));  // its buffers may be others since the last step
+    TRY_STATUS(e.prepare(store_, shape_.n_pos));  // the store's buffers may have changed since the last step
     e.commands_.clear();
     shape_ = e.in_best_way(shape_, store_);
     shape_.embeds_next = rows_.size() == 1 && !draws_ && e.sampler_->can_embed();
     shape_.is_embedded = shape_.embeds_next && step_ > 0;
-    store_.program.commands(shape_, e.commands_);
+    store_.program().commands(shape_, e.commands_);
     sampler_->commands(shape_, e.commands_);
     if (draws_) TRY_STATUS(e.sampler_->set_draws(step_, draw()));
     BufferView ids = e.sampler_->ids(step_, rows_.size());
     OneDispatch* const one = shape_.in_one > 0 ? e.one_for(shape_.n_tokens) : nullptr;
-    if (one) {  // with the tokens goes whether they are some
+    if (one) {  // the tokens are preceded by the number of failed waits
       TRY_STATUS(one->ready(shape_.in_one, shape_.n_tokens, shape_.n_pos));
       e.commands_.push_back({.grid = {}, .from = ids, .to = one->token_slot(rows_.size())});
       ids = one->outcome(rows_.size());
@@ -162,22 +162,22 @@ class GpuTokenStream final : public TokenStream {
   }
 
   GpuExecutable& executable_;
-  GpuKvStore& store_;
+  PreparedStore& store_;
   std::vector<Row> rows_;
-  const std::vector<DeviceSampling> sampling_;  // of the rows
-  const bool draws_;                            // in any row
+  const std::vector<DeviceSampling> sampling_;  // per row
+  const bool draws_;                            // true if any row draws at random
   const Program* sampler_ = nullptr;
-  std::vector<TokenId> tokens_;  // of the rows, the last that were taken
+  std::vector<TokenId> tokens_;  // per row, the token taken last
   RunShape shape_;
-  int n_left_;  // steps to be started
+  int n_left_;  // steps to start
   uint64_t step_ = 0;
   struct Step {
     std::unique_ptr<ReadBack> ids;
-    OneDispatch* in_one;  // before the tokens is how many invocations have waited in vain; null: it was step by step
+    OneDispatch* in_one;  // null: computed in steps, so that no count of failed waits precedes the ids
   };
   std::deque<Step> under_way_;
-  std::vector<float> drawn_;  // the random numbers [steps, rows] of steps that were not taken, of which
-  size_t n_used_draws_ = 0;   // … are those of the steps under way
+  std::vector<float> drawn_;  // random numbers [steps, rows] of steps not yet taken, of which
+  size_t n_used_draws_ = 0;   // … this many are in use by steps under way
   std::optional<std::chrono::steady_clock::time_point> last_step_;
 };
 
@@ -191,15 +191,15 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch
   if (sampler == nullptr) return nullptr;
   std::vector<Slice> rows(starts.begin(), starts.end());
   for (size_t i = 0; i < rows.size(); ++i) rows[i].n_best = n_best_of(sampling[i]);
-  auto& gpu_store = static_cast<GpuKvStore&>(store);
+  auto& gpu_store = static_cast<PreparedStore&>(store);
   TRY_STATUS(check_before(gpu_store, rows));
-  in_control_ = nullptr;  // its options are no longer those that the sampler has
+  in_control_ = nullptr;  // the sampler may now have another stream's options
   return std::make_unique<GpuTokenStream>(*this, gpu_store, rows, n_tokens, sampling);
 }
 
 double GpuExecutable::time_last_token() const {
   if (streams_ > 0 || !device_->features().timestamps) return 0;
-  // The middle of three: the first may find the GPU asleep.
+  // The median of three: the GPU may be asleep at the first.
   std::array<double, 3> seconds{};
   for (double& one : seconds) {
     const auto commands = last_token_again();

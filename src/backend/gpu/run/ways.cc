@@ -1,4 +1,4 @@
-// How a token's layers are computed: step by step, or in one dispatch where that has been tried and is faster.
+// The two layer paths of a token: steps, or the megakernel if it has been tested and is faster.
 #include <algorithm>
 #include <ranges>
 #include <set>
@@ -31,15 +31,15 @@ Result<void> GpuExecutable::plan_one_dispatch(std::optional<LayersInOne>& layers
   }
   if (const auto kept = weights_.keep_together(found->matrices); !kept) {
     if (kept.error().code != ErrorCode::kOutOfMemory) return kept;
-    why_in_steps_ = kept.error().message;  // in pieces they may find room
+    why_in_steps_ = kept.error().message;  // they may fit in pieces
     return {};
   }
   layers = std::move(*found);
   return {};
 }
 
-// Whatever is wrong with it, there are the steps.
-Result<void> GpuExecutable::try_one_dispatch(const GpuKvStore& store) {
+// On any failure, the steps are used instead.
+Result<void> GpuExecutable::try_one_dispatch(const PreparedStore& store) {
   if (!one_) return {};
   one_->leave();
   why_in_steps_.clear();
@@ -52,9 +52,9 @@ Result<void> GpuExecutable::try_one_dispatch(const GpuKvStore& store) {
   return {};
 }
 
-Result<std::string> GpuExecutable::try_one_dispatch(OneDispatch& one, const GpuKvStore& store) {
+Result<std::string> GpuExecutable::try_one_dispatch(OneDispatch& one, const PreparedStore& store) {
   const bool is_wanted = options_.gpu.one_dispatch == OneDispatchUse::kOn;
-  const auto trial = tern::gpu::try_one_dispatch(*device_, plan_, store.program, *work_, one, options_.max_batch);
+  const auto trial = tern::gpu::try_one_dispatch(*device_, plan_, store.program(), *work_, one, options_.max_batch);
   if (!trial) {
     if (trial.error().code == ErrorCode::kDeviceLost) return std::unexpected(trial.error());
     return trial.error().message;
@@ -117,10 +117,10 @@ Result<void> GpuExecutable::add_rows(std::vector<std::unique_ptr<OneDispatch>> m
   const auto store = make_store(KvType::kF16, /*together=*/true);
   auto ready = store->reserve(blocks_of_trial(added.back()->shape().tokens)).and_then([&]() -> Result<void> {
     if (!store->all_layers().buffer) return fail(ErrorCode::kNotSupported, "{}", kKvTooLarge);
-    return compile_for_rows(store->program, added);
+    return compile_for_rows(store->program(), added);
   });
   if (!ready && ready.error().code != ErrorCode::kDeviceLost && added.size() > 1) {
-    // Which of them it was shows when each is alone.
+    // Testing each alone shows which of them failed.
     std::ranges::move(of_rows_ | std::views::drop(std::ssize(of_rows_) - std::ssize(added)), made.begin());
     of_rows_.resize(of_rows_.size() - added.size());
     for (auto& one : made) {
@@ -147,7 +147,7 @@ OneDispatch* GpuExecutable::one_for(int n_rows) const {
   return found == of_rows_.end() ? nullptr : found->get();
 }
 
-RunShape GpuExecutable::in_best_way(RunShape shape, const GpuKvStore& store) const {
+RunShape GpuExecutable::in_best_way(RunShape shape, const PreparedStore& store) const {
   const OneDispatch* one = shape.one_each && !only_in_steps_ && !observer_ ? one_for(shape.n_tokens) : nullptr;
   if (observer_ || !finds_best(shape.n_logit_rows) || shape.n_best > kMostBestLogits) shape.n_best = 0;
   shape.in_one = one && store.all_layers().buffer && store.type() == KvType::kF16 ? one->workgroups(shape.n_tokens) : 0;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "backend/gpu/run/batch_words.h"
+#include "backend/gpu/batch/batch_words.h"
 #include "backend/gpu/trust/noise.h"
 #include "backend/kv_layout.h"
 #include "base/half.h"
@@ -14,7 +14,7 @@
 namespace tern::gpu {
 namespace {
 
-// Of the mean squared error over the mean square; see check_products.cc.
+// Limit of the mean squared error divided by the mean square; see check_products.cc.
 constexpr double kMostErrorOfAttention = 0.05;
 
 struct FirstAttention {
@@ -31,7 +31,7 @@ std::optional<FirstAttention> first_attention(const Plan& plan) {
   return std::nullopt;
 }
 
-// Keys or values of one head and the first block's positions, [kKvBlock][head_dim].
+// Keys or values of one head in the first block, [kKvBlock][head_dim].
 std::vector<double> values_of_head(std::span<const uint16_t> block, const step::Attention& s, int side, int kv_head) {
   const size_t n = static_cast<size_t>(kKvBlock) * static_cast<size_t>(s.head_dim);
   const auto of_head = block.subspan(static_cast<size_t>(side * s.n_kv_heads + kv_head) * n, n);
@@ -40,7 +40,7 @@ std::vector<double> values_of_head(std::span<const uint16_t> block, const step::
   return values;
 }
 
-// What a token attends to, of one head.
+// Attention of one head for one token.
 std::vector<double> attend(std::span<const float> q, const std::vector<double>& keys, const std::vector<double>& values,
                            const step::Attention& s, int pos) {
   const auto dim = static_cast<size_t>(s.head_dim);
@@ -63,13 +63,13 @@ std::vector<double> attend(std::span<const float> q, const std::vector<double>& 
   return sums;
 }
 
-// Of the attention that is checked: the queries, a block of keys and then values, and what is made of them.
+// The attention to check: queries, a block of keys and values, and the output.
 struct Checked {
   std::vector<float> q, out;    // [n_tokens, n_heads, head_dim]
   std::vector<uint16_t> block;  // [2, n_kv_heads, kKvBlock, head_dim], f16
 };
 
-// The error over the power of some tokens of some heads, of the one that is furthest off.
+// The largest error divided by power, among some tokens and heads.
 double error_of(const Checked& rows, const step::Attention& s, int n_tokens) {
   const auto dim = static_cast<size_t>(s.head_dim), width = static_cast<size_t>(s.n_heads) * dim;
   double worst = 0;
@@ -85,7 +85,7 @@ double error_of(const Checked& rows, const step::Attention& s, int n_tokens) {
         error += off * off;
         power += expected[i] * expected[i];
       }
-      // Values that are not finite are found where a token is computed (engine/not_finite.h).
+      // Values that are not finite are detected when a token is computed (engine/not_finite.h).
       if (!std::isfinite(power) || power == 0) continue;
       if (!(error <= worst * power)) worst = error / power;
     }
@@ -93,8 +93,8 @@ double error_of(const Checked& rows, const step::Attention& s, int n_tokens) {
   return worst;
 }
 
-// Scores that grow with every position, and much from the first half of the positions to the second, so that what was
-// summed up so far becomes small.
+// Scores that grow with every position, and strongly from the first half of the positions to the second, so that
+// earlier partial sums become small.
 Checked growing_scores(const Checked& like, const step::Attention& s) {
   constexpr float kScoreOfHalf = 15, kScoreOfPosition = 0.05f;
   Checked rows = like;
@@ -114,7 +114,8 @@ Checked growing_scores(const Checked& like, const step::Attention& s) {
 
 }  // namespace
 
-Result<void> check_attention(Device& device, const Plan& plan, const GpuKvStore& store, const WorkBuffers& work) {
+Result<void> check_attention(Device& device, const Plan& plan, const Program& program, const GpuKvStore& store,
+                             const WorkBuffers& work) {
   const auto found = first_attention(plan);
   if (!found || store.type() != KvType::kF16) return {};
   const step::Attention& s = *found->attention;
@@ -127,7 +128,7 @@ Result<void> check_attention(Device& device, const Plan& plan, const GpuKvStore&
   words.set({&slice, 1}, work.ropes());
   TRY_STATUS(words.write(device, work));
   std::vector<Command> commands;
-  store.program.commands(words.shape, commands, 0, found->step + 1);
+  program.commands(words.shape, commands, 0, found->step + 1);
   TRY_STATUS(device.submit(commands));
 
   Checked rows;
@@ -146,7 +147,7 @@ Result<void> check_attention(Device& device, const Plan& plan, const GpuKvStore&
   TRY_STATUS(device.read(block, std::as_writable_bytes(std::span(rows.block))));
   TRY_STATUS(device.read(out, std::as_writable_bytes(std::span(rows.out))));
   double error = error_of(rows, s, n_tokens);
-  if (error <= kMostErrorOfAttention) {  // now with other rows, which the last dispatch of the step reads
+  if (error <= kMostErrorOfAttention) {  // now with other rows; only the step's last dispatch runs again
     rows = growing_scores(rows, s);
     TRY_STATUS(device.write(*q.buffer, q.offset, std::as_bytes(std::span(rows.q))));
     TRY_STATUS(device.write(*block.buffer, block.offset, std::as_bytes(std::span(rows.block))));

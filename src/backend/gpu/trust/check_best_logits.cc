@@ -5,15 +5,15 @@
 #include <iterator>
 #include <vector>
 
+#include "backend/gpu/batch/batch_words.h"
 #include "backend/gpu/record/head_copy.h"
-#include "backend/gpu/run/batch_words.h"
 #include "backend/gpu/trust/noise.h"
 #include "backend/kv_layout.h"
 
 namespace tern::gpu {
 namespace {
 
-// Of the greatest magnitude: other kernels add up in another order.
+// Relative to the largest magnitude: other kernels add in another order.
 constexpr float kMostErrorOfLogits = 1e-3f;
 
 struct HeadStep {
@@ -29,8 +29,8 @@ std::optional<HeadStep> head_of(const Plan& plan) {
   return std::nullopt;
 }
 
-// Whether of the logits of a row the n best, and none that are wrong, are in `best`. Those that are not finite decide
-// nothing: they are found where a token is computed.
+// True if `best` contains a row's n best logits, and no wrong ones. Logits that are not finite are ignored: they are
+// detected when a token is computed.
 bool are_best(std::span<const float> all, std::span<const float> best, int n) {
   std::vector<float> some;
   std::ranges::copy_if(all, std::back_inserter(some), [](float y) { return std::isfinite(y); });
@@ -49,7 +49,7 @@ bool are_best(std::span<const float> all, std::span<const float> best, int n) {
   return n_found >= std::min(n, static_cast<int>(some.size()));
 }
 
-// Whether the greatest of the parts is the greatest of all, or so near to it that rounding decides.
+// True if the largest of the parts is the largest logit, or so close to it that rounding decides.
 bool is_greatest(std::span<const float> all, std::span<const float> values, std::span<const uint32_t> indices) {
   std::vector<float> best(all.size(), -HUGE_VALF);
   const auto greatest = std::ranges::max_element(values) - values.begin();

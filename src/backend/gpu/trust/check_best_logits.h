@@ -1,4 +1,4 @@
-// The best logits by way of the head's int8 copy, against all of them: before a device is trusted with it.
+// Compares the best logits found with the head's int8 copy with all logits, before a device is trusted with the copy.
 #pragma once
 
 #include "backend/gpu/device/device.h"
@@ -8,8 +8,8 @@
 
 namespace tern::gpu {
 
-// Runs the head of `program`, which has the copy, on so many rows of random numbers: kNotSupported where the best are
-// not what they are without it. Leaves the work buffers as they happen to be.
+// Runs the head of `program`, which has the copy, on n_rows rows of random numbers: kNotSupported if the best logits
+// differ from those without the copy. The contents of the work buffers are undefined afterwards.
 Result<void> check_best_logits(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
                                const DeviceSampler& sampler, int n_rows);
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "backend/gpu/batch/batch_words.h"
 #include "backend/gpu/record/recorder.h"
-#include "backend/gpu/run/batch_words.h"
 #include "backend/kv_layout.h"
 #include "quant/format.h"
 
@@ -16,20 +16,20 @@ namespace tern::gpu {
 namespace {
 
 constexpr int kRows = 32;
-// Of the mean squared error over the mean square. What devices round as they do (f16, int8 in short blocks) is far
-// below, and values that have nothing to do with the right ones at 1 and above.
+// Limit of the mean squared error divided by the mean square. The devices' own rounding (f16, int8 in short blocks) is
+// far below; unrelated values are at 1 and above.
 constexpr double kMostError = 0.05;
 
-// A step that multiplies rows of one or two matrices with a row of floats.
+// A step that multiplies rows of one or two matrices by a row of floats.
 struct Product {
   int step;
   SlotId in, out;
-  const Tensor* gain;  // of an RMS norm on the way; null: none
+  const Tensor* gain;  // of an RMS norm before the product; null: none
   float eps;
   const Tensor* w;
   const Tensor* up = nullptr;  // with it, the result is act(w · x) · (up · x)
   GluAct act = {};
-  bool is_int8 = false;  // rows become int8 first, each as a whole: its outliers decide how much is rounded
+  bool is_int8 = false;  // rows are quantized to int8 first, each as a whole, so outliers determine the rounding
 };
 
 struct ProductOf {
@@ -62,7 +62,7 @@ struct ProductOf {
   }
 };
 
-// The first feed-forward layer, and the head, as plans for devices have them: they read floats.
+// The first feed-forward layer and the head, as in plans for devices: they read floats.
 std::vector<Product> products_of(const Plan& plan) {
   std::vector<Product> products;
   for (int i = 0; i < static_cast<int>(plan.steps.size()); ++i) {
@@ -94,7 +94,7 @@ Result<std::vector<Row>> read_matrix(const Tensor& w, int first, int count) {
 
 double dot(const Row& a, const Row& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-// As step::Quantize rounds a row (docs/numerics.md).
+// Rounds like step::Quantize (docs/numerics.md).
 void round_to_int8(Row& row) {
   double largest = 1e-5;
   for (const double x : row) largest = std::max(largest, std::abs(x));
@@ -119,7 +119,7 @@ class Check {
   Check(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work, int max_logit_rows)
       : device_(device), plan_(plan), program_(program), work_(work), max_logit_rows_(max_logit_rows) {}
 
-  // All kernels at a time, those of a token after so many positions included.
+  // Compiles all kernels together, including those for a token after each of `positions`.
   Result<void> prepare(const std::set<int>& numbers_of_tokens, std::span<const int> positions,
                        std::span<const Command> others) {
     std::vector<Command> commands(others.begin(), others.end());
@@ -149,7 +149,7 @@ class Check {
  private:
   Result<void> begin(int n_tokens) {
     std::vector<TokenId> tokens(static_cast<size_t>(n_tokens));
-    std::iota(tokens.begin(), tokens.end(), plan_.config.n_vocab / 2);  // not those that no text has
+    std::iota(tokens.begin(), tokens.end(), plan_.config.n_vocab / 2);  // skips tokens that no text contains
     const std::vector<KvBlockId> unused(static_cast<size_t>(kv_blocks_for(n_tokens)));
     const auto logits = n_tokens <= max_logit_rows_ ? WantLogits::kAll : WantLogits::kLast;
     const Slice slice{.tokens = tokens, .logits = logits, .blocks = unused, .n_ctx = n_tokens};
@@ -165,7 +165,8 @@ class Check {
     return commands.empty() ? Result<void>() : device_.submit(commands);
   }
 
-  // Values [first, first + count) of a slot of floats: of each row, or where there are many of the first and the last.
+  // Values [first, first + count) of a slot of floats, for each row; if there are many rows, for the first and last
+  // ones.
   Result<std::vector<Row>> read_slot(SlotId id, int first, int count) {
     constexpr int kAtEachEnd = 4;
     const Slot& slot = plan_.slot(id);
@@ -183,7 +184,7 @@ class Check {
     return rows;
   }
 
-  // What is multiplied with the weights.
+  // The rows that are multiplied with the weights.
   Result<std::vector<Row>> read_input(const Product& product) {
     TRY(auto rows, read_slot(product.in, 0, plan_.slot(product.in).width));
     TRY(rows, normed(std::move(rows), product));
@@ -224,7 +225,7 @@ class Check {
         power += expected * expected;
       }
     }
-    // Weights that are not finite are found where a token is computed (engine/not_finite.h).
+    // Weights that are not finite are detected when a token is computed (engine/not_finite.h).
     if (!std::isfinite(power) || power == 0 || error <= kMostError * power) return {};
     return fail(
         ErrorCode::kNotSupported, "the GPU {} computes wrongly ({}{}: a relative error of {:.2g}); use the cpu backend",
@@ -245,17 +246,17 @@ Result<void> check_products(Device& device, const Plan& plan, const Program& pro
                             int max_batch, int max_logit_rows, const Layouts& layouts,
                             std::span<const Command> others) {
   Check check(device, plan, program, work, max_logit_rows);
-  // One token; as many as the first tiles are for, and the first for two matrices of them; and a prompt for which all
-  // kernels are those of prompts.
+  // One token; enough for the first tiles, and for the first ones for two matrices of tokens; and a prompt that uses
+  // only kernels of prompts.
   std::set<int> numbers = {1, std::max(kMatmulTokens, layouts.few_tiles_from),
                            static_cast<int>(kMostBatchTokens) / 2 + 1,
                            std::max({layouts.most_in_columns, layouts.most_in_batches, layouts.most_in_few_tiles}) + 1};
-  // As many as are still in columns; as many as are in the largest tiles for few, and as a trial's history has at a
-  // time; and as many as there can be, for which tiles are larger.
+  // The most tokens in columns; those of the largest tiles for few tokens; a trial's history at a time; and the largest
+  // batch, which has larger tiles.
   const bool has_tiles = !device.features().matrices.empty() && device.adapter().type != AdapterType::kSoftware;
   if (has_tiles) numbers.insert({layouts.head_tiles_from - 1, layouts.most_in_few_tiles, kKvBlock, max_batch});
   std::erase_if(numbers, [&](int n) { return n < 1 || n > std::min(max_batch, plan.config.n_vocab / 2); });
-  // A GPU compiles them now, a software driver, which takes longer, when it needs them.
+  // GPUs compile these now; software drivers, which take longer, when they are needed.
   std::vector<int> positions;
   if (device.adapter().type != AdapterType::kSoftware) positions = {layouts.split_attention_from, plan.config.n_ctx};
   TRY_STATUS(check.prepare(numbers, positions, others));

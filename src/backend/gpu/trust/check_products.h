@@ -1,5 +1,5 @@
-// Products of the model's own matrices as the device computes them, against the same on the host: the last test before
-// a device is trusted (self_test.h has those without a model).
+// Compares the device's products of the model's own matrices with the host's: the last test before a device is trusted
+// (self_test.h has the tests without a model).
 #pragma once
 
 #include <span>
@@ -12,10 +12,11 @@
 
 namespace tern::gpu {
 
-// Runs a token, short prompts where batches allow, and with subgroup matrices as long a one as they do, through the
-// steps of `program`, which lacks those that need a KV cache, and computes some rows of the first feed-forward layer
-// and of the head again. kNotSupported, with the tensor, where the device is far off; errors of reading weights. Leaves
-// the work buffers as they happen to be. `others` are compiled with them.
+// Runs a token, short prompts if batches allow, and with subgroup matrices the longest prompt that a batch allows,
+// through the steps of `program` except those that need a KV cache. Then some rows of the first feed-forward layer and
+// of the head are recomputed on the host. kNotSupported, with the tensor's name, if the device is far off; errors of
+// reading weights. The contents of the work buffers are undefined afterwards. `others` are compiled together with these
+// commands.
 Result<void> check_products(Device& device, const Plan& plan, const Program& program, const WorkBuffers& work,
                             int max_batch, int max_logit_rows, const Layouts& layouts, std::span<const Command> others);
 

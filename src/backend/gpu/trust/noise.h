@@ -1,4 +1,4 @@
-// Numbers without a pattern, the same each time.
+// Pseudorandom numbers, the same every time.
 #pragma once
 
 #include <cstdint>

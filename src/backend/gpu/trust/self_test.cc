@@ -17,22 +17,22 @@ using namespace wgsl;
 
 uint32_t bits_of(float value) { return std::bit_cast<uint32_t>(value); }
 
-// A word that a probe has to write.
+// A word that a probe must write.
 struct Answer {
   std::string what;
   uint32_t word;
-  bool is_rounded = false;  // a float that devices may round as they do
+  bool is_rounded = false;  // a float; devices may round it differently
 };
 
 struct Probe {
-  std::string_view feature;     // as in GpuOptions::without
-  bool Restrictions::* broken;  // what to leave out where it fails; null: nothing helps
+  std::string_view feature;     // a name of GpuOptions::without
+  bool Restrictions::* broken;  // what to leave out if it fails; null: the device cannot be used
   Module module;                // bindings: x, y
   std::array<std::array<uint32_t, 4>, 2> x;
   std::vector<Answer> answers;  // y
 };
 
-// What they read: numbers that make a sign, a byte's place or a rounding show.
+// The probes' input: numbers that reveal errors of sign, byte position or rounding.
 constexpr float kAngle = std::numbers::pi_v<float>;
 constexpr uint32_t kHalves = 0xC0003E00;  // −2, 1.5
 constexpr uint32_t kBytesA = 0x80FF7F01;  // −128, −1, 127, 1
@@ -44,7 +44,7 @@ const std::array<std::array<uint32_t, 4>, 2> kX = {
 
 constexpr uint32_t kWorkgroup = 64;
 
-// Arithmetic without any feature, memory of the workgroup, loops.
+// Arithmetic without any feature, workgroup memory, loops.
 Probe basics() {
   const auto traced = kernel("self_test_basics", kWorkgroup, [](In<"x", Vec4<U32>> x, Out<"y", U32> y, LocalIndex tid) {
     auto a = let("a", x[0u]);
@@ -121,7 +121,7 @@ Probe packed_dot() {
           .answers = {{"dot4I8Packed", static_cast<uint32_t>(kDot)}, {"pack4xI8", low_bytes}}};
 }
 
-// f16 in memory, and from and to f32.
+// f16 in memory, and conversions from and to f32.
 Probe halves() {
   const auto traced = kernel("self_test_f16", 1, [](In<"x", F16> x, Out<"y", Vec4<F16>> y, LocalIndex) {
     auto low = let("low", f32(x[6u]));
@@ -135,8 +135,8 @@ Probe halves() {
           .answers = {{"two halves as they were stored", kHalves}, {"two halves computed", 0xC2004200}}};  // −3, 3
 }
 
-// Shuffles among runs of caps.subgroup invocations, as reduce_lanes() does them; by a lane's number where all subgroups
-// have that size.
+// Shuffles within groups of caps.subgroup invocations, as in reduce_lanes(); by lane number if all subgroups have that
+// size.
 Probe subgroups(const Caps& caps, bool has_one_size) {
   const uint32_t workgroup = std::max(kWorkgroup, caps.subgroup);
   const auto traced = kernel("self_test_subgroups", workgroup, [&](In<"x", U32> x, Out<"y", U32> y, LocalIndex tid) {
@@ -167,7 +167,7 @@ Probe subgroups(const Caps& caps, bool has_one_size) {
 bool is_right(const Answer& answer, uint32_t word) {
   if (!answer.is_rounded) return word == answer.word;
   const auto expected = std::bit_cast<float>(answer.word), got = std::bit_cast<float>(word);
-  return std::abs(got - expected) <= 1e-5f * std::abs(expected);  // and a NaN is not
+  return std::abs(got - expected) <= 1e-5f * std::abs(expected);  // false for a NaN
 }
 
 Result<std::vector<uint32_t>> run(Device& device, const Probe& probe) {
@@ -185,7 +185,7 @@ Result<std::vector<uint32_t>> run(Device& device, const Probe& probe) {
   return words;
 }
 
-// What is wrong; empty where nothing is. A kernel that does not compile is wrong, too.
+// Describes what is wrong; empty if nothing is. A kernel that does not compile counts as wrong.
 Result<std::string> finding(Device& device, const Probe& probe) {
   const auto words = run(device, probe);
   if (!words) {
@@ -232,7 +232,7 @@ Result<SelfTest> self_test(Device& device) {
 Result<TrustedDevice> open_trusted(const DeviceOptions& options, const OpenDevice& open) {
   DeviceOptions without = options;
   TrustedDevice trusted;
-  // Each round leaves out at least one feature more.
+  // Each round leaves out at least one more feature.
   for (;;) {
     TRY(trusted.device, open(without));
     TRY(SelfTest test, self_test(*trusted.device));

@@ -1,4 +1,4 @@
-// Devices that compute wrongly on purpose: shader compilers as they might be.
+// Devices that compute wrong results on purpose, to simulate faulty shader compilers.
 #include "backend/gpu/trust/self_test.h"
 
 #include <regex>
@@ -9,7 +9,7 @@
 namespace tern::gpu {
 namespace {
 
-// A compiler that takes one text for another, in every kernel.
+// A compiler that replaces one text with another in every kernel.
 OpenDevice compiler_that_takes(const std::string& find, const std::string& replace) {
   return [=](const DeviceOptions& options) -> Result<std::unique_ptr<Device>> {
     TRY(auto device, open_device(options));
@@ -44,7 +44,7 @@ struct Fault {
 };
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }  // NOLINT(readability-identifier-naming)
 
-// What no kernel can do without.
+// Faults in what every kernel needs.
 class FatalFaults : public SelfTests, public testing::WithParamInterface<Fault> {};
 TEST_P(FatalFaults, AreRefused) {
   const auto [name, find, replace] = GetParam();

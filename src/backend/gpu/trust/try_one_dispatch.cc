@@ -8,19 +8,19 @@
 #include <set>
 #include <vector>
 
-#include "backend/gpu/run/batch_words.h"
+#include "backend/gpu/batch/batch_words.h"
 #include "backend/kv_layout.h"
 #include "base/format_text.h"
 
 namespace tern::gpu {
 namespace {
 
-// Tokens that are compared, behind how many others, and far from the first one. Together an odd number: words have
-// other tags then when they are computed again.
+// Numbers of tokens: compared, preceding them, and far from the first one. The total is odd, so that words have other
+// tags when the tokens are computed again.
 constexpr int kCompared = 7, kHistory = 24, kFar = 2;
 static_assert(kFar % 2 == 0 && kHistory + kCompared < kKvBlock);
-// Of the squared difference over the square; see check_products.cc. Values that a rounding turns to the next int8 make
-// much less.
+// Limit of the squared difference divided by the square; see check_products.cc. Values that rounding moves to the next
+// int8 contribute much less.
 constexpr double kMostErrorOfLayers = 0.05;
 
 class Trial {
@@ -52,7 +52,7 @@ class Trial {
   }
 
  private:
-  // The layers of these slices, in one dispatch of so many workgroups, or step by step.
+  // The layers of these slices: in one dispatch of `in_one` workgroups, or in steps if it is 0.
   Result<std::vector<Command>> commands(Batch batch, uint32_t in_one) {
     BatchWords words;
     words.set(batch, work_.ropes());
@@ -62,7 +62,7 @@ class Trial {
     program_.commands(words.shape, commands, 0, one_.end_step());
     return commands;
   }
-  // `seed`: which tokens.
+  // `seed` selects the tokens.
   std::vector<TokenId> some_tokens(int n, int seed) const {
     std::vector<TokenId> tokens(static_cast<size_t>(n));
     const int range = std::max(plan_.config.n_vocab / 2, 1);
@@ -70,7 +70,7 @@ class Trial {
     for (TokenId& token : tokens) token = std::min(token, plan_.config.n_vocab - 1);
     return tokens;
   }
-  // Of tokens [first, first + size) of a sequence in these blocks.
+  // Tokens [first, first + size) of a sequence with these blocks.
   Slice slice(std::span<const TokenId> tokens, int first, std::span<const KvBlockId> blocks) const {
     const int room = static_cast<int>(std::ssize(blocks)) * kKvBlock, end = first + static_cast<int>(tokens.size());
     return {.tokens = tokens,
@@ -78,8 +78,8 @@ class Trial {
             .blocks = blocks,
             .n_ctx = std::max(end, std::min(room, plan_.config.n_ctx))};
   }
-  // Of a token at `pos`; of several rows, those after the first are each a position further back. One far from the
-  // first has its key and value in a block that nobody reads as something else meanwhile, and so has each of several.
+  // Commands of a token at `pos`; with several rows, each is one position before the previous one. A token far from the
+  // first has its own block for its key and value, which nothing else reads meanwhile; so has each of several rows.
   Result<std::vector<Command>> commands_of_token(int pos, uint32_t in_one, int n_rows) {
     std::deque<std::vector<KvBlockId>> blocks;
     std::deque<std::vector<TokenId>> tokens;
@@ -98,7 +98,7 @@ class Trial {
     return commands(slices, in_one);
   }
 
-  // Fills blocks, each as if it were the first.
+  // Fills the blocks, each as if it were a sequence's first.
   Result<void> run_history() {
     for (KvBlockId block = 0; block < blocks_of_trial(one_.shape().tokens); ++block) {
       const bool is_far = block >= kHistoryBlocks && block < kHistoryBlocks + n_rows_;
@@ -112,7 +112,7 @@ class Trial {
     return {};
   }
 
-  // One after the other.
+  // The rows of x after the layers, computed for a token at `pos`.
   Result<std::vector<float>> rows(int pos, uint32_t in_one, int n_rows) {
     if (in_one > 0) TRY_STATUS(one_.ready(in_one, n_rows, pos + 1));
     TRY(const auto list, commands_of_token(pos, in_one, n_rows));
@@ -123,7 +123,7 @@ class Trial {
   uint32_t splits(uint32_t workgroups, int n_rows) const {
     return one_.shape().splits(workgroups, static_cast<uint32_t>(n_rows));
   }
-  // Whatever number of rows there is.
+  // True if the splits are the same for every number of rows.
   bool has_splits_of(uint32_t workgroups, uint32_t others) const {
     if (one_.shape().short_splits(workgroups) != one_.shape().short_splits(others)) return false;
     for (int n = one_.fewest_rows(); n <= n_rows_; ++n) {
@@ -141,7 +141,7 @@ class Trial {
     return outcome[0] == 0;
   }
 
-  // How many run at the same time; 0: too few.
+  // The most workgroups that run at the same time; 0: too few.
   Result<uint32_t> most_workgroups() {
     const uint32_t too_many = one_.shape().most_workgroups() + 1;
     uint32_t fits = 0, fails = too_many;
@@ -158,14 +158,14 @@ class Trial {
     return std::min(static_cast<int>(one_.shape().short_positions(workgroups_)), history_.n_positions);
   }
 
-  // The rows of some tokens, each of which attends to the keys and values of those before: of some, of as many as a
-  // short history has (LayersShape::short_rounds), and of many.
+  // Results for tokens that attend to those before them: to a few, to as many as a short history has
+  // (LayersShape::short_rounds), and to many.
   using Tokens = std::vector<std::vector<float>>;
   Result<Tokens> tokens(uint32_t in_one, int n_rows) {
     std::vector<int> positions(kCompared);
     std::iota(positions.begin(), positions.end(), kHistory);
     for (int end : {longest_short_history(), history_.n_positions}) {
-      // All in one block, those of other rows, too.
+      // Keep the tokens of all rows within one block.
       if (const int in_last = end % kKvBlock; in_last != 0 && in_last < kFar + n_rows - 1) end -= in_last;
       if (end <= kKvBlock) continue;
       for (int pos = end - kFar; pos < end; ++pos) positions.push_back(pos);
@@ -178,7 +178,7 @@ class Trial {
     return all;
   }
 
-  // Why the results are of no use; empty where they are right.
+  // Describes what is wrong; empty if the results are right.
   Result<std::string> what_is_wrong(uint32_t workgroups, int n_rows) {
     TRY_STATUS(one_.reset(OneDispatch::Patience::kUsual));
     workgroups_ = workgroups;
@@ -186,7 +186,7 @@ class Trial {
     TRY(const Tokens in_one, tokens(workgroups, n_rows));
     TRY(const Tokens again, tokens(workgroups, n_rows));
     TRY(const Tokens in_steps, tokens(0, n_rows));
-    // Who reads what others are still writing seldom reads the same twice.
+    // Reading a value while it is being written seldom gives the same result twice.
     const auto same_bits = [](const std::vector<float>& a, const std::vector<float>& b) {
       return std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
     };
@@ -200,7 +200,7 @@ class Trial {
         error += off * off;
         power += a * a;
       }
-      // Values that are not finite are found where a token is computed (engine/not_finite.h).
+      // Values that are not finite are detected when a token is computed (engine/not_finite.h).
       if (!std::isfinite(power) || power == 0) continue;
       if (!(error <= worst * power)) worst = std::isnan(error) ? HUGE_VAL : error / power;
     }
@@ -220,8 +220,8 @@ class Trial {
     return all[kRuns / 2];
   }
 
-  // All that run at the same time may be a few too many: each has less to do, and has more to wait for. Which is the
-  // fastest may differ from start to start, and what a token comes to may not.
+  // The largest number that runs at the same time may be slightly too many: each workgroup has less to do but waits for
+  // more. The fastest number may vary from start to start; a token's result must not.
   Result<OneDispatchTrial> fastest(uint32_t most) {
     OneDispatchTrial trial{.workgroups = most};
     if (!device_.features().timestamps) return trial;
@@ -248,7 +248,7 @@ class Trial {
   const WorkBuffers& work_;
   OneDispatch& one_;
   int max_batch_, n_rows_;
-  uint32_t workgroups_ = 0;  // of the trial that is under way
+  uint32_t workgroups_ = 0;  // of the current trial
   LongHistory history_;
 };
 

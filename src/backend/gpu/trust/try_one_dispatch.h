@@ -1,5 +1,5 @@
-// Whether this device computes a token's layers as one dispatch (record/one_dispatch.h), with how many workgroups, and
-// what that takes.
+// Tests whether this device can compute a token's layers as one dispatch (record/one_dispatch.h), with how many
+// workgroups, and how long that takes.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 namespace tern::gpu {
 
 struct OneDispatchTrial {
-  uint32_t workgroups = 0;  // with which it is fastest; 0: it cannot be used
+  uint32_t workgroups = 0;  // the fastest number; 0: it cannot be used
   std::string why_not = {};
-  // What the layers take with ever more rows; empty where the device does not tell.
+  // Times of the layers for increasing numbers of rows; empty if the device has no timestamps.
   struct Times {
     int n_rows = 1;
     double seconds = 0, in_steps = 0;
   };
   std::vector<Times> times = {};
 
-  // From how many rows on it is faster; none: it is not.
+  // The number of rows from which the megakernel is faster; none: it is not.
   std::optional<int> faster_from() const {
     std::optional<int> from;
     for (const Times& t : times) {
@@ -37,12 +37,11 @@ struct OneDispatchTrial {
   }
 };
 
-// A long history, as a trial has it: of blocks that each part of it has, the first ones are one block again and again,
-// which a workgroup sees in its first round, and the last ones two others. Who leaves out what comes later has another
-// result.
+// The long history of a trial. In each part, the first blocks are one block repeated, which a workgroup sees in its
+// first round; the last ones alternate between two others. So a kernel that skips later blocks gives another result.
 struct LongHistory {
   int blocks_of_part = 0, first_blocks = 0;
-  int n_positions = 0;  // the token's own included
+  int n_positions = 0;  // including the token's own
 
   LongHistory(const Config& config, const LayersShape& shape, uint32_t parts) {
     const auto at_once = static_cast<int>(shape.workgroup / shape.lanes_of_position());
@@ -53,23 +52,23 @@ struct LongHistory {
         static_cast<int>(shape.has_short() ? shape.most_of_short() * shape.short_rounds : 0) * at_once;
     n_positions = std::min(config.n_ctx, std::max(blocks_of_part * n_parts * kKvBlock, most_short + kKvBlock));
   }
-  KvBlockId block(int i) const {  // of three
+  KvBlockId block(int i) const {  // one of kHistoryBlocks
     const int of_part = i % blocks_of_part;
     if (blocks_of_part <= first_blocks) return i % 3;  // there is no room for more
     return of_part < first_blocks ? 0 : 1 + (of_part - first_blocks) % 2;
   }
 };
-// Those of histories, and each row's own: of tokens near the first, where there are several rows, and of those far from
-// it.
+// The blocks of a trial: those of the history, and each row's own, for tokens near the first one (if there are several
+// rows) and for tokens far from it.
 inline constexpr int kHistoryBlocks = 3;
 constexpr int blocks_of_trial(uint32_t rows) { return kHistoryBlocks + static_cast<int>(rows > 1 ? 2 * rows : 1); }
 
-// How many positions it needs RoPE's angles of.
+// The number of positions for which the trial needs RoPE's angles.
 inline int positions_of_trial(const Config& config, const LayersShape& shape) {
   return std::max(kKvBlock, LongHistory(config, shape, shape.most_splits).n_positions);
 }
-// Runs tokens in both ways. `program` is of a store with as many blocks as above, which it overwrites. Errors are those
-// of the device; wrong results and workgroups that wait in vain are no errors.
+// Runs tokens both ways. `program` must be for a store with that many blocks, which are overwritten. Only the device's
+// errors are errors; wrong results and failed waits are reported in the trial.
 Result<OneDispatchTrial> try_one_dispatch(Device& device, const Plan& plan, const Program& program,
                                           const WorkBuffers& work, OneDispatch& one, int max_batch);
 

@@ -13,16 +13,16 @@ namespace tern::gpu {
 
 namespace {
 
-// What a page may write before the queue is waited for: the browser keeps copies until then.
+// Bytes that may be written before waiting for the queue: the browser keeps copies until then.
 constexpr uint64_t kUnflushedBytes = uint64_t{64} << 20;
 constexpr int kCommandWords = 6;  // library_gpu.js
 
-// Objects of this interface only ever come from this implementation.
+// Objects of the interface always come from this implementation.
 int id_of(const Buffer& buffer) { return static_cast<const WebBuffer&>(buffer).id; }
 int id_of(const Pipeline& pipeline) { return static_cast<const WebPipeline&>(pipeline).id; }
 int id_of(const BindGroup& group) { return static_cast<const WebBindGroup&>(group).id; }
 
-// The first error since the last call that returned one. The loss of the device stays.
+// The first error since the last call that returned one. Once the device is lost, always returns that.
 Result<void> take_error(const AdapterInfo& adapter) {
   constexpr int kOutOfMemory = 1, kLost = 3;
   char* text = nullptr;
@@ -33,7 +33,8 @@ Result<void> take_error(const AdapterInfo& adapter) {
   return fail(code == kOutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kNotSupported, "WebGPU: {}", message);
 }
 
-// As in WebGPU's GPUBufferUsage. Every buffer may be copied from and to: debugging and tests look into all of them.
+// Flags of WebGPU's GPUBufferUsage. Every buffer is a copy source and destination, so that debugging and tests can look
+// into it.
 int usage_of(BufferUse use) {
   constexpr int kCopySrc = 0x4, kCopyDst = 0x8, kUniform = 0x40, kStorage = 0x80;
   return kCopySrc | kCopyDst | (use == BufferUse::kUniform ? kUniform : kStorage);
@@ -85,7 +86,7 @@ WebDevice::~WebDevice() {
 Result<std::unique_ptr<Buffer>> WebDevice::new_buffer(std::string_view label, uint64_t bytes, BufferUse use) {
   TRY_STATUS(take_error(info_));
   TRY_STATUS(check_new_buffer(label, bytes, *this));
-  const uint64_t size = round_up(bytes, 16);  // whole vectors, and copies of multiples of 4
+  const uint64_t size = round_up(bytes, 16);  // for whole vectors, and copies of multiples of 4
   const int id = tern_gpu_new_buffer(std::string(label).c_str(), static_cast<double>(size), usage_of(use));
   auto buffer = std::make_unique<WebBuffer>(id, bytes, size, use, allocated_bytes_);
   TRY_STATUS(take_error(info_));

@@ -1,8 +1,8 @@
-// The device over a browser's WebGPU, or over one with the same interface under Node. library_gpu.js is its other half:
-// there all objects live, here are their numbers.
+// The device on top of a browser's WebGPU, or of the same interface under Node. All objects live in library_gpu.js; the
+// C++ side has their ids.
 //
-// Where this waits, the C++ stack is suspended until the browser is done (WebAssembly JSPI), so calls that can wait
-// must come from a call into the module that may be suspended.
+// To wait, the C++ stack is suspended until the browser is done (WebAssembly JSPI). So functions that can wait must be
+// called through a module export that may be suspended.
 #pragma once
 
 #include <memory>
@@ -32,10 +32,10 @@ class WebDevice final : public Device {
 
   Result<std::unique_ptr<Buffer>> new_buffer(std::string_view label, uint64_t bytes, BufferUse use) override;
   Result<void> write(const Buffer& buffer, uint64_t offset, Bytes bytes) override;
-  // A file's own bytes go to the GPU without passing through the module's memory.
+  // A file's bytes go to the GPU without passing through the module's memory.
   Result<void> write_from(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes, Scratch& scratch,
                           ThreadPool* pool) override;
-  // The text is compiled while the caller goes on; what is wrong with it comes from the first call that runs something.
+  // The text is compiled in the background; its errors are returned by the first call that runs something.
   Result<const Pipeline*> pipeline(const wgsl::Module& module) override;
   Result<std::unique_ptr<BindGroup>> bind(const Pipeline& pipeline, std::span<const BufferView> views) override;
   Result<void> submit(std::span<const Command> commands) override;
@@ -51,7 +51,7 @@ class WebDevice final : public Device {
   WebDevice(AdapterInfo info, const Restrictions& without);
 
   Result<void> count_written(uint64_t bytes);
-  // Waits for the pipelines under way, checks the commands, and leaves them in words_.
+  // Waits for pipelines being compiled, checks the commands, and encodes them in words_.
   Result<void> prepare(std::span<const Command> commands);
   Result<std::vector<double>> timed(std::span<const Command> commands, bool whole);
 
@@ -62,7 +62,7 @@ class WebDevice final : public Device {
   PipelineStats stats_;
   std::unordered_map<std::string_view, std::unique_ptr<WebPipeline>> pipelines_;  // key: the module's text
   bool is_compiling_ = false;
-  std::vector<uint32_t> words_;  // of the last command list; kept, so that the token loop allocates nothing
+  std::vector<uint32_t> words_;  // the last command list; kept, so that the token loop allocates nothing
 };
 
 }  // namespace tern::gpu

@@ -1,5 +1,5 @@
-// A page has all logits: there is no memory in a tab for a second copy of the head, so what makes and reads one is not
-// part of the download.
+// The web build always computes all logits: a tab has no memory for a second copy of the head. So the code for it is
+// not part of the download.
 #include "backend/gpu/record/head_copy.h"
 
 #include "backend/gpu/record/recorder.h"

@@ -1,4 +1,4 @@
-// A page has no folder in which kernels could be edited.
+// A web page has no folder of kernels to edit.
 #include "backend/gpu/record/kernel_library.h"
 
 namespace tern::gpu {

@@ -1,4 +1,4 @@
-// What library_gpu.js offers. Sizes and offsets are doubles where they may exceed 32 bits; they are whole numbers.
+// The functions of library_gpu.js. Sizes and offsets that may exceed 32 bits are whole numbers in doubles.
 #pragma once
 
 #include <cstdint>

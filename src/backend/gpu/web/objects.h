@@ -1,4 +1,4 @@
-// The interface's objects: the numbers of those in library_gpu.js.
+// The device interface's objects: ids of objects in library_gpu.js.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-// A page waits for no workgroup: browsers do not say how many run at the same time, and the kernel is not part of the
-// download.
+// The web build has no megakernel: browsers do not say how many workgroups run at the same time. So its code is not
+// part of the download.
 #include "backend/gpu/record/one_dispatch.h"
 
 #include "backend/gpu/trust/try_one_dispatch.h"

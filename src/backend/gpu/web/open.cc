@@ -1,4 +1,4 @@
-// Opening the browser's device, and what it says of itself.
+// Opens the browser's device and parses the description of it.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -89,7 +89,7 @@ AdapterInfo adapter_of(const Facts& facts) {
   return info;
 }
 
-// A bit for each feature that is not asked for, in the order of library_gpu.js; bit 8: the guaranteed limits.
+// One bit for each excluded feature, in the order of library_gpu.js; bit 8: the guaranteed limits.
 int bits_of(const Restrictions& without) {
   return int{without.f16} | int{without.subgroups} << 1 | int{without.timestamps} << 2 |
          int{without.subgroup_matrix || without.subgroups} << 3 | int{without.default_limits} << 8;
@@ -117,7 +117,7 @@ Result<std::vector<AdapterInfo>> list_adapters() {
 
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) { return WebDevice::open(options); }
 
-// A page asks for the backend that it wants.
+// Not needed: a page requests its backend explicitly.
 bool may_have_hardware(const std::string& /*dev*/) { return false; }
 
 }  // namespace tern::gpu

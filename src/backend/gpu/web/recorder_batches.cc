@@ -1,5 +1,5 @@
-// A tab has one conversation, and the few rows that a guess adds to it. So what batches take on subgroup matrices,
-// which browsers have only as an experiment, is not part of the download.
+// A tab has one conversation, plus the few rows of its draft tokens. So the batch kernels for subgroup matrices, which
+// browsers have only experimentally, are not part of the download.
 #include "backend/gpu/record/recorder.h"
 
 namespace tern::gpu {

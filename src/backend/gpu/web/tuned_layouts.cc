@@ -1,4 +1,4 @@
-// A page has no folder in which layouts could be kept.
+// A web page has no folder for tuned layouts.
 #include "backend/gpu/record/tuned_layouts.h"
 
 namespace tern::gpu {

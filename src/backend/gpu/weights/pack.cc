@@ -15,14 +15,14 @@
 namespace tern::gpu {
 namespace {
 
-// Quads one after another in a word, each with its four codes in the word's bytes (packed_weights.h).
+// Packs quads one after another into words; each quad has its four codes in the word's four bytes (packed_weights.h).
 template <uint32_t kBits>
 void pack_unit(const uint8_t* codes, uint32_t* words) {
-  constexpr uint32_t kQuads = 8 / kBits;  // of a word
+  constexpr uint32_t kQuads = 8 / kBits;  // per word
   uint32_t unit[4] = {};
   for (uint32_t q = 0; q < 4 * kQuads; ++q) {
     uint32_t four;
-    std::memcpy(&four, codes + 4 * q, sizeof four);  // none has bits beyond its own
+    std::memcpy(&four, codes + 4 * q, sizeof four);  // no code has bits beyond its own
     unit[q / kQuads] |= four << (q % kQuads * kBits);
   }
   std::memcpy(words, unit, sizeof unit);
@@ -49,14 +49,14 @@ void pack_codes(WeightWords words, const uint8_t* codes, size_t n, uint32_t* uni
   }
 }
 
-// A code of the format as the plane holds it.
+// Converts a code of the format into the plane's.
 uint8_t plane_code(const Coding& coding, const WeightCoding& plane, uint8_t code) {
   if (plane.words == WeightWords::kSigns) return coding.level(code) < 0 ? 1 : 0;
   return static_cast<uint8_t>(coding.level(code) + static_cast<int>(plane.zero));
 }
 
-// The codes of a format as those of the plane: where that turns some of their bits, or adds a number, without looking
-// each of them up.
+// Converts the codes of a format into the plane's. If that only flips bits or adds a number, no table look-ups are
+// needed.
 class PlaneCodes {
  public:
   PlaneCodes(const Coding& coding, const WeightCoding& plane) {
@@ -68,7 +68,7 @@ class PlaneCodes {
     }
   }
   void make_of(std::span<uint8_t> codes) const {
-    const uint8_t of_zero = codes_[0];  // in a register, which `codes` cannot be an alias of
+    const uint8_t of_zero = codes_[0];  // a copy in a register; `codes` could alias codes_
     if (are_flipped_) {
       for (uint8_t& code : codes) code ^= of_zero;
     } else if (are_shifted_) {
@@ -84,11 +84,12 @@ class PlaneCodes {
 };
 
 struct ScalesOf {
-  size_t n_groups;  // of a block
+  size_t n_groups;  // per block
   float own;        // the tensor's scale
 };
 
-// A block's part of the plane of scales, what is one word there as its bits; times the tensor's own scale.
+// Writes a block's scales, multiplied by the tensor's own scale, to the plane of scales. Where the plane has whole
+// words, their bits are stored.
 void put_scales(const Coding& coding, const WeightCoding& plane, const BlockParts& parts, const ScalesOf& of,
                 float* scales) {
   const auto word = [](uint32_t low, uint32_t high) { return std::bit_cast<float>(low | high << 16); };
@@ -110,7 +111,7 @@ void put_scales(const Coding& coding, const WeightCoding& plane, const BlockPart
   }
 }
 
-// The bits at even places into the lower half, those at odd places into the upper one.
+// Moves the bits at even positions into the lower half and those at odd positions into the upper half.
 uint32_t unshuffled(uint32_t x) {
   const auto swap = [&x](uint32_t mask, int distance) {
     const uint32_t other = (x ^ (x >> distance)) & mask;
@@ -123,7 +124,7 @@ uint32_t unshuffled(uint32_t x) {
   return x;
 }
 
-// Without unpacking: what follows a block's scale, word by word.
+// Repacks what follows a block's scale word by word, without unpacking.
 template <class Traits, class Word>
 void pack_words(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales,
                 const Word& word_of) {
@@ -141,12 +142,12 @@ void pack_words(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t*
   }
 }
 
-// Of 32 neighbours the bit of value 4s + i goes to bit 8i + s, and is set where the value is −1.
+// Among 32 consecutive values, the bit of value 4s + i goes to bit 8i + s, and is set if the value is −1.
 void pack_signs(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
   pack_words<Q1_0>(t, plane, row, units, scales, [](uint32_t word) { return unshuffled(unshuffled(~word)); });
 }
 
-// Bytes as they lie, but for their zero.
+// The bytes in their order; only the zero point changes.
 void pack_bytes(const Tensor& t, const WeightCoding& plane, Bytes row, uint32_t* units, float* scales) {
   pack_words<Q8_0>(t, plane, row, units, scales, [](uint32_t word) { return word ^ 0x80808080; });
 }
@@ -181,7 +182,7 @@ void pack_row(const Tensor& t, const WeightCoding& c, Bytes row, uint32_t* units
   std::memcpy(units, values.data(), values.size() * sizeof(float));
 }
 
-// The narrowest words that hold a format's levels evenly spaced, and of which none belongs to two groups.
+// The narrowest words that hold a format's evenly spaced levels, and in which no word belongs to two groups.
 WeightWords words_of(const Coding& coding) {
   if (coding.n_codes == 2) return WeightWords::kSigns;
   if (coding.levels) return WeightWords::kCodes8;
@@ -204,7 +205,7 @@ WeightCoding codes_of(Format format) {
   if (coding.has_mins) {
     plane.mins = coding.has_scales() ? WeightMins::kBytes : WeightMins::kF16;
   } else {
-    plane.f32_scales = coding.has_scales();  // products that no f16 holds
+    plane.f32_scales = coding.has_scales();  // products of two scales, which f16 cannot hold
   }
   return plane;
 }
@@ -217,7 +218,7 @@ WeightCoding coding_of(const Tensor& tensor) {
   if (cols % coding.values() != 0) return {};
   if (tensor.scale == 1.0f || coding == WeightCoding{}) return coding;
   coding.f32_scales = true;
-  if (coding.group == 0) coding.group = cols;  // halves: a scale for each row
+  if (coding.group == 0) coding.group = cols;  // f16 weights: one scale per row
   return coding;
 }
 

@@ -23,8 +23,8 @@ Result<void> upload_alone(const Tensor* w, WeightRole role, WeightStore& store) 
   return role == WeightRole::kTernary ? store.ternary({&w, 1}).transform(done) : store.matrix(*w).transform(done);
 }
 
-// Queries, keys and values of one format are bound as one. Ternary ones also one by one, of which the one then holds
-// the parts where these can be bound. The matrices of a gated float layer have to be alike.
+// Query, key and value matrices of one format are bound together. Ternary ones are also bound singly, as views into the
+// common buffer where alignment allows. The matrices of a gated float layer must have units of one size.
 Result<void> upload(const StepBody& body, WeightStore& store) {
   bool has_matrices = false;
   if (const auto* ternary = std::get_if<step::TernaryQkv>(&body)) {

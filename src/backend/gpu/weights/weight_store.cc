@@ -11,15 +11,15 @@
 namespace tern::gpu {
 namespace {
 
-// Read, packed or written at once, and between two signs of progress. Up to three times as much is in use: what was
-// read, its words, its scales.
+// The piece that is read, packed or written at once, and after which progress is reported. Up to three times as much
+// memory is in use: the bytes read, the words, the scales.
 constexpr uint64_t kPieceBytes = 4u << 20;
-// What a thread packs before it asks for more.
+// The amount that a thread packs before it asks for more.
 constexpr uint64_t kShareBytes = 1u << 17;
 
 }  // namespace
 
-// pack_rows, on as many threads as it is worth.
+// pack_rows on several threads if the size is worth it.
 void WeightStore::pack_rows_on_pool(const Tensor& tensor, const WeightCoding& coding, Bytes rows,
                                     std::span<uint32_t> units, std::span<float> scales) {
   constexpr uint64_t kWorthThreads = 1u << 20;
@@ -58,13 +58,13 @@ Result<std::unique_ptr<Buffer>> WeightStore::upload(const std::string& label, st
   return buffer;
 }
 
-// The plane of scales, written as they come. f16 scales go two to a word, so one may have to wait for the next.
+// Writes the plane of scales in order. Two f16 scales share a word, so one may have to wait for the next.
 class WeightStore::ScalesWriter {
  public:
   ScalesWriter(WeightStore& store, const WeightCoding& coding, const BufferView& to)
       : store_(store), coding_(coding), buffer_(*to.buffer), at_(to.offset) {}
 
-  // Room for n more, valid until flush().
+  // Space for n more scales, valid until flush().
   std::span<float> next(uint64_t n) {
     waiting_.resize(n_left_ + n);
     return std::span(waiting_).subspan(n_left_);
@@ -84,7 +84,7 @@ class WeightStore::ScalesWriter {
   }
 
  private:
-  // On as many threads as it is worth.
+  // Packs on several threads if the size is worth it.
   void pack(std::span<const float> scales) {
     constexpr size_t kWorthThreads = 1u << 15;
     if (!store_.pool_ || scales.size() < kWorthThreads) return pack_scales(coding_, scales, words_);
@@ -163,7 +163,7 @@ Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices)
     TRY(auto buffer, upload(key, pieces));
     view = {buffers_.emplace_back(std::move(buffer)).get(), 0, 0};
   }
-  // Its parts need no copies of their own, where they start at an offset that can be bound.
+  // The single matrices need no copies if they start at an offset that can be bound.
   uint64_t offset = 0;
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (pieces.size() > 1 && offset % device_.limits().offset_alignment == 0) {
@@ -195,7 +195,7 @@ Result<BufferView> WeightStore::vector(const Tensor& tensor) {
   return view;
 }
 
-// What formats without scales bind in their place.
+// Bound as the scales of formats without scales.
 Result<BufferView> WeightStore::no_scales() {
   if (!no_scales_) {
     const uint32_t zero = 0;
@@ -206,7 +206,7 @@ Result<BufferView> WeightStore::no_scales() {
   return BufferView{no_scales_, 0, 0};
 }
 
-// Rows of one tensor into the plane of words from byte `at` on, and their scales after those that came before.
+// Packs rows of one tensor into the plane of units from byte `at` on, and appends their scales.
 Result<void> WeightStore::pack(const WeightCoding& coding, const RowSpan& rows, const Buffer& units, uint64_t at,
                                ScalesWriter& scales) {
   const Tensor& tensor = *rows.tensor;
@@ -247,7 +247,7 @@ Result<FloatMatrix::Part> WeightStore::upload_packed(const WeightCoding& coding,
     TRY(part.scales, new_view("scales", of_scales));
   }
   ScalesWriter scales(*this, coding, part.scales);
-  uint64_t at = 0;  // byte of the part
+  uint64_t at = 0;  // offset within the part
   for (const RowSpan& span : rows) {
     TRY_STATUS(pack(coding, span, *part.units.buffer, part.units.offset + at, scales));
     at += span.count * row_bytes;
@@ -281,7 +281,7 @@ Result<const FloatMatrix*> WeightStore::matrix(std::span<const Tensor* const> ma
   FloatMatrix matrix;
   uint32_t first = 0;
   while (!matrices.empty()) {
-    // Those that are alike are a part together.
+    // Matrices of one coding and width form one part.
     const WeightCoding coding = coding_of(*matrices.front());
     std::vector<RowSpan> spans;
     uint64_t n_rows = 0;
@@ -292,7 +292,7 @@ Result<const FloatMatrix*> WeightStore::matrix(std::span<const Tensor* const> ma
       spans.push_back({tensor, 0, rows});
       n_rows += rows;
     }
-    if (spans.empty()) {  // more than can be bound at once
+    if (spans.empty()) {  // too large for one binding
       TRY_STATUS(add_parts(*matrices.front(), coding, first, matrix));
       n_rows = static_cast<uint64_t>(matrices.front()->rows);
     } else {

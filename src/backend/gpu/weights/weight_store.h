@@ -1,5 +1,5 @@
-// The model's weights on the device: uploaded once, when the plan is compiled, piece by piece, so that a model that is
-// not in memory need not fit in it.
+// The model's weights on the device. They are uploaded once, piece by piece, when the plan is compiled, so a model may
+// be larger than host memory.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace tern::gpu {
 
-// A float matrix, in as many bindings as the device's limits and the formats of its pieces ask for.
+// A float matrix, in as many bindings as the device's limits and the formats of its pieces require.
 struct FloatMatrix {
   struct Part {
     WeightCoding coding;
@@ -29,49 +29,47 @@ struct FloatMatrix {
 
 class WeightStore {
  public:
-  // `total_bytes` is what will be uploaded in all, for the progress. `pool` packs, until close(); null: the caller
-  // does.
+  // `total_bytes`: size of the whole upload, for progress reports. `pool` packs weights until close(); null: the
+  // calling thread packs.
   WeightStore(Device& device, uint64_t total_bytes, OnProgress on_progress, ThreadPool* pool)
       : device_(device), total_(total_bytes), on_progress_(std::move(on_progress)), pool_(pool) {}
 
-  // These matrices lie in one buffer of so many bytes, one behind the other in the order in which they are first asked
-  // for, each from a multiple of the device's offset_alignment on; and in the same way the scales of packed ones in
-  // another.
+  // Keeps these matrices in one buffer of `bytes` bytes, in the order in which they are first requested, each aligned
+  // to the device's offset_alignment. The scales of packed ones go into a second buffer in the same way.
   struct Together {
     uint64_t bytes = 0, scale_bytes = 0;
     std::vector<const Tensor*> matrices = {};
   };
   Result<void> keep_together(const Together& what);
-  // Those buffers; null without.
+  // The two buffers; null if not used.
   const Buffer* together() const { return together_.buffer; }
   const Buffer* scales_together() const { return scales_together_.buffer; }
 
-  // The I2_S matrices, rows after rows, as one. kNotSupported where that is greater than a binding may be.
+  // The I2_S matrices as one, rows after rows. kNotSupported if that is larger than a binding may be.
   Result<BufferView> ternary(std::span<const Tensor* const> matrices);
-  // A vector as f32. kCorruption where it has values that are not finite: gains are multiplied with what is made int8,
-  // where no NaN shows.
+  // A vector as f32. kCorruption if it has values that are not finite: gains multiply values that become int8, where a
+  // NaN would not show.
   Result<BufferView> vector(const Tensor& tensor);
-  // The matrices, rows after rows, in the planes that hold their formats (pack.h): neighbours of one format that may be
-  // bound at once are one part. Bytes that were uploaded before are not uploaded again.
+  // The matrices, rows after rows, in the planes for their formats (pack.h). Adjacent ones of one format form one part
+  // if they can be bound at once. Bytes uploaded before are not uploaded again.
   Result<const FloatMatrix*> matrix(std::span<const Tensor* const> matrices);
   Result<const FloatMatrix*> matrix(const Tensor& tensor);
   // The values as f32, whatever the format.
   Result<const FloatMatrix*> f32_matrix(const Tensor& tensor);
 
-  // The two matrices of a gated layer, each as one part, in planes whose units are of one size. kNotSupported where one
-  // is greater than a binding may be.
+  // The two matrices of a gated layer, each as one part, in planes with units of one size. kNotSupported if one is
+  // larger than a binding may be.
   struct Glu {
     const FloatMatrix::Part *gate, *up;
   };
   Result<Glu> glu(const Tensor& gate, const Tensor& up);
 
-  // All is uploaded: nobody who watched may be called any more. A weight that was left out until now would be a
-  // mistake.
+  // Ends the upload: progress is not reported any more, and requesting a weight that has not been uploaded is a bug.
   void close() { is_closed_ = true, on_progress_ = {}, pool_ = nullptr; }
 
   uint64_t bytes() const { return done_; }
   double seconds() const { return seconds_; }
-  // The most host memory that reading took.
+  // The peak host memory used for reading.
   uint64_t scratch_bytes() const { return scratch_.bytes(); }
 
  private:
@@ -80,7 +78,7 @@ class WeightStore {
     const Tensor* tensor;
     uint64_t first, count;
   };
-  // A buffer that is filled from its start on.
+  // A buffer that is filled from the start.
   struct Room {
     const Buffer* buffer = nullptr;
     uint64_t used = 0;
@@ -98,7 +96,7 @@ class WeightStore {
                          std::span<float> scales);
   Result<BufferView> no_scales();
   Result<void> write(const Buffer& buffer, uint64_t offset, const StoredBytes& bytes);
-  uint64_t most_bytes() const;  // that can be bound at once
+  uint64_t most_bytes() const;  // limit of one binding
 
   Device& device_;
   uint64_t total_, done_ = 0;
@@ -107,7 +105,8 @@ class WeightStore {
   OnProgress on_progress_;
   ThreadPool* pool_;
   std::map<std::string, BufferView> views_;  // by the tensors' names
-  // By what their bytes are, for the head is often the embedding under another name; and whether as f32.
+  // Keyed by the identity of the bytes, since the head is often the embedding under another name, and by whether it is
+  // f32.
   using MatrixKey = std::pair<std::vector<StoredBytes::Identity>, bool>;
   std::map<MatrixKey, FloatMatrix> matrices_;
   std::vector<std::unique_ptr<Buffer>> buffers_;

@@ -1,4 +1,4 @@
-// WGSL's builtin functions, spelled exactly as there.
+// WGSL's builtin functions, with the names that they have in WGSL.
 #pragma once
 
 #include "backend/gpu/wgsl/values.h"
@@ -74,7 +74,7 @@ Temp<T> splat(A&& a) {
 }
 
 // Arithmetic.
-// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesised
+// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesized
 #define WGSL_FUNCTION_1(name, Kind)                    \
   template <Traced A>                                  \
     requires Kind<TypeOf<A>>                           \
@@ -119,7 +119,7 @@ template <class A, class B>
 Temp<Element<TypeOf<A>>> dot(A&& a, B&& b) {
   return call<Element<TypeOf<A>>>("dot", std::forward<A>(a), std::forward<B>(b));
 }
-// if_false, if_true, condition: WGSL's order.
+// WGSL's argument order: if_false, if_true, condition.
 template <Value A, Value B, ValueOf<Bool> C>
   requires std::same_as<TypeOf<A>, TypeOf<B>>
 Temp<TypeOf<A>> select(A&& if_false, B&& if_true, C&& condition) {
@@ -133,8 +133,8 @@ Temp<I32> dot4I8Packed(A&& a, B&& b) {
   return call<I32>("dot4I8Packed", std::forward<A>(a), std::forward<B>(b));
 }
 template <ValueOf<Vec4<I32>> A>
-Temp<I8x4> pack4xI8(A&& a) {          // the low byte of each
-  writer->needs().packed_dot = true;  // one language feature for all of 4x8
+Temp<I8x4> pack4xI8(A&& a) {          // the low byte of each component
+  writer->needs().packed_dot = true;  // one language feature covers all 4x8 functions
   return call<I8x4>("pack4xI8", std::forward<A>(a));
 }
 template <ValueOf<F16x2> A>
@@ -145,7 +145,7 @@ template <ValueOf<Vec2<F32>> A>
 Temp<F16x2> pack2x16float(A&& a) {
   return call<F16x2>("pack2x16float", std::forward<A>(a));
 }
-// The bits of a packed word, and back: for kernels that take words apart by hand.
+// Reinterpret a packed word as its bits, and back. For kernels that unpack words by hand.
 template <Value A>
   requires PackedType<TypeOf<A>>
 Temp<U32> bits(A&& a) {
@@ -158,15 +158,15 @@ Temp<T> packed(A&& a) {
   return Temp<T>(std::move(v.text), v.binding, v.epoch);
 }
 
-// The codes of elements 32p + 4w … 32p + 4w + 3 of a block, one per byte, from word w: the way from ternary weights to
-// arithmetic. Takes a Name, for it is called four times with each word.
+// The codes of elements 32p + 4w … 32p + 4w + 3 of a block, one per byte, from word w and plane p. Kernels decode
+// ternary weights with it. It takes a Name because it is called four times with each word.
 inline Temp<I8x4> codes(const Name<I2sWord>& word, uint32_t plane) {
   CHECK(plane < 4);
   const uint32_t shift = 6 - 2 * plane;
   const Text shifted = shift == 0 ? word.text : cat("(", word.text, " >> ", std::to_string(shift), "u)");
   return Temp<I8x4>(cat(shifted, " & 0x03030303u"), Binding::kOther);
 }
-// The same of plane 3 − shift/2, for planes that a loop counts.
+// The same for plane 3 − shift/2, for a loop over planes.
 inline Temp<I8x4> codes(const Name<I2sWord>& word, const Name<U32>& shift) {
   return Temp<I8x4>(cat("(", word.text, " >> ", shift.text, ") & 0x03030303u"), Binding::kOther);
 }

@@ -2,8 +2,8 @@
 //
 //   Kernel k = kernel("scale", 64, [](In<"x", F32> x, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) { … });
 //
-// Tracing calls the lambda once and gives a Module. The host's side is made from the same list: Kernel<…>::Bindings are
-// the element types of its memory parameters in order, and `views` (gpu/views.h) takes exactly those.
+// Tracing calls the lambda once and returns a Module. The host side is derived from the same list: Kernel<…>::Bindings
+// are the element types of the memory parameters in order, and `views` (gpu/memory/views.h) takes exactly those.
 #pragma once
 
 #include <tuple>

@@ -1,13 +1,13 @@
-// Memory: what may be done with it is in its type.
+// Memory: its type says which accesses are allowed.
 //
-//   In<"x", F32>      storage that is only read          x[i]
-//   Out<"y", F32>     storage that is only written       y[i] = …
-//   InOut<"z", F32>   storage that is read and written   z[i] += …
-//   Uniform<"p", Field<"pos", U32>, …>                   p.get<"pos">()
-//   Immediates<"im", Field<…>…>                          im.get<"…">()
-//   shared<F32>("tile", n)                               workgroup memory
+//   In<"x", F32>      read-only storage        x[i]
+//   Out<"y", F32>     write-only storage       y[i] = …
+//   InOut<"z", F32>   read-write storage       z[i] += …
+//   Uniform<"p", Field<"pos", U32>, …>         p.get<"pos">()
+//   Immediates<"im", Field<…>…>                im.get<"…">()
+//   shared<F32>("tile", n)                     workgroup memory
 //
-// The first five are parameters of a kernel's lambda (kernel.h). `Element` is what the host has to give.
+// The first five are parameters of a kernel's lambda (kernel.h). `Element` is the element type that the host binds.
 #pragma once
 
 #include "backend/gpu/wgsl/statements.h"
@@ -15,7 +15,7 @@
 namespace tern::wgsl {
 
 namespace detail {
-// "array[index]". An index that reads memory is bound to a name first, so that the element stays the same one.
+// "array[index]". An index that reads memory is bound to a name first, so that it always refers to the same element.
 Text element_text(std::string_view array, const Expression& index);
 // The same for memory that kernels write.
 Text written_element_text(std::string_view array, const Expression& index);
@@ -44,7 +44,7 @@ struct In {
   }
 };
 
-// An element that may be written and not read.
+// An element that can be written but not read.
 template <class T>
 struct WriteRef {
   Text text;
@@ -83,8 +83,8 @@ struct InOut {
   }
 };
 
-// Named scalars (or vectors of them), in the order of the C++ struct that the host writes. Its layout is WGSL's: where
-// a vector follows scalars, the host's struct has to have the same gap (Uniform<…>::Layout::offset_of).
+// Named scalars (or vectors of them), in the order of the C++ struct that the host writes. The layout follows WGSL's
+// rules: where a vector follows scalars, the host's struct needs the same gap (Uniform<…>::Layout::offset_of).
 template <Str N, class T>
 struct Field {
   using Type = T;
@@ -104,8 +104,8 @@ struct FieldNamed<N, First, Rest...> {
   using Type = typename First::Type;
 };
 
-// Offsets and size as WGSL lays a struct out: a field starts at a multiple of its own alignment, which for scalars and
-// vectors of two or four is their size; the size is a multiple of the greatest of them.
+// Offsets and size by WGSL's struct layout rules. A field starts at a multiple of its own alignment, which for scalars
+// and vectors of two or four equals their size. The struct's size is a multiple of the largest alignment.
 template <class... F>
 struct StructLayout {
   static constexpr uint32_t kAlign = std::max({F::Type::kBytes...});
@@ -132,7 +132,7 @@ void declare_struct(std::string_view type_name) {
 
 template <Str N, class... F>
 struct Uniform {
-  using Element = Uniform;  // the host gives exactly this
+  using Element = Uniform;  // the host binds exactly this type
   static constexpr Access kAccess = Access::kUniform;
   using Layout = detail::StructLayout<F...>;
   static constexpr uint32_t kBytes = Layout::round_up_to(Layout::bytes(), 16);
@@ -157,7 +157,7 @@ struct Immediates {
     detail::declare_struct<F...>(type);
     writer->claim(N.view());
     writer->declare(cat("var<immediate> ", N.view(), ": ", type, ";"));
-    CHECK(writer->needs().immediate_bytes == 0);  // WGSL allows one
+    CHECK(writer->needs().immediate_bytes == 0);  // WGSL allows only one
     writer->needs().immediate_bytes = kBytes;
   }
   template <Str Wanted>
@@ -184,7 +184,7 @@ Shared<T> shared(std::string_view name, uint32_t n) {
   return {detail::declare_shared(name, T::wgsl(), n, n * T::kBytes)};
 }
 
-// ---- Atomics: Shared<Atomic<U32>> or InOut<"n", Atomic<U32>>. Emitted where they are called.
+// ---- Atomics: Shared<Atomic<U32>> or InOut<"n", Atomic<U32>>. Each is written where it is called.
 template <class T, ValueOf<T> A>
 Name<T> atomicAdd(const Place<Atomic<T>>& place, A&& a) {
   auto old = let("old", raw<T>(detail::atomic_text("atomicAdd", place.text, e(std::forward<A>(a)))));
@@ -206,8 +206,8 @@ void atomicStore(const Place<Atomic<T>>& place, A&& a) {
   raw_statement(cat(detail::atomic_text("atomicStore", place.text, e(std::forward<A>(a))), ";"));
 }
 
-// Element 0 of workgroup memory, which by this is the same for all invocations also to the compiler: what follows from
-// it may decide about barriers. A barrier itself, before and after.
+// Element 0 of workgroup memory. The compiler knows that the result is uniform across the workgroup, so control flow
+// that depends on it may contain barriers. Acts as a barrier before and after.
 template <class T>
 Name<T> workgroupUniformLoad(const Shared<Atomic<T>>& array) {
   writer->refuse_in_function("a barrier");

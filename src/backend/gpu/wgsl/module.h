@@ -1,4 +1,5 @@
-// What tracing a kernel gives: one WGSL module, and everything that a host has to know about it. Plain data: no device.
+// The result of tracing a kernel: one WGSL module, and what a host must know about it. Plain data, independent of a
+// device.
 #pragma once
 
 #include <compare>
@@ -24,7 +25,7 @@ struct MatrixShape {
   auto operator<=>(const MatrixShape&) const = default;
 };
 
-// What a device must offer, found while tracing.
+// Device features and limits that a kernel needs, collected while tracing.
 struct Requirements {
   bool f16 = false;              // enable f16
   bool subgroups = false;        // enable subgroups
@@ -33,13 +34,13 @@ struct Requirements {
   std::vector<MatrixShape> matrices;
   uint32_t immediate_bytes = 0;  // var<immediate>
   uint32_t workgroup_bytes = 0;  // var<workgroup>
-  uint32_t invocations = 0;      // of one workgroup
+  uint32_t invocations = 0;      // per workgroup
   uint32_t storage_buffers = 0;
 };
 
 struct Module {
-  std::string name;  // of the kernel and of its entry point
-  std::string text;  // WGSL: a pure function of the kernel's Config; the pipeline cache is keyed on it
+  std::string name;  // of the kernel and its entry point
+  std::string text;  // WGSL: a pure function of the kernel's Config; the key of the pipeline cache
   std::vector<BindingDecl> bindings;
   Requirements needs;
 };

@@ -1,4 +1,4 @@
-// What a traced module says of itself, and what stops a trace.
+// The requirements that a traced module reports, and the mistakes that stop a trace.
 #include <gtest/gtest.h>
 
 #include "backend/gpu/wgsl/trace_test_support.h"
@@ -68,7 +68,7 @@ TEST(Requirements, SubgroupsAndPackedDot) {
   EXPECT_TRUE(dot.text.starts_with("requires packed_4x8_integer_dot_product;\n"));
 }
 
-// As the device counts them: each variable rounded up to 16 bytes.
+// The device rounds each variable up to 16 bytes.
 TEST(Requirements, WorkgroupBytes) {
   const Module m = trace_module([] {
     shared<F32>("a", 3);          // 12 → 16
@@ -105,7 +105,7 @@ TEST(Names, RepeatedOnesGetASuffix) {
             "let sum_1 = sum + 1u;\n"
             "let sum_1_1 = sum_1 + 1u;\n"
             "let sum_2 = sum_1_1 + 1u;\n");
-  // Parameters keep their names; what comes later makes way.
+  // Parameters keep their names; later names get a suffix.
   const auto k = kernel("k", 1, [](In<"x", F32> x, LocalIndex tid) { let("x", x[tid]); });
   EXPECT_NE(k.module.text.find("let x_1 = x[tid];"), std::string::npos);
 }
@@ -125,7 +125,7 @@ TEST(NamesDeathTest, TakenOnesAndWgslsOwnStopTheTrace) {
   }
 }
 
-// What was read before a write and is used after it would mean the new value.
+// An expression that reads memory before a write and is used after it would see the new value.
 TEST(StaleReadsDeathTest, AVar) {
   EXPECT_DEATH(trace([] {
                  auto v = var("v", 1u);
@@ -140,7 +140,7 @@ TEST(StaleReadsDeathTest, WorkgroupAndStorageMemory) {
   EXPECT_DEATH(trace([] {
                  auto tile = shared<F32>("tile", 4);
                  auto product = 2.0f * (tile[0u] + 1.0f);
-                 tile[1u] = 3.0f;  // may be the same element, for all that is known
+                 tile[1u] = 3.0f;  // may be the same element
                  let("late", std::move(product));
                }),
                "reads memory that has been written since");
@@ -169,7 +169,7 @@ TEST(StaleReadsDeathTest, BarriersAtomicsAndBlocks) {
                  let("late", std::move(old));
                }),
                "reads memory");
-  EXPECT_DEATH(trace([] {  // in the second round v may be another
+  EXPECT_DEATH(trace([] {  // v may differ in the second iteration
                  auto v = var("v", 1u);
                  auto old = v + 0u;
                  loop("i", 0u, 2u, 1u, [&](const Name<U32>&) { let("late", std::move(old)); });
@@ -198,7 +198,7 @@ TEST(MisuseDeathTest, WhatTypesCannotSee) {
                "immediate_bytes == 0");
 }
 
-// A call is written where its value is used: with an effect inside, it would move.
+// A call is written where its value is used, so a side effect inside a function would move.
 TEST(MisuseDeathTest, FunctionsWorkOnTheirArgumentsAlone) {
   EXPECT_DEATH(trace([] {
                  auto tile = shared<F32>("tile", 4);

@@ -1,4 +1,4 @@
-// WGSL's own names: what a kernel may not call anything.
+// WGSL's own names, which a kernel must not use.
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
@@ -10,7 +10,7 @@
 namespace tern::wgsl {
 namespace {
 
-// W3C, WebGPU Shading Language: §16.1 keywords and §16.2 reserved words, which no compiler takes as a name.
+// W3C, WebGPU Shading Language: §16.1 keywords and §16.2 reserved words. No compiler accepts them as names.
 constexpr std::string_view kKeywords =
     "alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if "
     "let loop override requires return struct switch true var while";
@@ -27,8 +27,8 @@ constexpr std::string_view kReserved =
     "throw trait try type typedef typeid typename typeof union unless unorm unsafe unsized use using varying virtual "
     "volatile wgsl where with writeonly yield";
 
-// §6 and §17: types, enumerants and builtin functions. Shadowing them is legal WGSL, and then some later use of the
-// builtin means something else.
+// §6 and §17: types, enumerants and builtin functions. Shadowing them is legal WGSL, but a later use of the builtin
+// would then mean something else.
 constexpr std::string_view kTypes =
     "array atomic bool f16 f32 i32 u32 i8 u8 ptr sampler sampler_comparison vec2 vec3 vec4 vec2f vec3f vec4f vec2h "
     "vec3h vec4h vec2i vec3i vec4i vec2u vec3u vec4u mat2x2 mat2x3 mat2x4 mat3x2 mat3x3 mat3x4 mat4x2 mat4x3 mat4x4 "
@@ -78,7 +78,7 @@ bool is_wgsl_name(std::string_view name) {
   return is_wgsl_reserved(name) || kWords.contains(name);
 }
 
-// ASCII alone, although WGSL allows more. A leading "__" is refused by WGSL, and "_" is no name.
+// ASCII only, although WGSL allows more. WGSL rejects names that begin with "__", and "_" is not a name.
 bool is_identifier(std::string_view name) {
   const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   return !name.empty() && name != "_" && !name.starts_with("__") &&

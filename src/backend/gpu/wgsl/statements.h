@@ -1,8 +1,8 @@
-// Statements. C++'s own `for` and `if` run while tracing (unrolling, choosing between variants); loop() and when() run
-// on the device.
+// Statements. C++ `for` and `if` run while tracing (they unroll, or choose between variants); loop() and when() run on
+// the device.
 //
-// Write `auto x = let("x", …);` as a statement of its own: as an argument of another call its place would be up to the
-// compiler.
+// Write `auto x = let("x", …);` as a statement of its own. Inside another call's arguments, C++ does not specify the
+// order in which the statements are written.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@
 namespace tern::wgsl {
 
 namespace detail {
-// Each writes a statement, and gives the name that is new in it.
+// Each writes one statement. Those that introduce a name return it.
 Text let(std::string_view name, const Expression& value);
 Text var(std::string_view name, std::string_view type, const Expression& value);
 void assign(std::string_view place, std::string_view op, const Expression& value);
 void open_if(const Expression& condition);
 Text open_loop(std::string_view name, const Expression& from, const Expression& to, const Expression& step);
-// An expression that is going to be evaluated more than once, or later: bound to a name where it reads memory.
+// For an expression that is evaluated more than once, or later: binds it to a name if it reads memory.
 Text fixed_text(std::string_view name, const Expression& value);
-// What a declaration of this type takes.
+// Records the device features that a declaration of this type needs.
 template <class T>
 void note_type() {
   if constexpr (std::same_as<Element<T>, F16>) writer->needs().f16 = true;
@@ -42,7 +42,7 @@ void assign(const Place<T>& place, std::string_view op, A&& a) {
   detail::assign(place.text, op, e(std::forward<A>(a)));
 }
 
-// Something that can be assigned to: one element of writable memory, or a component of a var.
+// An assignable place: one element of writable memory, or a component of a var.
 template <class T>
 struct Ref : Place<T> {
   template <ValueOf<T> A>
@@ -53,7 +53,7 @@ struct Ref : Place<T> {
   void operator+=(A&& a) const {
     assign(*this, "+=", std::forward<A>(a));
   }
-  // Or C++ would copy the handle and write nothing.
+  // Without this, C++ would copy the handle and write nothing.
   void operator=(const Ref& other) const { assign(*this, "=", other); }  // NOLINT(misc-unconventional-assign-operator)
   explicit Ref(Text text) : Place<T>{text} {}
   Ref(const Ref&) = default;
@@ -80,8 +80,8 @@ template <Value A>
 [[nodiscard]] Var<TypeOf<A>> var(std::string_view name, A&& a) {
   return Var<TypeOf<A>>(detail::var(name, TypeOf<A>::wgsl(), e(std::forward<A>(a))));
 }
-// Zero to start with. Said explicitly: without it WGSL promises the same, but inside a loop Dawn on Vulkan was seen to
-// keep the value of the round before.
+// Starts as zero. The initializer is explicit although WGSL implies it: in a loop, Dawn on Vulkan was seen to keep the
+// value of the previous iteration.
 template <class T>
 [[nodiscard]] Var<T> var(std::string_view name) {
   detail::note_type<T>();
@@ -109,7 +109,7 @@ void when(C&& condition, Body&& body, Else&& otherwise) {
   writer->close();
 }
 
-// for (i = from; i < to; i += step) body(i). `to` and `step` are what they are when the loop starts.
+// for (i = from; i < to; i += step) body(i). `to` and `step` are evaluated once, before the loop.
 template <ValueOf<U32> A, ValueOf<U32> B, ValueOf<U32> S, class Body>
 void loop(std::string_view name, A&& from, B&& to, S&& step, Body&& body) {
   const Text i = detail::open_loop(name, e(std::forward<A>(from)), e(std::forward<B>(to)), e(std::forward<S>(step)));
@@ -121,17 +121,17 @@ inline void return_() { writer->line("return;"); }
 void workgroupBarrier();
 void storageBarrier();
 
-// A comment in the WGSL text, for those who read it.
+// Writes a comment into the WGSL text.
 void note(std::string_view text);
 
-// The way out: WGSL as text, where the DSL lacks something. Types are still checked around it.
+// The escape hatch: WGSL as text, for what the DSL lacks. Types are still checked around it.
 template <class T>
 Temp<T> raw(std::string_view text) {
   return Temp<T>(cat("(", text, ")"), Binding::kPrimary, writer->epoch());
 }
 void raw_statement(std::string_view text);
 
-// A WGSL function of its arguments alone, written once; its C++ body runs once, here. Returns what calls it:
+// Defines a WGSL function that depends on its arguments only. Its C++ body runs once, here. Returns a callable:
 //
 //   auto dot4 = function("dot4", [](Name<I8x4> a, Name<I8x4> b) { return …; });
 template <class R, class... A>

@@ -1,5 +1,5 @@
-// Subgroup operations. All lanes have to get there together, so each is emitted where it is called and returns a Name:
-// an expression that is used later, inside a branch, cannot take it along.
+// Subgroup operations. All lanes must reach them together, so each is written where it is called and returns a Name. An
+// expression used later, inside a branch, therefore cannot move the operation there.
 #pragma once
 
 #include "backend/gpu/wgsl/memory.h"
@@ -13,7 +13,7 @@ inline void begin_subgroup_operation() {
 }
 }  // namespace detail
 
-// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesised
+// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesized
 #define WGSL_SUBGROUP_1(name)                                     \
   template <Traced A>                                             \
     requires Number<TypeOf<A>>                                    \
@@ -26,7 +26,7 @@ WGSL_SUBGROUP_1(subgroupBroadcastFirst)
 #undef WGSL_SUBGROUP_1
 // NOLINTEND(bugprone-macro-parentheses)
 
-// The value of the lane whose number differs in the bits of `mask`.
+// The value of the lane whose index is this lane's XOR `mask`.
 template <Traced A>
   requires Number<TypeOf<A>>
 Name<TypeOf<A>> subgroupShuffleXor(A&& a, uint32_t mask) {
@@ -34,7 +34,7 @@ Name<TypeOf<A>> subgroupShuffleXor(A&& a, uint32_t mask) {
   return let("sg", call<TypeOf<A>>("subgroupShuffleXor", std::forward<A>(a), mask));
 }
 
-// The value of lane `from`, the same number on every lane.
+// The value of lane `from`, which must be the same on every lane.
 template <Traced A, ValueOf<U32> From>
   requires Number<TypeOf<A>>
 Name<TypeOf<A>> subgroupShuffle(A&& a, From&& from) {

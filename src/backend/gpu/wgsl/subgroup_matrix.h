@@ -1,26 +1,25 @@
 // Subgroup matrices (Dawn's chromium_experimental_subgroup_matrix): D[m, n] += A[m, k] · B[k, n], each spread over the
-// lanes of a subgroup. All lanes have to get to each operation together, so each is written where it is called.
+// lanes of a subgroup. All lanes must reach each operation together, so each is written where it is called.
 //
-// Found by experiment with Tint, for what is written down nowhere:
+// Undocumented rules, found by experiment with Tint:
 // - subgroup_matrix_left<T, K, M>, _right<T, N, K>, _result<T, N, M>: columns come before rows.
-// - i8 matrices load from array<i32> (array<i8> is no type, array<u32> is refused), four int8 in each, the first in the
-//   low byte. Offset and stride then still count int8, not i32. Other types load from arrays of their own type.
-// - The stride is between rows, or between columns where the matrix lies column by column; it must not be less than one
-//   of them is long. Drivers want rows to start at multiples of 16 bytes, or of a row's bytes where those are fewer.
-// - Offsets must be uniform, and Tint only knows what is so over a whole workgroup: a subgroup's number counts as
-//   non-uniform. So its check (chromium.subgroup_matrix_uniformity) is off; kernels see to it.
-// - Nor do they want arrays in workgroup memory to begin elsewhere, which is up to them: all that a kernel has there is
-// a
-//   multiple of 16 bytes. A kernel with four bytes beside them was wrong on an NVIDIA H100, most likely for that.
-// - The workgroup's size must be a multiple of the device's greatest subgroup size.
+// - i8 matrices load from array<i32> (array<i8> is not a type, array<u32> is rejected): four int8 per element, the
+//   first in the low byte. Offset and stride still count int8, not i32. Other types load from arrays of their own type.
+// - The stride is the distance between rows, or between columns in column-major layout. It must be at least the length
+//   of one of them. Drivers want rows to start at multiples of 16 bytes, or of a row's bytes if a row is shorter.
+// - Offsets must be uniform, but Tint only recognizes uniformity over a whole workgroup: a subgroup's index counts as
+//   non-uniform. So its check (chromium.subgroup_matrix_uniformity) is off, and kernels must ensure uniformity.
+// - Drivers also want arrays in workgroup memory to start at multiples of 16 bytes, and they choose where arrays start.
+//   So every workgroup array of such a kernel is a multiple of 16 bytes long. A kernel with a four-byte array beside
+//   them gave wrong results on an NVIDIA H100, most likely for this reason.
+// - The workgroup's size must be a multiple of the device's largest subgroup size.
 #pragma once
 
 #include "backend/gpu/wgsl/subgroup.h"
 
 namespace tern::wgsl {
 
-// Whether a build has kernels for them. A page has not: no browser offers matrices unasked, and the kernels would be
-// tens of kilobytes of it.
+// False in web builds: no browser offers subgroup matrices by default, and the kernels would add tens of kilobytes.
 #ifdef __EMSCRIPTEN__
 inline constexpr bool kHasMatrixKernels = false;
 #else
@@ -64,7 +63,7 @@ template <class T, uint32_t M, uint32_t N>
 using ResultMatrix = SubgroupMatrix<MatrixRole::kResult, T, M, N>;  // var<ResultMatrix<…>>("acc") starts as zero
 
 namespace detail {
-// The element of an array in memory that components of this type come from.
+// The array element type that matrices with this component type are loaded from.
 template <class Component>
 using MatrixMemory = std::conditional_t<std::same_as<Component, I8>, MatrixI8x4, Component>;
 
@@ -90,7 +89,7 @@ constexpr MatrixTypes matrix_types() {
 
 enum class MatrixLayout { kRowMajor, kColumnMajor };
 
-// A matrix whose first component is number `offset` of the array.
+// Loads a matrix whose first component has index `offset` in the array.
 template <class M, class Array, ValueOf<U32> O>
   requires std::same_as<typename Array::Element, detail::MatrixMemory<typename M::Component>>
 Name<M> subgroupMatrixLoad(const Array& array, O&& offset, MatrixLayout layout, uint32_t stride) {
@@ -113,7 +112,7 @@ void subgroupMatrixMultiplyAccumulate(const Name<LeftMatrix<T, M, K>>& left, con
   sum = call<ResultMatrix<S, M, N>>("subgroupMatrixMultiplyAccumulate", left, right, sum);
 }
 
-// Row by row, from component number `offset` of an array in workgroup memory on.
+// Stores row by row, starting at component index `offset` of an array in workgroup memory.
 template <class T, uint32_t M, uint32_t N, ValueOf<U32> O>
 void subgroupMatrixStore(const Shared<T>& array, O&& offset, const Var<ResultMatrix<T, M, N>>& matrix,
                          uint32_t stride) {
@@ -123,12 +122,12 @@ void subgroupMatrixStore(const Shared<T>& array, O&& offset, const Var<ResultMat
                     std::to_string(stride), "u);"));
 }
 
-// Packed int8 on their way to a matrix.
+// Converts packed int8 to the word type that matrices are loaded from.
 template <ValueOf<I8x4> A>
 Temp<MatrixI8x4> matrix_word(A&& a) {
   return call<MatrixI8x4>("bitcast<i32>", std::forward<A>(a));
 }
-// Workgroup memory that held operands, for results: both are i32 to WGSL.
+// Reuses workgroup memory of operands for results: both are i32 in WGSL.
 inline Shared<I32> as_i32(const Shared<MatrixI8x4>& array) { return {array.text}; }
 
 }  // namespace tern::wgsl

@@ -1,4 +1,4 @@
-// What a few statements become, for the tests of the shader language.
+// Test helpers that return the WGSL text of a few statements.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace tern::wgsl {
 
-// A kernel "k" without parameters whose body is `body`.
+// Traces a kernel "k" without parameters whose body is `body`.
 template <class Body>
 Module trace_module(Body&& body) {
   return kernel("k", 1, [&]() { body(); }).module;
 }
 
-// Its statements, as if the body were not indented.
+// The statements of such a kernel, without the body's indentation.
 template <class Body>
 std::string trace(Body&& body) {
   const std::string text = trace_module(body).text;

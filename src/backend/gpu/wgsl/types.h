@@ -1,4 +1,4 @@
-// One C++ tag per WGSL type. Tags are only names: no value of them ever exists.
+// One C++ tag per WGSL type. Tags are only names and are never instantiated as values.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Str {
   auto operator<=>(const Str&) const = default;
 };
 
-// Several strings as one, and a number as one, while compiling.
+// Compile-time concatenation of strings, and a number as a decimal string.
 template <Str... Parts>
 inline constexpr auto kJoined = [] {
   char all[(Parts.view().size() + ... + 1)] = {};
@@ -39,7 +39,7 @@ inline constexpr auto kDecimal = [] {
 template <Str Name>
 struct Tag {
   static constexpr auto kName = Name;
-  static constexpr std::string_view wgsl() { return Name.view(); }  // as WGSL writes the type
+  static constexpr std::string_view wgsl() { return Name.view(); }  // the WGSL spelling of the type
 };
 template <Str Name, uint32_t Bytes>
 struct Storable : Tag<Name> {
@@ -53,19 +53,19 @@ struct U32 : Storable<"u32", 4> {};
 struct I32 : Storable<"i32", 4> {};
 struct Bool : Storable<"bool", 4> {};
 
-// ---- Packed words: u32 to WGSL, but no arithmetic; each has its own way out.
+// ---- Packed words: u32 in WGSL, but without arithmetic. Each has its own functions to unpack it.
 struct I8x4 : Storable<"u32", 4> {};   // four int8: dot4I8Packed
 struct F16x2 : Storable<"u32", 4> {};  // two f16: unpack2x16float
-// Sixteen ternary codes of an I2_S block (quant/i2_s.h): word w of a block of 128 elements has in byte b, at bits 6 −
-// 2p, the code of element 32p + 4w + b. code − 1 is the weight.
+// Sixteen ternary codes of an I2_S block (quant/i2_s.h): byte b of word w of a 128-element block holds the code of
+// element 32p + 4w + b at bits 6 − 2p. The weight is code − 1.
 struct I2sWord : Storable<"u32", 4> {};
 
-struct I8 : Tag<"i8"> {};  // only as the element of a subgroup matrix
-// Four int8 in an i32: the form in which subgroup matrices take them from memory (subgroup_matrix.h).
+struct I8 : Tag<"i8"> {};  // only as the component type of a subgroup matrix
+// Four int8 in an i32, the form in which subgroup matrices load them from memory (subgroup_matrix.h).
 struct MatrixI8x4 : Storable<"i32", 4> {};
 
 // ---- Vectors
-// Of two or four: an array of vec3 has gaps, and nothing here needs one.
+// Only sizes 2 and 4: an array of vec3 has gaps, and nothing here needs one.
 template <class T, uint32_t N>
   requires(N == 2 || N == 4)
 struct Vec : Storable<kJoined<"vec", kDecimal<N>, "<", T::kName, ">">, N * T::kBytes> {
@@ -77,7 +77,7 @@ using Vec2 = Vec<T, 2>;
 template <class T>
 using Vec4 = Vec<T, 4>;
 
-// ---- Memory that only atomic operations touch
+// ---- Memory accessed only by atomic operations
 template <class T>
 struct Atomic : Storable<kJoined<"atomic<", T::kName, ">">, T::kBytes> {
   using Element = T;
@@ -112,7 +112,7 @@ concept FloatScalar = std::same_as<T, F32> || std::same_as<T, F16>;
 template <class T>
 concept NumberScalar = IntegerScalar<T> || FloatScalar<T>;
 template <class T>
-concept Number = NumberScalar<Element<T>>;  // scalars and vectors alike
+concept Number = NumberScalar<Element<T>>;  // scalars and vectors
 template <class T>
 concept Integer = IntegerScalar<Element<T>>;
 template <class T>

@@ -15,13 +15,13 @@ Text parenthesise(Text text, bool yes) { return yes ? cat("(", text, ")") : text
 Expression detail::literal(uint32_t v) { return Expression(cat(std::to_string(v), "u")); }
 
 Expression detail::literal(int32_t v) {
-  // WGSL's minus is an operator, and 2147483648i is no i32.
+  // WGSL's minus is an operator, and 2147483648i does not fit an i32.
   if (v == std::numeric_limits<int32_t>::min()) return Expression("i32(-2147483648)");
   return Expression(cat(std::to_string(v), "i"), v < 0 ? Binding::kSum : Binding::kPrimary);
 }
 
 Expression detail::literal(float v) {
-  CHECK(std::isfinite(v));  // WGSL has no other literals
+  CHECK(std::isfinite(v));  // WGSL has no literals for infinities and NaN
   char digits[32];
   const std::string_view text(digits, std::to_chars(digits, digits + sizeof digits, v).ptr);
   return Expression(cat(text, "f"), std::signbit(v) ? Binding::kSum : Binding::kPrimary);

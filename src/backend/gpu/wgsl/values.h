@@ -1,10 +1,10 @@
-// Expressions. Three kinds of value, told apart by what C++ lets you do with them:
+// Expressions. There are three kinds of value, which differ in what C++ lets you do with them:
 //
-//   Temp<T>  an unnamed expression: move-only, so it can be used exactly once. Used twice? Name it with let().
+//   Temp<T>  an unnamed expression: move-only, so it can be used exactly once. To use it twice, name it with let().
 //   Name<T>  a `let` or anything else that never changes: copyable, use it as often as you like.
-//   Place<T> a `var`, or one element of writable memory: can be read, and as a Var or Ref assigned.
+//   Place<T> a `var`, or one element of writable memory: readable, and assignable as a Var or Ref.
 //
-// A literal's C++ type is its WGSL type: 1u is u32, 1 is i32, 1.0f is f32.
+// A literal's C++ type determines its WGSL type: 1u is u32, 1 is i32, 1.0f is f32.
 #pragma once
 
 #include <algorithm>
@@ -19,23 +19,23 @@
 
 namespace tern::wgsl {
 
-// How tightly an expression binds. kOther (comparisons, shifts, bit operations) mixes with nothing without parentheses,
-// as WGSL demands.
+// How tightly an expression binds. WGSL requires parentheses around kOther (comparisons, shifts, bit operations)
+// whenever it is combined with another operator.
 enum class Binding { kOther, kSum, kProduct, kPrimary };
 
-// An expression, whatever its type. Moving leaves an empty one behind, so that using it twice shows.
+// An expression of any type. Moving leaves an empty one behind, so that a second use is detected.
 struct Expression {
   Text text;
   Binding binding = Binding::kPrimary;
-  // Where the text reads memory that can change: the writer's epoch at that time. Zero otherwise. An expression that is
-  // used after a write would silently mean something else, so it is refused (see `text_of`).
+  // The writer's epoch when the text read memory that can change, otherwise zero. Using such an expression after a
+  // write would silently read the new value, so it is rejected (see `text_of`).
   int epoch = 0;
 
   explicit Expression(Text t, Binding b = Binding::kPrimary, int at = 0) : text(t), binding(b), epoch(at) {}
   Expression(Expression&& other) noexcept
       : text(std::exchange(other.text, Text())), binding(other.binding), epoch(other.epoch) {}
   Expression& operator=(Expression&&) = delete;
-  Expression(const Expression&) = delete;  // used twice? bind it with let()
+  Expression(const Expression&) = delete;  // to use it twice, bind it with let()
   ~Expression() = default;
 };
 
@@ -65,18 +65,18 @@ namespace detail {
 Expression literal(uint32_t v);
 Expression literal(int32_t v);
 Expression literal(float v);
-Expression use(Expression&& once);  // refuses one that was used before
-// Parentheses where they are needed.
+Expression use(Expression&& once);  // rejects an expression that was used before
+// Add parentheses where needed.
 Expression unary(std::string_view op, const Expression& a, Binding binding);
 Expression binary(const Expression& a, std::string_view op, const Expression& b, Binding binding);
 Expression call(std::string_view function, std::span<const Expression> arguments);
 }  // namespace detail
 
-// e(x): x as an expression.
+// e(x): converts x to an expression.
 inline Temp<U32> e(uint32_t v) { return Temp<U32>(detail::literal(v)); }
 inline Temp<I32> e(int32_t v) { return Temp<I32>(detail::literal(v)); }
 inline Temp<F32> e(float v) { return Temp<F32>(detail::literal(v)); }
-Temp<Bool> e(bool) = delete;  // decided while tracing: use C++'s if
+Temp<Bool> e(bool) = delete;  // known while tracing: use C++'s if
 template <class T>
 Temp<T> e(Temp<T>&& t) {
   return Temp<T>(detail::use(std::move(t)));
@@ -99,14 +99,14 @@ template <class A, class T>
 concept ValueOf = Value<A> && std::same_as<TypeOf<A>, T>;
 template <class A>
 concept Traced = Value<A> && !std::is_arithmetic_v<std::remove_cvref_t<A>>;
-// Two operands of one type, at least one of them not a C++ number.
+// Two operands of the same type, at least one of which is not a C++ number.
 template <class A, class B>
 concept Pair = Value<A> && Value<B> && (Traced<A> || Traced<B>) && std::same_as<TypeOf<A>, TypeOf<B>>;
 
-// The text of an expression that is about to be written.
+// The text of an expression that is about to be written. Rejects one that has become stale (see Expression::epoch).
 Text text_of(const Expression& expression);
 
-// The older of two epochs; zero reads nothing.
+// The older of two epochs. Zero means that no memory is read.
 inline int join_epochs(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
 namespace detail {
@@ -120,7 +120,7 @@ struct BoolLike<Vec<T, N>> {
 };
 }  // namespace detail
 
-// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesised
+// NOLINTBEGIN(bugprone-macro-parentheses): types and operators cannot be parenthesized
 #define WGSL_OPERATOR(op, binding, Kind, Result)                                                     \
   template <class A, class B>                                                                        \
     requires Pair<A, B> && Kind<TypeOf<A>>                                                           \
@@ -157,7 +157,7 @@ Temp<Bool> operator||(A&& a, B&& b) {
   return Temp<Bool>(detail::binary(e(std::forward<A>(a)), "||", e(std::forward<B>(b)), Binding::kOther));
 }
 
-// Shifts take a u32 amount, whatever is shifted.
+// The shift amount is always u32.
 template <Traced A, ValueOf<U32> B>
   requires IntegerScalar<TypeOf<A>>
 Temp<TypeOf<A>> operator<<(A&& a, B&& b) {
@@ -169,7 +169,7 @@ Temp<TypeOf<A>> operator>>(A&& a, B&& b) {
   return Temp<TypeOf<A>>(detail::binary(e(std::forward<A>(a)), ">>", e(std::forward<B>(b)), Binding::kOther));
 }
 
-// And vectors of u32 amounts, one for each component.
+// Shifts of a vector take a vector of u32 amounts, one per component.
 template <Traced A, ValueOf<Vec4<U32>> B>
   requires std::same_as<TypeOf<A>, Vec4<U32>>
 Temp<TypeOf<A>> operator<<(A&& a, B&& b) {
@@ -211,14 +211,14 @@ Temp<R> call(std::string_view function, A&&... args) {
   return Temp<R>(detail::call(function, list));
 }
 
-// Component i of a vector that has a name.
+// Component i of a named vector.
 Text component_text(std::string_view vector, uint32_t i);
 template <class T, uint32_t N>
 Name<T> at(const Name<Vec<T, N>>& v, uint32_t i) {
   CHECK(i < N);
   return {component_text(v.text, i)};
 }
-// The same with an index that is known on the device only.
+// The same with an index that is known only on the device.
 template <class T, uint32_t N, ValueOf<U32> I>
 Temp<T> component(const Name<Vec<T, N>>& v, I&& i) {
   auto index = e(std::forward<I>(i));

@@ -1,6 +1,6 @@
 // A typed WGSL embedded in C++. Tracing a C++ function once writes one WGSL module. Read in this order: types.h (tags),
-// values.h (expressions), statements.h, memory.h, kernel.h. subgroup.h, subgroup_matrix.h and builtins.h are
-// vocabulary.
+// values.h (expressions), statements.h, memory.h, kernel.h. subgroup.h, subgroup_matrix.h and builtins.h are the
+// library of functions.
 #pragma once
 
 #include "backend/gpu/wgsl/builtins.h"

@@ -1,4 +1,4 @@
-// The text that the shader language writes: expressions, statements, and the names in them.
+// The text that the DSL writes: expressions, statements, and their names.
 #include "backend/gpu/wgsl/wgsl.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(Operators, SumsAndProductsBindAsInC) {
   EXPECT_TEXT(n.v * n.x, "v * x");
 }
 
-// WGSL's grammar has no order among these, and none between them and + − * / %.
+// WGSL's grammar defines no precedence among these, or between them and + − * / %.
 TEST(Operators, BitsShiftsAndComparisonsNeverMixUnparenthesised) {
   const Names n;
   EXPECT_TEXT((n.a & n.b) | 1u, "(a & b) | 1u");
@@ -172,7 +172,7 @@ TEST(Statements, WhenAndLoop) {
             "}\n");
 }
 
-// A `for` evaluates its bound in every round.
+// A WGSL `for` evaluates its bound in every iteration.
 TEST(Statements, ALoopsBoundIsWhatItWasAtTheStart) {
   EXPECT_EQ(trace([] {
               auto n = var("n", 8u);

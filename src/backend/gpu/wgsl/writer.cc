@@ -13,7 +13,7 @@ void refuse_wgsl_name(std::string_view name) {
   if (is_wgsl_name(name)) trace_error(cat(name, " is a name of WGSL's own; choose another"));
 }
 
-// In a deque they stay where they are.
+// A deque never moves its elements, so Texts stay valid.
 thread_local std::deque<std::string> kept_texts;
 
 }  // namespace
@@ -49,7 +49,7 @@ void Writer::line(std::string_view text) {
 void Writer::open(std::string_view head) {
   line(head);
   ++indent_;
-  wrote();  // what was read before a block may have changed in its second round
+  wrote();  // an expression read before a loop may be stale in its second iteration
 }
 
 void Writer::close() {
@@ -105,7 +105,7 @@ void Writer::end_function(std::string_view head) {
 Module Writer::finish(uint32_t workgroup_size) {
   Requirements& needs = module_.needs;
   needs.invocations = workgroup_size;
-  // Drivers want matrices to begin at multiples of 16 bytes, and pack a workgroup's arrays as they like.
+  // Drivers want matrices to start at multiples of 16 bytes, but place a workgroup's arrays as they like.
   if (needs.subgroup_matrix && has_odd_memory_)
     trace_error("workgroup memory beside matrices is no multiple of 16 bytes");
   std::string head;

@@ -1,7 +1,7 @@
 // The module being written. Tracing a kernel sets `writer` and calls the kernel's C++ code once.
 //
-// Mistakes that C++ types cannot catch stop the program with a message: they are bugs in a kernel, found the first time
-// that it is traced.
+// Mistakes that C++ types cannot catch stop the program with a message. They are bugs in a kernel, found the first time
+// it is traced.
 #pragma once
 
 #include <initializer_list>
@@ -14,8 +14,8 @@
 
 namespace tern::wgsl {
 
-// Part of a module's text: a literal, or what `cat` has put together. Kept until the kernel has been traced, so that
-// expressions are plain values; the code of kernels would otherwise be mostly moves and destructors of strings.
+// Part of a module's text: a literal, or the result of `cat`. The strings are kept until the kernel has been traced, so
+// that expressions are plain values; otherwise the kernels' code would mostly be moves and destructors of strings.
 class Text : public std::string_view {
  public:
   constexpr Text() = default;
@@ -27,7 +27,7 @@ class Text : public std::string_view {
   explicit Text(const std::string& kept) : std::string_view(kept) {}
 };
 Text keep(std::string text);
-void forget_texts();  // all that this thread has kept
+void forget_texts();  // frees every text that this thread has kept
 
 Text put_together(std::initializer_list<std::string_view> parts);
 template <class... S>
@@ -44,23 +44,23 @@ class Writer {
   void close();
   void reopen(std::string_view between);                              // "} else {"
   void declare(std::string_view text);                                // at module scope
-  void declare_once(std::string_view text);                           // unless that very text was declared before
-  void builtin(std::string_view parameter);                           // a parameter of the entry point
+  void declare_once(std::string_view text);                           // unless the same text was declared before
+  void builtin(std::string_view parameter);                           // adds a parameter to the entry point
   void bind(BindingDecl binding, std::string_view declaration_tail);  // "@group(0) @binding(n) var…"
 
-  // A name that nothing has yet: `base`, or base_1, base_2, … Refuses WGSL's own names.
+  // An unused name: `base`, or base_1, base_2, … Rejects WGSL's own names.
   Text fresh(std::string_view base);
-  // Exactly this name; refuses one that is taken.
+  // Reserves exactly this name. Rejects one that is taken.
   void claim(std::string_view name);
 
-  // Function bodies are written aside and go to module scope.
+  // Function bodies are collected separately and written at module scope.
   void begin_function();
   void end_function(std::string_view head);
-  // A call is an expression, written where it is used. So what has an effect, or reads what others write, has no place
-  // in a function.
+  // A call is an expression, written where it is used. So a function must not contain side effects or read memory that
+  // can change.
   void refuse_in_function(std::string_view what) const;
 
-  // Counts writes to anything that a pending expression may have read; see Temp::epoch.
+  // Counts writes to anything that a pending expression may have read (see Expression::epoch).
   int epoch() const { return epoch_; }
   void wrote() { ++epoch_; }
 
@@ -81,16 +81,16 @@ class Writer {
   std::set<std::string> names_, declared_, diagnostics_;
   int indent_ = 1;
   int epoch_ = 1;
-  bool has_odd_memory_ = false;  // an array for the workgroup that is no multiple of 16 bytes
+  bool has_odd_memory_ = false;  // some workgroup array's size is not a multiple of 16 bytes
 };
 
-inline thread_local Writer* writer = nullptr;  // set for the length of one trace
+inline thread_local Writer* writer = nullptr;  // set during a trace
 
-// Stops the program, naming the kernel that is being traced: the mistake is in its C++ code.
+// Stops the program with a message that names the kernel being traced. The mistake is in its C++ code.
 [[noreturn]] void trace_error(std::string_view what);
 
 // names.cc
-bool is_wgsl_reserved(std::string_view name);  // keyword or reserved word: never a name
+bool is_wgsl_reserved(std::string_view name);  // keywords and reserved words
 bool is_wgsl_name(std::string_view name);      // those, and the builtin types and functions
 bool is_identifier(std::string_view name);
 

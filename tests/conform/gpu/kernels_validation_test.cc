@@ -1,4 +1,4 @@
-// Every kernel's golden text in front of Dawn's compiler, and against the limits that every WebGPU device has.
+// Every kernel's golden text, compiled by Dawn and checked against the limits that every WebGPU device has.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -18,7 +18,7 @@ TEST(KernelTexts, AreValid) {
   }
 }
 
-// Without any feature, a kernel runs everywhere.
+// A kernel that needs no optional feature runs everywhere.
 TEST(KernelTexts, AskForNothingWithoutCapabilities) {
   for (const GoldenCase& c : golden_cases()) {
     const wgsl::Requirements& needs = c.module.needs;

@@ -1,4 +1,4 @@
-#include "backend/gpu/run/batch_words.h"
+#include "backend/gpu/batch/batch_words.h"
 
 #include <algorithm>
 #include <climits>
@@ -12,7 +12,7 @@ namespace tern::gpu {
 
 namespace {
 
-// That hold the positions of a slice, and n_more after it.
+// The blocks that hold the slice's positions and n_more after them.
 std::span<const KvBlockId> blocks_of(const Slice& slice, int n_more) {
   const int end = slice.first_pos + static_cast<int>(slice.tokens.size()) + n_more;
   CHECK(!slice.tokens.empty() && slice.first_pos >= 0 && end <= slice.n_ctx);
@@ -81,11 +81,6 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
 Result<void> BatchWords::write(Device& device, const WorkBuffers& work) const {
   TRY_STATUS(device.write(work.params(), 0, std::as_bytes(std::span(params))));
   return device.write(work.tokens(), 0, std::as_bytes(std::span(tokens)));
-}
-
-uint64_t most_batch_words(const Config& config, int max_batch, int max_logit_rows, int max_slices) {
-  return kFirstRow + kRowWords * static_cast<uint64_t>(max_batch) + 1 + static_cast<uint64_t>(max_logit_rows) +
-         static_cast<uint64_t>(max_slices) * static_cast<uint64_t>(kv_blocks_for(config.n_ctx) + 1);
 }
 
 }  // namespace tern::gpu

@@ -1,4 +1,4 @@
-// The matrix kernels against the plain ones: the same bits, whatever does not fill a tile.
+// The matrix kernels compared with the plain ones: the same bits, also in partial tiles.
 #include "backend/gpu/kernels/ternary_matmul_matrix.h"
 
 #include <bit>
@@ -30,7 +30,7 @@ class MatrixMatmul : public DeviceTest {
     shape_ = *found;
   }
 
-  // Rows of I2_S with codes 0, 1 and 2.
+  // Rows in I2_S with codes 0, 1 and 2.
   std::unique_ptr<Buffer> weights(uint32_t rows, uint32_t cols) {
     std::vector<uint32_t> values(rows * whole_blocks(cols) / 16);
     for (uint32_t& word : values) {
@@ -38,7 +38,7 @@ class MatrixMatmul : public DeviceTest {
     }
     return words(values, BufferUse::kWeights);
   }
-  // Rows as quantize() leaves them.
+  // Rows in the layout of quantize().
   std::unique_ptr<Buffer> activations(uint32_t n_tokens, uint32_t cols) {
     std::vector<uint32_t> values;
     for (uint32_t t = 0; t < n_tokens; ++t) {
@@ -88,7 +88,7 @@ class MatrixMatmul : public DeviceTest {
     const auto w = weights(c.rows, c.cols), x = activations(c.n_tokens, c.cols);
     const auto scales = words({std::bit_cast<uint32_t>(0.37f), 0, 0, 0}, BufferUse::kUniform);
     const auto params = words({c.n_tokens, 0, 0});
-    const auto expected = floats(c.rows * c.n_tokens + 16);  // 16 that nobody may touch
+    const auto expected = floats(c.rows * c.n_tokens + 16);  // 16 that no kernel may touch
     const auto y = words(read(*expected));
     const TernaryMatmulConfig plain{.rows = c.rows, .cols = c.cols, .store = store, .caps = {}};
     TernaryMatrixMatmulConfig matrix = config(c);
@@ -122,11 +122,11 @@ constexpr Case kCases[] = {
 TEST_F(MatrixMatmul, SetsTheSameBits) {
   for (const Case& c : kCases) {
     compare(c, Store::kSet);
-    if (HasFailure()) return;  // the others are kernels of their own, which take their time where each is a mutant
+    if (HasFailure()) return;  // each further case compiles another kernel, which is slow in mutation tests
   }
 }
 
-// Drivers on a CPU compile such a kernel for seconds: what else is done with the sums needs fewer shapes.
+// CPU drivers take seconds to compile such a kernel, so other uses of the sums are tested with fewer shapes.
 constexpr Case kFewCases[] = {{65, 128, 64}, {200, 640, 77}, {100, 128, 70, {4, 2, 1, 2, 2}}};
 
 TEST_F(MatrixMatmul, AddsTheSameBits) {

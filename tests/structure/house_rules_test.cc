@@ -1,0 +1,138 @@
+#include "house_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "support/checkout.h"
+
+namespace fs = std::filesystem;
+
+namespace tern::structure {
+namespace {
+
+// Files that may be longer, and how long. Each says at its head, or docs/decisions.md does, why it is one file.
+const std::map<std::string, size_t> kLongerFiles = {
+    {"include/tern/tern.h", 460},
+    {"src/backend/cpu/attention.cc", 600},
+    {"src/backend/gpu/kernels/attention.cc", 480},
+    {"src/backend/gpu/kernels/golden_cases.cc", 445},
+    {"src/engine/scheduler_test.cc", 510},
+    {"src/grammar/schema_terms.cc", 430},
+    {"tests/conform/gpu/plan_test.cc", 480},
+    {"tests/conform/head_test.cc", 420},
+};
+
+// Functions that may be longer, by their files. Kernels are read from top to bottom, like the WGSL that they write.
+const std::map<std::string, size_t> kFilesWithLongerFunctions = {
+    {"apps/cli/run.cc", 1},
+    {"src/backend/gpu/kernels/attention.cc", 1},
+    {"src/backend/gpu/kernels/best_logits.cc", 1},
+    {"src/backend/gpu/kernels/head_tile.h", 1},
+    {"src/backend/gpu/kernels/layers_positions.cc", 1},
+    {"src/backend/gpu/kernels/norm_fused.cc", 1},
+    {"src/backend/gpu/kernels/sample.cc", 1},
+    {"src/backend/gpu/kernels/serial_attention.cc", 2},
+    {"src/backend/gpu/kernels/ternary_linear.h", 1},
+    {"src/backend/gpu/kernels/ternary_qkv.cc", 1},
+    {"src/backend/gpu/profile/time_ops.cc", 1},
+    {"src/backend/gpu/record/layout_settings.cc", 1},
+};
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Files below these folders of the checkout with one of these endings, relative to it.
+std::vector<std::string> files_in(const std::vector<std::string>& folders, const std::vector<std::string>& endings) {
+  std::vector<std::string> found;
+  const fs::path root = source_path("");
+  for (const std::string& folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string path = entry.path().lexically_relative(root).generic_string();
+      if (path.contains("node_modules") || !entry.is_regular_file()) continue;
+      if (std::ranges::contains(endings, entry.path().extension().string())) found.push_back(path);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+std::vector<std::string> code() {
+  return files_in({"include", "src", "apps", "tests", "bench", "packaging"}, {".cc", ".h"});
+}
+
+void report(const std::string& file, const std::vector<Fault>& faults) {
+  for (const Fault& fault : faults) ADD_FAILURE() << file << ":" << fault.line << ": " << fault.what;
+}
+
+TEST(HouseRules, CommentsAreSentencesAboutThings) {
+  const std::vector<std::string> files = code();
+  ASSERT_GT(files.size(), 1000u);
+  for (const std::string& file : files) report(file, check_comments(read(source_path(file))));
+}
+
+TEST(HouseRules, FilesAreShort) {
+  for (const std::string& file : code()) {
+    const std::string text = read(source_path(file));
+    const auto lines = static_cast<size_t>(std::ranges::count(text, '\n'));
+    const auto longer = kLongerFiles.find(file);
+    EXPECT_LE(lines, longer == kLongerFiles.end() ? kMaxFileLines : longer->second) << file << ": split it";
+    if (longer != kLongerFiles.end()) EXPECT_GT(lines, kMaxFileLines) << file << " needs no exception";
+  }
+}
+
+TEST(HouseRules, FunctionsAreShort) {
+  for (const std::string& file : files_in({"include", "src", "apps"}, {".cc", ".h"})) {
+    if (file.ends_with("_test.cc")) continue;  // a table of cases may be long
+    const std::vector<Fault> faults = check_functions(read(source_path(file)));
+    const auto longer = kFilesWithLongerFunctions.find(file);
+    if (longer == kFilesWithLongerFunctions.end()) report(file, faults);
+    if (longer != kFilesWithLongerFunctions.end()) EXPECT_EQ(faults.size(), longer->second) << file;
+  }
+}
+
+TEST(HouseRules, LinksLeadToFiles) {
+  std::vector<std::string> pages =
+      files_in({"docs", "models", "training", "apps", "packaging", "python", "tests"}, {".md"});
+  pages.insert(pages.end(), {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"});
+  for (const std::string& page : pages) {
+    const fs::path path = source_path(page);
+    report(page, check_links(read(path), path.parent_path()));
+  }
+}
+
+TEST(CheckComments, SeesWhatIsNotPlain) {
+  EXPECT_EQ(check_comments("int a;  // for whoever reads it\n").size(), 1u);
+  EXPECT_EQ(check_comments("// Of each row, the greatest.\n").size(), 1u);
+  EXPECT_EQ(check_comments("// Nobody waits.\n// Such is life.\n").size(), 1u) << "the second line goes on";
+  EXPECT_TRUE(check_comments("// Reads a row of\n// Such tokens.\nint whom;\n").empty());
+  EXPECT_TRUE(check_comments("text = \"http://who\";\n").empty());
+}
+
+TEST(CheckFunctions, CountsFromHeadToBrace) {
+  const auto function = [](size_t lines) {
+    std::string text = "int f(int a,\n      int b) {\n";
+    for (size_t i = 3; i < lines; ++i) text += i % 7 == 0 ? "#endif\n" : "  a += b;\n";
+    return text + "}\n";
+  };
+  EXPECT_TRUE(check_functions(function(kMaxFunctionLines)).empty());
+  ASSERT_EQ(check_functions("int g();\n" + function(kMaxFunctionLines + 1)).size(), 1u);
+  EXPECT_EQ(check_functions("int g();\n" + function(kMaxFunctionLines + 1)).front().line, 2u);
+  EXPECT_TRUE(check_functions("struct A {\n" + std::string(100, '\n') + "};\nint g() { return 1; }\n").empty());
+}
+
+TEST(CheckLinks, SeesWhatIsNotThere) {
+  const fs::path folder = source_path("docs");
+  EXPECT_TRUE(check_links("[a](gpu.md) [b](../README.md#x) [c](https://x.y/z) [d](#here)\n", folder).empty());
+  const auto faults = check_links("\n[a](nothing.md#x)\n", folder);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults.front().line, 2u);
+}
+
+}  // namespace
+}  // namespace tern::structure
