@@ -1,5 +1,5 @@
-// All layers of a token in one dispatch (kernels/ternary_layers.h): how long they take, by how many workgroups of which
-// size share them, and how long the history is. Weights and activations are anything.
+// Times the megakernel, which computes all layers of a token in one dispatch (kernels/ternary_layers.h), by the number
+// and size of its workgroups and the length of the history. Weights and activations are random.
 //
 //   bench_gpu_layers [GPU [NAME=VALUE …]]     names of TernaryLayersConfig's layout: workgroup, qkv, square, glu, wide,
 //                                             ahead, splits; wgs=N,… (132), pos=N (128), layers=N (30), write=FILE,
@@ -130,7 +130,7 @@ int run(int argc, char** argv) {
   for (const uint32_t n : counts) {
     const Command command{.pipeline = *pipeline, .bindings = bindings.get(), .grid = {n, 1, 1}, .from = {}, .to = {}};
     std::vector<double> times;
-    // Idle GPUs run at a fraction of their clock, and take a while to leave it.
+    // Idle GPUs run at a fraction of their clock rate, and take a while to speed up.
     const auto is_cold = [&, began = std::chrono::steady_clock::now()] {
       return std::chrono::steady_clock::now() - began < std::chrono::milliseconds(number("warm", 1000));
     };

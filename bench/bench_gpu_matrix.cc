@@ -1,6 +1,6 @@
-// What do subgroup matrices cost, by where they are loaded from and how much a subgroup does with each? A workgroup of
-// four subgroups per tile of m × n matrices; the loop does nothing but what a row names, so that each row is a ceiling
-// for the kernels that do the same.
+// What do subgroup matrices cost, by where they are loaded from and how much a subgroup does with each? There is a
+// workgroup of four subgroups per tile of m × n matrices. The loop does only what a row of the output names, so each
+// row is an upper bound for kernels that do the same.
 //
 //   bench_gpu_matrix [GPU]
 #include <algorithm>
@@ -22,8 +22,8 @@ struct Case {
   std::string name;
   wgsl::MatrixShape shape;
   From from = From::kWorkgroup;
-  uint32_t m = 2, n = 2;  // matrices of a subgroup
-  uint32_t stride = 40;   // values from a row of a staged matrix to the next
+  uint32_t m = 2, n = 2;  // matrices per subgroup
+  uint32_t stride = 40;   // values between the starts of two rows of a staged matrix
   bool is_right_by_rows = false;
   bool reloads_left = true, reloads_right = true;
   Stores stores = Stores::kNone;  // what each step writes to workgroup memory: as much as it loads
@@ -72,7 +72,7 @@ std::string text_of(const Case& c, uint32_t steps) {
   for (uint32_t i = 0; i < c.m; ++i) t += "  var a" + d(i) + " = " + load_left(i, "left_at") + ";\n";
   for (uint32_t i = 0; i < c.n; ++i) t += "  var b" + d(i) + " = " + load_right(i, "right_at") + ";\n";
   t += "  for (var step = 0u; step < " + u(steps) + "; step += 1u) {\n";
-  // Which columns: two places in turn, so that nothing is loaded once for all.
+  // The columns alternate between two places, so that the compiler cannot load them once for all steps.
   t += "    let k = (step & 1u) * " + u(c.stride >= 2 * c.shape.k ? c.shape.k : 0) + ";\n";
   if (c.from != From::kRegisters) {
     if (c.reloads_left) {
@@ -92,7 +92,7 @@ std::string text_of(const Case& c, uint32_t steps) {
   }
   if (c.barriers) t += "    workgroupBarrier();\n";
   if (c.stores != Stores::kNone) {
-    // A step's columns of both sides, shared out.
+    // A step's columns of both sides, divided among the invocations.
     const uint32_t n = sides * c.shape.k / (kLanes * c.subgroups) / (is_int8 ? 4 : 1);
     t += "    let to = tid / 4u * " + u(c.stride / (is_int8 ? 4 : 1)) + " + tid % 4u * 4u;\n";
     for (uint32_t i = 0; i < n; ++i) {
@@ -102,7 +102,7 @@ std::string text_of(const Case& c, uint32_t steps) {
     t += "    workgroupBarrier();\n";
   }
   t += "  }\n  workgroupBarrier();\n";
-  // One sum is written out, of which the others are made part.
+  // All sums are written out, so that none is optimized away.
   for (uint32_t i = 0; i < c.m * c.n; ++i) {
     t += "  subgroupMatrixStore(&y, (wg.x % 64u * " + d(c.subgroups) + " + subgroup) * " +
          u(c.shape.m * c.shape.n * c.m * c.n) + " + " + u(i * c.shape.m * c.shape.n) + ", sum" + d(i) + ", false, " +

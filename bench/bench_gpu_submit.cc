@@ -1,7 +1,7 @@
-// What does the host pay to encode and submit one token's worth of dispatches, and for what? `n` dispatches in one
-// submit, each with `weights` buffers that only it reads and that nothing writes. With `chained`, two buffers are read
-// and written in turn, so that every dispatch waits for the one before; else each writes a buffer of its own. With
-// `switching`, two kernels take turns. BM_SubmitNull is Dawn's backend that runs nothing: Dawn's own part alone.
+// What does the host pay to encode and submit one token's dispatches, and for what? One submit has `n` dispatches, each
+// with `weights` read-only buffers of its own. With `chained`, two buffers are alternately read and written, so that
+// every dispatch waits for the previous one; otherwise each writes its own buffer. With `switching`, two kernels
+// alternate. BM_SubmitNull uses Dawn's backend that runs nothing, and so measures Dawn's own cost.
 #include <benchmark/benchmark.h>
 
 #include <memory>

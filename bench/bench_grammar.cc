@@ -1,9 +1,9 @@
-// What it takes to know which tokens may come next: the documents of tests/grammar/make_schemas.py, over a vocabulary.
+// Times grammar masks: which tokens may come next, for the documents of tests/grammar/make_schemas.py over a
+// vocabulary.
 //
 //   tests/grammar/make_schemas.py | bench_grammar TOKENIZER
 //
-// "first": a place that no reply to the schema has been at, nor has anything like it. "again": the same documents once
-// more.
+// "first": positions that no earlier document of the schema has visited. "again": the same documents once more.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,7 +42,7 @@ struct Times {
   std::vector<double> compile, first, again, accept;
 };
 
-// False where the document is not one of the grammar.
+// Returns false if the grammar refuses the document.
 bool follow(GrammarMatcher matcher, std::span<const TokenId> tokens, std::vector<double>& masks,
             std::vector<double>& accepts) {
   for (const TokenId token : tokens) {

@@ -1,4 +1,4 @@
-// How fast is each CPU op by itself, on the shapes of BitNet 2B-4T? Bytes per second are weight bytes.
+// How fast is each CPU op alone, with the shapes of BitNet 2B-4T? Bytes per second are weight bytes.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -19,12 +19,12 @@
 namespace tern {
 namespace {
 
-// Matrices of one shape one after another in more memory than any cache holds, as the layers of a model are.
+// Matrices of one shape, one after another, in more memory than any cache holds, like the layers of a model.
 struct Matrices {
   Matrices(Format format, int rows, int cols, uint64_t total_bytes)
       : memory(HostMemory::allocate(total_bytes, "benchmark weights").value()) {
     const uint64_t each = tensor_bytes(format, rows, cols);
-    std::fill_n(memory.data(), total_bytes, std::byte{0x15});  // touched, and valid codes
+    std::fill_n(memory.data(), total_bytes, std::byte{0x15});  // pages touched, and valid codes
     for (uint64_t at = 0; at + each <= total_bytes; at += each) {
       tensors.push_back(
           {.name = "w", .format = format, .rows = rows, .cols = cols, .data = {memory.data() + at, each}});
@@ -43,7 +43,7 @@ void run(ThreadPool& pool, std::vector<cpu::Scratch>& scratch, const Op& op, con
   });
 }
 
-// The same bytes as rows of base 3: any bytes are.
+// The same bytes as rows of base 3; any bytes are valid there.
 struct Base3Matrices : Matrices {
   Base3Matrices(int rows, int cols, uint64_t total_bytes) : Matrices(Format::kI2_S, rows, cols, total_bytes) {
     tensors.clear();
@@ -146,8 +146,8 @@ void BM_Head(benchmark::State& state) {
 }
 BENCHMARK(BM_Head)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
-// A head of random bytes' values, as BM_Head has it, by its int8 copy: the best logit (range: threads), and of how many
-// rows it had to be computed. Bytes per second are the copy's.
+// The best logit of a head with random values like BM_Head's, via its int8 copy (range: threads), and the number of
+// rows that had to be computed. Bytes per second are the copy's.
 void BM_ExactHead(benchmark::State& state) {
   const int rows = 128256, cols = 2560;
   Matrices weights(Format::kF16, rows, cols, tensor_bytes(Format::kF16, rows, cols));
@@ -182,7 +182,7 @@ void BM_ExactHead(benchmark::State& state) {
 }
 BENCHMARK(BM_ExactHead)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
-// One token, a layer after the other: with 30 of them keys and values come from memory. range: history length, threads,
+// One token, one layer after another. With 30 layers keys and values come from memory. range: history length, threads,
 // KvType, layers
 void BM_Attention(benchmark::State& state) {
   Config config;
@@ -238,7 +238,7 @@ void BM_RmsNormQuantize(benchmark::State& state) {
 }
 BENCHMARK(BM_RmsNormQuantize)->ArgName("width")->Arg(2560)->Arg(6912)->UseRealTime();
 
-// What a phase of a token costs beyond its work.
+// The cost of a phase of a token beyond its work.
 void BM_Barrier(benchmark::State& state) {
   constexpr int kPhases = 1000;
   ThreadPool pool(static_cast<int>(state.range(0)));

@@ -1,20 +1,20 @@
-// What guessing brings: tokens a second with and without, in turns, on texts that repeat themselves and texts that do
-// not.
+// The benefit of speculative decoding: tokens per second with and without it, in turns, on texts that repeat themselves
+// and on texts that do not.
 //
 //   bench_speculation [MODEL] [--prompts FILE] [--rounds N] [--threads N] [--most N] [--processor-time]
 //
-// With prompts of make_copying_prompts.py, each is answered greedily, for as many tokens as its answer has. A model
-// without a tokenizer (`tern synth --preset copier-2b`, which copies what came before) gets a token for each word; it
-// is told to choose one name instead of another, as a model does that has understood the request. How much of the
-// answer was as expected is printed too.
+// With prompts of make_copying_prompts.py, each is answered greedily with as many tokens as its expected answer has. A
+// model without a tokenizer (`tern synth --preset copier-2b`, which copies earlier text) gets a token for each word. It
+// must write one name instead of another, like a model that has understood the request. The share of the answer that
+// was as expected is printed too.
 //
-// Without prompts: texts that are free. The model that comes with Tern writes stories, drawn as its makers recommend
-// and greedily; a model of random weights is drawn at a high temperature, where its text is as free as can be.
+// Without prompts, the texts are free. The default model writes stories, greedily and with its recommended sampling. A
+// model with random weights is sampled at a high temperature, where its text is as free as possible.
 //
-// With --processor-time, tokens are counted by the second of processor time, prompts included: with one thread, what
-// else a machine does then hardly matters.
+// With --processor-time, tokens are counted per second of processor time, prompts included. With one thread, other work
+// on the machine then hardly matters.
 //
-// Ratios are of two replies one after the other, whose order changes; the median is over all pairs of a text.
+// Ratios compare two consecutive replies, in alternating order. The median is over all pairs of a text.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -45,8 +45,8 @@ struct Case {
   GenerateOptions options;
 };
 
-// A token for each word, space and sign, as far as a model without a tokenizer can have them: up to six letters, up to
-// three digits, white space in a row, or any other character. Their ids are in the order of their coming.
+// Tokens for words, spaces and signs, for a model without a tokenizer: up to six letters, up to three digits, a run of
+// white space, or any other character. Ids are assigned in order of appearance.
 class WordTokens {
  public:
   std::vector<TokenId> encode(std::string_view text) {
@@ -95,7 +95,7 @@ std::vector<Case> copying_cases(const Engine& engine, const std::string& path) {
       c.expected = words.encode(rest);
       const TokenId name = words.encode(head.substr(bar + 3, second - bar - 3)).front();
       const TokenId by = words.encode(head.substr(second + 3)).front();
-      // Below what is copied, above all else.
+      // The bias puts `by` below copied tokens and above all others.
       c.options.logit_bias = {{.token = name, .bias = -INFINITY}, {.token = by, .bias = 12}};
     }
     c.options.sample.temperature = 0;

@@ -1,4 +1,4 @@
-// How far apart are two backends' logits? Feeds the same tokens one by one and prints the normalised mean squared error
+// How far apart are two backends' logits? Feeds the same tokens one by one and prints the normalized mean squared error
 // of each against the reference, worst and mean.
 //
 //   compare_backends MODEL N_TOKENS

@@ -9,14 +9,15 @@
 //
 // With --full-head all logits are computed (Layouts::estimates).
 //
-// TILE is a PromptTile's numbers with x between them, FEW those of Layouts::FewTile; with 0 rows there is none for so
-// many tokens.
+// TILE is a PromptTile's numbers with x between them, FEW those of Layouts::FewTile. With 0 rows, no tile is used for
+// that many tokens.
 //
-// With --rows, so many sequences decode together; times are of a step, rates of all of them. With --prompt a prompt of
-// so many tokens is read, --batch at a time; times and rates are the prompt's, dispatches those of its last batch.
+// With --rows, that many sequences decode together; times are those of a step, rates of all sequences. With --prompt, a
+// prompt of that many tokens is read, --batch at a time; times and rates are the prompt's, dispatches those of its last
+// batch.
 //
-// Arguments of one variant are joined with commas, on top of what the device gets by itself, or with "gpu" in front, on
-// top of what a GPU gets; without variants, a sweep that changes one layout at a time.
+// Arguments of one variant are joined with commas. They change the device's default layouts or, with "gpu" in front, a
+// GPU's defaults. Without variants, a sweep changes one layout at a time.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -74,7 +75,7 @@ bool apply(Layouts& l, const std::string& variant) {
   return true;
 }
 
-// Of the layers that the model has: ternary ones, or float ones (names that begin with f).
+// Variants for the kinds of layers that the model has: ternary, or float (names that begin with f).
 std::vector<std::string> sweep(bool is_ternary) {
   std::vector<std::string> variants = {"base"};
   const std::vector<std::string> names = is_ternary ? std::vector<std::string>{"square", "wide", "glu", "qkv"}
@@ -97,7 +98,7 @@ std::vector<std::string> sweep(bool is_ternary) {
   return variants;
 }
 
-// So many sequences, each with blocks of its own.
+// A number of sequences, each with its own blocks.
 class Sequences {
  public:
   static Result<Sequences> create(GpuExecutable& executable, const Setup& setup) {
@@ -138,7 +139,7 @@ class Sequences {
   int n_ctx_ = 0;
 };
 
-// Decodes `tokens` tokens from `pos` on, three times; the fastest.
+// Decodes `tokens` tokens from `pos` on, three times. Returns the fastest run.
 Result<Measured> measure_decode(GpuExecutable& executable, const Setup& setup) {
   TRY(auto sequences, Sequences::create(executable, setup));
   Measured m;
@@ -162,7 +163,7 @@ Result<Measured> measure_decode(GpuExecutable& executable, const Setup& setup) {
   return m;
 }
 
-// Reads the prompt five times; the fastest.
+// Reads the prompt kRepeats times. Returns the fastest run.
 Result<Measured> measure_prompt(GpuExecutable& executable, const Setup& setup) {
   TRY(const auto cache, executable.new_cache(setup.prompt, setup.kv));
   std::vector<TokenId> tokens(static_cast<size_t>(setup.prompt));

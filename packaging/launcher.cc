@@ -1,11 +1,11 @@
-// bin/tern of the archive that runs on any Linux: starts the real program with the loader and the libraries beside it.
+// bin/tern of the archive that runs on any Linux: starts the real program with the archive's own loader and libraries.
 //
-// A program's loader must be an absolute path, which an archive that may be unpacked anywhere does not have. So this
-// one needs none: it is static, uses no library, finds where it lies (through any symbolic links) and executes
+// A program's loader must be an absolute path, but this archive may be unpacked anywhere. So this program needs no
+// loader: it is static, uses no library, finds its own folder (through any symbolic links) and executes
 //   TOP/libexec/tern --argv0 ARGV0 --library-path TOP/lib[:$LD_LIBRARY_PATH] TOP/libexec/tern-program ARGUMENTS...
-// where libexec/tern is a link to lib/ld-linux-x86-64.so.2: the name under which ps and top show the process. For the
-// program, /proc/self/exe is then the loader; it lies one folder below TOP as bin/tern does, so that ../share is right
-// for both. Drivers of the system are searched with the same path: what is in TOP/lib is taken from there.
+// where libexec/tern is a link to lib/ld-linux-x86-64.so.2, and the name that ps and top show. For the program,
+// /proc/self/exe is then the loader. It is one folder below TOP, like bin/tern, so ../share is right for both. System
+// drivers are searched with the same path: libraries that are in TOP/lib are taken from there.
 #include <linux/limits.h>
 #include <sys/syscall.h>
 
@@ -34,7 +34,7 @@ long length(const char* text) {
   return n;
 }
 
-// Appends to a text that ends at `end`, and returns its new end. The buffers above hold the longest.
+// Appends to the text that ends at `end`, and returns its new end. The buffers above are large enough for any text.
 char* append(char* end, const char* text) {
   while (*text != '\0') *end++ = *text++;
   *end = '\0';
@@ -60,7 +60,7 @@ const char* variable(char** environment, const char* name) {
   return "";
 }
 
-// The folder above the one that this program lies in.
+// Sets `top` to the parent of the folder that this program is in.
 void find_top() {
   const long size = call(SYS_readlink, address("/proc/self/exe"), address(top), sizeof top - 1);
   if (size <= 0) stop("tern: /proc/self/exe cannot be read, so Tern does not know where it lies; is /proc mounted?\n");
@@ -98,5 +98,5 @@ extern "C" [[noreturn]] void launch(long* stack) {
   stop("tern: libexec/tern beside bin/ cannot be started; unpack the whole archive again\n");
 }
 
-// The kernel's stack as it is: the number of arguments, the arguments, the environment.
+// Passes the kernel's initial stack on: the number of arguments, the arguments, the environment.
 asm(".globl _start\n_start:\n  xor %ebp, %ebp\n  mov %rsp, %rdi\n  and $-16, %rsp\n  call launch\n");

@@ -15,7 +15,7 @@ struct KnownName {
   std::string_view own;
 };
 
-// llama.cpp's, and what is easily typed instead of Tern's own.
+// llama.cpp's option names, and names that users easily type instead of Tern's own.
 constexpr auto kKnownNames = std::to_array<KnownName>({
     {"-hf", "--hf"},
     {"-hfr", "--hf"},
@@ -60,7 +60,7 @@ bool has_option(const CLI::App& command, std::string_view name) {
 // An option's name without its value: "--temp" of "--temp=0".
 std::string_view name_of(std::string_view argument) { return argument.substr(0, argument.find('=')); }
 
-// "-cnv" of `tern chat`, which does nothing else.
+// "-cnv" of `tern chat`: it always chats, so the option is dropped.
 bool goes_without_saying(const CLI::App& command, std::string_view own) {
   return command.get_name() == "chat" && own == "--chat";
 }
@@ -73,12 +73,12 @@ std::string known_argument(const CLI::App& command, const std::string& argument)
     if (goes_without_saying(command, known->own)) return "";
     if (has_option(command, known->own)) return std::string(known->own) + value;
   }
-  // One dash too few: as single letters it would mean something else, "-temp" the option -t with the value "emp".
+  // One dash too few. As single letters, "-temp" would be the option -t with the value "emp".
   if (name.size() > 2 && name[1] != '-' && has_option(command, "-" + std::string(name))) return "-" + argument;
   return argument;
 }
 
-// "help" as the option that it means.
+// Turns the words "help" and "version" into the options they stand for.
 std::vector<std::string> without_help_command(std::vector<std::string> arguments) {
   if (arguments.empty() || (arguments.front() != "help" && arguments.front() != "version")) return arguments;
   if (arguments.front() == "version") {
@@ -110,7 +110,7 @@ Result<std::vector<std::string>> known_arguments(const CLI::App& tern, int argc,
     if (command->get_name() == "chat" && (argument == "-no-cnv" || argument == "--no-conversation")) {
       return fail(ErrorCode::kInvalidArgument, "chat: for a text without a conversation there is 'tern run'");
     }
-    // With a number it is llama.cpp's; Tern's own says where to compute.
+    // With a number, -b is llama.cpp's option. Tern's own -b says where to compute.
     const bool has_number = i + 1 < arguments.size() && !arguments[i + 1].empty() &&
                             std::ranges::all_of(arguments[i + 1], [](char c) { return c >= '0' && c <= '9'; });
     if (argument == "-b" && has_number && has_option(*command, "--batch-size")) {

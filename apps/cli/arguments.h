@@ -1,4 +1,4 @@
-// The command line before it is parsed: names that people know from other programs, under those of Tern.
+// Rewrites the command line before it is parsed: option names of other programs become Tern's names.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,9 +9,9 @@
 
 namespace tern::cli {
 
-// The arguments after the program's name, with "-hf" as "--hf", "--n-predict" as "--max-tokens", "help run" as
-// "run --help", and an option with one dash too few ("-temp") as what it means. What follows "--" stays as it is.
-// kInvalidArgument where a known name leads elsewhere, with where.
+// Returns the arguments after the program's name, with "-hf" as "--hf", "--n-predict" as "--max-tokens", "help run" as
+// "run --help", and an option with one dash too few ("-temp") as what it means. Arguments after "--" stay as they are.
+// kInvalidArgument: the option belongs to another command, which the message names.
 Result<std::vector<std::string>> known_arguments(const CLI::App& tern, int argc, const char* const* argv);
 
 }  // namespace tern::cli

@@ -49,7 +49,7 @@ struct BatchCommand {
   void note_how_many(const server::BatchResult& result) const;
 };
 
-// Who this worker is.
+// Sets this worker's name and rank.
 Result<void> BatchCommand::settle_share() {
   if (batch.in == "-") return fail(ErrorCode::kInvalidArgument, "IN: standard input cannot be shared; name a file");
   share.lease = std::chrono::milliseconds(static_cast<int64_t>(lease_seconds * 1000));

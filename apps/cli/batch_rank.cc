@@ -40,7 +40,7 @@ std::optional<BatchRank> rank_in_environment(const std::function<const char*(con
     break;
   }
   if (!task) return found;
-  // Tasks of an array begin at different times: where each begins in the queue does not matter.
+  // Tasks of an array start at different times, so their starting point in the queue does not matter.
   const std::string name = format_text("task-{}", *task);
   return BatchRank{.worker = found ? format_text("{}-{}", name, found->worker) : name};
 }

@@ -1,4 +1,4 @@
-// Which of several programs that answer one batch this one is.
+// The rank of this process among the processes that answer one batch together.
 #pragma once
 
 #include <functional>
@@ -8,15 +8,15 @@
 namespace tern::cli {
 
 struct BatchRank {
-  std::string worker;         // the same when the same rank is started again
-  int rank = 0, n_ranks = 0;  // 0 ranks: nobody says how many
+  std::string worker;         // stays the same when the same rank is restarted
+  int rank = 0, n_ranks = 0;  // n_ranks 0: unknown
 };
 
-// As Open MPI, MPICH and Slurm tell it in the environment: the task of a Slurm array, and the rank in it. None where
-// they do not.
+// Reads the rank from the variables of Open MPI, MPICH and Slurm: the task of a Slurm array and the rank in it. Returns
+// nullopt where none is set.
 std::optional<BatchRank> rank_in_environment(const std::function<const char*(const char*)>& variable);
 
-// Of a program that nobody has given a rank: the machine and the process.
+// Names a process without a rank: the machine and the process id.
 std::string worker_of_process();
 
 }  // namespace tern::cli

@@ -8,7 +8,7 @@
 namespace tern::cli {
 namespace {
 
-constexpr double kCoarseSeconds = 0.05;  // at a reading a millisecond, off by 2 % at each end
+constexpr double kCoarseSeconds = 0.05;  // at one reading per millisecond, off by 2 % at each end
 
 bool is_coarse(const std::optional<PartEnergy>& part) { return part && part->seconds_of_a_run < kCoarseSeconds; }
 

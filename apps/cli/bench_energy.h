@@ -9,10 +9,10 @@
 
 namespace tern::cli {
 
-// Lines for the table; empty where energy was not asked for. `has_gpu`: a GPU computed, which is not measured.
+// Lines for the table; empty if energy was not requested. `has_gpu`: a GPU computed, and its energy is not measured.
 std::string bench_energy_table(const BenchResult& result, bool has_gpu, const Style& style);
 
-// Adds "energy": null where no counter could be read, and then "energy_reason". Nothing where it was not asked for.
+// Adds "energy". If no counter can be read, it is null and "energy_reason" says why. Adds nothing if not requested.
 void add_bench_energy(nlohmann::ordered_json& json, const BenchResult& result);
 
 }  // namespace tern::cli

@@ -43,7 +43,7 @@ std::string row(const KernelBench& k) {
                format_text("{:.1e}", k.max_error), k.target);
 }
 
-// What was measured, and what the columns mean.
+// Says what was measured and what the columns mean.
 std::string footer(const KernelBenchOptions& options, const KernelBenchResult& result) {
   const auto threads = format_text("{} thread{}", result.n_threads, result.n_threads == 1 ? "" : "s");
   std::string text = format_text("  {} × {} weights, {}; ms is the median and includes preparing the activations\n",

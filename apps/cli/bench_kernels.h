@@ -15,10 +15,10 @@ class KernelsCommand {
   // Adds --shape and --cached.
   void add(CLI::App& app);
 
-  // An error for an option that was given without `kernels`.
+  // Returns an error if an option was given without `kernels`.
   Result<void> check_unused() const;
 
-  // An error for options of `app` that have no meaning here. `n_threads`, `repeats`: 0 for the default.
+  // Returns an error for options of `app` that have no meaning here. `n_threads`, `repeats`: 0 for the default.
   Result<ExitCode> run(const CLI::App& app, int n_threads, int repeats, const std::string& format) const;
 
  private:

@@ -17,9 +17,9 @@
 namespace tern::cli {
 namespace {
 
-constexpr int kLeastRequests = 32;     // where nobody says how many,
-constexpr int kRequestsPerClient = 4;  // or so many for each client if that is more
-constexpr int64_t kSamePrompts = 4;    // texts for --check-same, each of which is sent again and again
+constexpr int kLeastRequests = 32;     // the default,
+constexpr int kRequestsPerClient = 4;  // or this many per client if that is more
+constexpr int64_t kSamePrompts = 4;    // distinct texts for --check-same; each is sent repeatedly
 constexpr const char* kLoadGroup = "Load on a server";
 constexpr const char* kRequestGroup = "Requests to a server";
 
@@ -209,7 +209,7 @@ Result<ExitCode> UrlCommand::run(const CLI::App& app, const std::string& model, 
   if (model.empty()) {
     TERN_TRY(options_.request.model, load::listed_model(options_));
   }
-  std::ofstream drawing;  // opened first: nobody wants to learn after an hour that it cannot be written
+  std::ofstream drawing;  // opened first, so that a bad path fails before an hour of measuring
   if (!svg_.empty()) drawing.open(svg_, std::ios::binary);
   if (!svg_.empty() && !drawing) return fail(ErrorCode::kIo, "{}: cannot be written (--svg)", svg_);
 

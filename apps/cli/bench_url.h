@@ -1,4 +1,4 @@
-// `tern bench --url`: load on a server, its options and what is done with them. It loads no model.
+// `tern bench --url`: load test of a server. It loads no model itself.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,15 +14,16 @@ namespace tern::cli {
 
 class UrlCommand {
  public:
-  // Adds --url and what belongs to it.
+  // Adds --url and the options that belong to it.
   void add(CLI::App& app);
 
   bool is_given() const { return url_option_->count() > 0; }
 
-  // An error for an option that was given without --url.
+  // Returns an error if an option was given without --url.
   Result<void> check_unused() const;
 
-  // An error for options of `app` that have no meaning here. `model`: its name on the server; empty for the first one.
+  // Returns an error for options of `app` that have no meaning here. `model`: its name on the server; empty: the first
+  // one.
   Result<ExitCode> run(const CLI::App& app, const std::string& model, bool as_json);
 
  private:

@@ -8,7 +8,7 @@ namespace tern::cli {
 namespace {
 
 constexpr size_t kNameWidth = 18, kNumberWidth = 11;
-constexpr size_t kMaxDiffering = 5;  // prompts that are shown; JSON has all
+constexpr size_t kMaxDiffering = 5;  // prompts that are shown; JSON lists all
 
 std::string load_number(const std::optional<double>& value) { return value ? human_number(*value) : "–"; }
 

@@ -1,4 +1,4 @@
-// What `tern bench --url` prints: a table with the definitions of what is in it, or JSON.
+// What `tern bench --url` prints: a table that defines its terms, or JSON.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct LoadReport {
   const load::Metrics& metrics;
   const load::Deadlines& deadlines;
   std::string prompts = {};                  // "made text of about 128 tokens"
-  std::optional<load::SameCheck> same = {};  // where replies were compared
+  std::optional<load::SameCheck> same = {};  // if replies were compared
 };
 
 // "model-x at http://127.0.0.1:8080/v1" and "chat · 4 clients · …".
@@ -26,7 +26,7 @@ std::string load_subtitle(const LoadReport& report);
 
 std::string load_table(const LoadReport& report, const Style& style);
 
-// `with_rows`: also what was noted of each request.
+// `with_rows`: also includes the record of each request.
 std::string load_json(const LoadReport& report, bool with_rows);
 
 // "12 × answered with an error (HTTP 503: busy)"

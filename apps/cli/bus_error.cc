@@ -15,7 +15,7 @@
 namespace tern::cli {
 namespace {
 
-// What follows runs inside a signal handler: only system calls, and memory that is there already.
+// The functions below run inside a signal handler: only system calls, and memory that is already allocated.
 
 void write_error(std::string_view text) {
   while (!text.empty()) {
@@ -25,7 +25,7 @@ void write_error(std::string_view text) {
   }
 }
 
-// The file of a line of /proc/self/maps ("begin-end rw-p offset device inode   /path") if `address` is in it.
+// Returns the path in a line of /proc/self/maps ("begin-end rw-p offset device inode   /path") if `address` is in it.
 std::string_view file_at(std::string_view line, uintptr_t address) {
   uintptr_t begin = 0;
   uintptr_t end = 0;
@@ -38,7 +38,7 @@ std::string_view file_at(std::string_view line, uintptr_t address) {
   return line.substr(path);
 }
 
-// The file that is mapped at `address`; empty where it cannot be found. A line longer than `buffer` is passed over.
+// Returns the file that is mapped at `address`; empty if not found. Lines longer than `buffer` are skipped.
 std::string_view mapped_file_at(uintptr_t address, std::span<char> buffer) {
   const int maps = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (maps < 0) return {};
@@ -63,12 +63,12 @@ std::array<char, 8192> maps_buffer;
 std::atomic<bool> is_ending = false;
 
 void on_bus_error(int signal, siginfo_t* info, void*) {
-  if (info->si_code != BUS_ADRERR) {  // no file's fault: as without us
+  if (info->si_code != BUS_ADRERR) {  // not a file's fault: default action
     std::signal(signal, SIG_DFL);
     ::raise(signal);
     return;
   }
-  // The threads that share the work all run into it; one says so.
+  // All worker threads run into it; only one prints the message.
   while (is_ending.exchange(true)) ::pause();
   const std::string_view file = mapped_file_at(reinterpret_cast<uintptr_t>(info->si_addr), maps_buffer);
   write_error("tern: ");

@@ -39,7 +39,7 @@ struct ChatCommand {
   Result<ExitCode> run();
 };
 
-// One run of the read, reply, repeat loop.
+// One read, reply, repeat loop.
 class ChatLoop {
  public:
   ChatLoop(Conversation& conversation, bool person)
@@ -53,7 +53,7 @@ class ChatLoop {
 
   Conversation& conversation_;
   ChatCommands commands_;
-  const bool person_;  // someone types, rather than a script
+  const bool person_;  // a person types, not a script
 };
 
 LineReader::Event ChatLoop::read_message(LineReader& reader, std::string& message) const {
@@ -73,7 +73,7 @@ LineReader::Event ChatLoop::read_message(LineReader& reader, std::string& messag
 Result<void> ChatLoop::reply_to(const std::string& message) {
   Result<PrintedReply> generation = conversation_.say(message);
   if (!generation && generation.error().code == ErrorCode::kInvalidArgument && person_) {
-    print_note(generation.error().message);  // the next line may do better
+    print_note(generation.error().message);  // the next line may work
     return {};
   }
   TERN_TRY_STATUS(generation);

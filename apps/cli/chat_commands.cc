@@ -11,9 +11,9 @@ namespace tern::cli {
 
 struct ChatCommands::Entry {
   std::string name;
-  std::string argument;  // as the help shows it; empty: it has none
+  std::string argument;  // as the help shows it; empty: takes none
   std::string help;
-  void (ChatCommands::*run)(const std::string& argument);  // null: leaves
+  void (ChatCommands::*run)(const std::string& argument);  // null: leaves the chat
 };
 
 const std::vector<ChatCommands::Entry>& ChatCommands::entries() {

@@ -1,4 +1,4 @@
-// What a person can type in a conversation besides messages: lines that begin with '/'.
+// Commands that a user can type in a conversation: lines that begin with '/'.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ class ChatCommands {
 
   enum class Next { kGoOn, kLeave };
 
-  // Does what `line` says, with notes on standard error. None where it is no command but a message; of one that begins
-  // with "//" the first '/' is then gone.
+  // Runs the command in `line`, with notes on standard error. Returns nullopt if the line is a message; a message that
+  // begins with "//" loses its first '/'.
   std::optional<Next> take(std::string& line);
 
   void set_last(GenerateResult result) { last_ = std::move(result); }  // for /stats

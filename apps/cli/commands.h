@@ -1,4 +1,5 @@
-// The commands of `tern`, one file each. A command adds its options to the parser and returns what it does afterwards.
+// The commands of `tern`, one file each. A command adds its options to the parser and returns the function that runs
+// it.
 #pragma once
 
 #include <CLI/CLI.hpp>

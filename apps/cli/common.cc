@@ -111,7 +111,7 @@ void ModelOptions::add_backend(CLI::App& app) {
   add_gpu(app);
 }
 
-// Tern computes a whole model in one place, so that all that can be meant is whether that is a GPU.
+// Tern computes a whole model in one place, so the number of layers can only mean whether that place is a GPU.
 void ModelOptions::add_gpu_layers(CLI::App& app) {
   const auto parse = [this](const std::string& text) {
     int n = std::numeric_limits<int>::max();

@@ -105,7 +105,7 @@ std::string zsh_option(const OptionDescription& option) {
   if (takes_value(option)) about += ":" + zsh_message(option.value) + ":" + zsh_action(option);
   std::string text;
   for (const std::string& name : option.names) {
-    // The value may follow at once: -n5, --tokens=5.
+    // The value may follow without a space: -n5, --tokens=5.
     const char* joint = !takes_value(option) ? "" : name.starts_with("--") ? "=" : "+";
     const std::string others = option.names.size() > 1 ? "(" + joined(option.names, " ") + ")" : "";
     text += (text.empty() ? "" : " \\\n        ") + zsh_quoted(others + name + joint + about);

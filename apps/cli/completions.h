@@ -1,4 +1,4 @@
-// What a shell offers when Tab is pressed: commands, options, their values. One script for each shell.
+// Shell completion scripts, one for each shell: commands, options and their values.
 #pragma once
 
 #include <string>

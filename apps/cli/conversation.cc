@@ -10,7 +10,7 @@
 namespace tern::cli {
 namespace {
 
-// Room that a reply should find: a quarter of the context, but no more than a long answer takes.
+// Tokens kept free for a reply: a quarter of the context, but no more than a long answer takes.
 size_t reply_room(int n_ctx, int max_tokens) {
   const int wanted = std::clamp(n_ctx / 4, 1, 512);
   return static_cast<size_t>(max_tokens > 0 ? std::min(wanted, max_tokens) : wanted);
@@ -49,7 +49,7 @@ class Chat : public Conversation {
   std::vector<ChatMessage> messages_;
 };
 
-// The conversation as tokens, after forgetting its oldest turns until it fits. The system message stays.
+// Encodes the conversation and drops its oldest turns until it fits. The system message stays.
 Result<std::vector<TokenId>> Chat::encode_fitting() {
   const size_t n_ctx = static_cast<size_t>(session_.n_ctx());
   const size_t room = reply_room(session_.n_ctx(), options_.generate.max_tokens);
@@ -92,7 +92,7 @@ Result<PrintedReply> Chat::say(const std::string& line) {
   return generation;
 }
 
-// A system message or none, then questions and answers in turns: what say() leaves.
+// Accepts an optional system message, then questions and answers in turn, as say() leaves them.
 Result<void> Chat::restore(std::vector<ChatMessage> messages) {
   const size_t first = !messages.empty() && messages.front().role == "system" ? 1 : 0;
   for (size_t i = first; i < messages.size(); ++i) {
@@ -110,8 +110,8 @@ Result<void> Chat::restore(std::vector<ChatMessage> messages) {
   return {};
 }
 
-// Person and model write a text in turns, kept as tokens so that nothing is computed twice. The model writes a
-// paragraph at a time; once it ends the story, the next line begins another.
+// The user and the model write a text in turns, kept as tokens so that nothing is computed twice. The model writes one
+// paragraph at a time. When it ends the story, the next line begins another.
 class Story : public Conversation {
  public:
   Story(const Engine& engine, Session session, ReplyFlags options)

@@ -1,5 +1,5 @@
-// Conversations in files: {"model": NAME, "messages": [{"role": "user", "content": TEXT}, …]}, the messages as other
-// programs and services have them.
+// Conversations in files: {"model": NAME, "messages": [{"role": "user", "content": TEXT}, …]}. The messages have the
+// form that other programs and services use.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace tern::cli {
 
-// Replaces what is there only once all is written. kIo.
+// Replaces an existing file only after all is written. kIo: it cannot be written.
 Result<void> save_conversation(const std::string& path, const std::string& model,
                                std::span<const ChatMessage> messages);
 
-// Also takes the bare array of messages. kNotFound, kIo; kCorruption where it is something else.
+// Also accepts the bare array of messages. kNotFound, kIo: cannot be read; kCorruption: the content is something else.
 Result<std::vector<ChatMessage>> load_conversation(const std::string& path);
 
 }  // namespace tern::cli

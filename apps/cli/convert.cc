@@ -1,4 +1,4 @@
-// tern convert: a model of any container as a GGUF file.
+// tern convert: writes a model from any container as a GGUF file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ NMSE is the sum of squared errors ÷ the sum of squared weights. With --imatrix,
 were large while llama.cpp's llama-imatrix read a text, and so it does when K-quants are packed.
 )";
 
-constexpr size_t kShown = 5;  // matrices, unless all are asked for
+constexpr size_t kShown = 5;  // matrices, unless all are requested
 
 struct ConvertCommand {
   ConvertOptions options;

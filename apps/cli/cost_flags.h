@@ -1,4 +1,4 @@
-// The options of commands that say what a job costs: which job, on what, and how to say it.
+// Options of the commands that report what a job costs: the job, the devices, and the output format.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,20 +18,20 @@ struct CostFlags {
   std::string format = "table";
 
   void add(CLI::App& app);
-  // That was given on the command line; empty: none.
+  // Name of the first of these options that is on the command line; empty: none.
   std::string given() const;
   bool as_json() const { return format == "json"; }
 
-  // Those of the model at this path; what is not kept is measured, with a progress bar. `again`: also what is kept.
-  // kInvalidArgument where the model's context is too short for the job.
+  // Returns the cost curves of the model at this path. Curves that are not stored yet are measured, with a progress
+  // bar; `again` also measures stored ones. kInvalidArgument: the model's context is too short for the job.
   Result<CurveSet> curves(const std::string& model_path, const MetadataChanges& metadata, bool again) const;
   LoadOptions load(const std::string& model_path, const MetadataChanges& metadata) const;
 
-  // What was not asked for is shortened to such a context.
+  // The job, with the lengths that were not given shortened to fit this context.
   ExpectedJob job_within(int n_ctx) const;
 
  private:
-  std::vector<CLI::Option*> options_;  // those of the prompt and of what is generated come first
+  std::vector<CLI::Option*> options_;  // the prompt's and the generation's come first
 };
 
 }  // namespace tern::cli

@@ -19,20 +19,20 @@ using load::Point;
 using load::Svg;
 
 constexpr int kWidth = 840, kHeight = 640;
-constexpr int kSteps = 60;  // of a curve
+constexpr int kSteps = 60;  // points of a curve
 constexpr const char* kCurves[] = {"curve", "curve-b"};
 constexpr const char* kDots[] = {"dot", "dot-b"};
 
-// Each is drawn up to `most` tokens.
+// One panel of the picture, drawn up to `most` tokens.
 struct Panel {
   Box box;
   std::string name, x_name, unit;
   int most = 1;
   std::function<double(const CostCurve&, int tokens)> value = {};               // in `unit`
-  std::function<const std::vector<CurvePoint>*(const CostCurve&)> points = {};  // that were measured, if it is of these
+  std::function<const std::vector<CurvePoint>*(const CostCurve&)> points = {};  // measured points, if any
 };
 
-// A few for each doubling, so that a logarithmic axis has no corners that are not there.
+// A few lengths per doubling, so that a curve looks smooth on a logarithmic axis.
 std::vector<int> lengths_up_to(int most) {
   std::vector<int> lengths;
   for (int i = 0; i <= kSteps; ++i) {

@@ -1,4 +1,4 @@
-// What devices cost, as a picture.
+// The costs of devices as a picture.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tern::cli {
 
-// A prompt's tokens by its length, written tokens by how many are before them, and the whole job by its prompt, with
-// the place where the best device changes. SVG.
+// Returns an SVG: the cost of prompt tokens by prompt length, of generated tokens by their position, and of the whole
+// job by prompt length, with the points where the best device changes.
 std::string cost_picture(const CostReport& report);
 
-// The same in a file. kIo.
+// Writes it to a file. kIo.
 Result<void> write_cost_picture(const CostReport& report, const std::string& path);
 
 }  // namespace tern::cli

@@ -13,7 +13,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kRowNameWidth = 22, kDeviceWidth = 22;
-constexpr int kLengths[] = {16, 128, 512, 2048, 8192};  // at which curves are shown
+constexpr int kLengths[] = {16, 128, 512, 2048, 8192};  // prompt lengths at which curves are shown
 
 Cost divided(Cost cost, double by) {
   cost.seconds /= by;
@@ -48,7 +48,7 @@ class CostPage {
       text_ += format_text("  {}  {}: {}\n", one_line(left.device), style_.dim("left out"), one_line(left.reason));
   }
 
-  // Then rows have a cell for each of these.
+  // Starts a table whose rows have one cell for each of these routes.
   void heading(std::string_view name, std::span<const Route> routes) {
     n_cells_ = routes.size();
     text_ += "\n  " + style_.dim(pad(name, kRowNameWidth));
@@ -65,7 +65,7 @@ class CostPage {
     text_ += "\n";
   }
 
-  // What one token of a job with such numbers costs.
+  // The cost of one token of a job of these lengths.
   void curves() {
     const auto& curves = r_.set.curves;
     heading("a token of a prompt");
@@ -114,7 +114,7 @@ class CostPage {
       row("  predicted / measured", [&](size_t i) {
         const double measured = r_.measured[i] ? ((*r_.measured[i]).*part).seconds : 0;
         double predicted = (costs[i].*part).seconds;
-        if (part == &JobCost::decode) predicted += costs[i].moving.seconds;  // as it is measured
+        if (part == &JobCost::decode) predicted += costs[i].moving.seconds;  // the measured time includes the move
         return measured > 0 ? human_number(predicted / measured) : std::string("-");
       });
     }

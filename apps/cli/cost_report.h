@@ -1,4 +1,4 @@
-// What devices cost, as a page and as JSON.
+// The costs of devices as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,17 +15,17 @@ struct CostReport {
   const CurveSet& set;
   ExpectedJob job;
   Prefer prefer;
-  // The job itself by each of routes_of(), where it could be run; empty: not run.
+  // Measured cost of the job on each of routes_of(), where it could be run; empty: not run.
   std::vector<std::optional<JobCost>> measured = {};
 };
 
-// The ways of the job that are compared: each device alone, and the best of those with two.
+// The routes of the job that are compared: each device alone, and the best of those with two devices.
 std::vector<Route> routes_of(const CostReport& report);
 
 std::string cost_page(const CostReport& report, const Style& style);
 std::string cost_json(const CostReport& report);
 
-// Parts of it that other reports have too.
+// Parts that other reports share.
 std::string seconds_text(double seconds);
 std::string cost_text(const Cost& cost);  // "1.25 s", "1.25 s, 30 J"
 std::string_view prefer_name(Prefer prefer);

@@ -44,7 +44,7 @@ struct DevicesCommand {
   std::string svg;
 };
 
-// Options of the one form are no good in the other.
+// Rejects options of the other form of the command.
 Result<void> check_options(const DevicesCommand& command) {
   const bool has_costs = command.explain || command.calibrate;
   if (has_costs && command.kv->count() > 0)

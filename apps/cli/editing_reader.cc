@@ -24,10 +24,10 @@
 namespace tern::cli {
 namespace {
 
-constexpr long kHistoryMessages = 200;    // isocline's most
-constexpr const char* kTextBelow = "  ";  // before the second line of a message, and where a long line goes on
+constexpr long kHistoryMessages = 200;    // isocline's limit
+constexpr const char* kTextBelow = "  ";  // before wrapped and later lines of a message
 
-// $XDG_STATE_HOME/tern/messages, or below ~/.local/state; "" where there is no home. Makes the folder.
+// $XDG_STATE_HOME/tern/messages, or below ~/.local/state; "" if there is no home. Creates the folder.
 std::string history_path() {
   const char* state = std::getenv("XDG_STATE_HOME");
   const char* home = std::getenv("HOME");
@@ -39,12 +39,12 @@ std::string history_path() {
   } else {
     return "";
   }
-  std::error_code ignored;  // a history that cannot be kept is no reason not to talk
+  std::error_code ignored;  // without a history, chat still works
   std::filesystem::create_directories(folder / "tern", ignored);
   return folder / "tern" / "messages";
 }
 
-// Puts `replacement` in the place of `fd` while it exists. isocline knows only descriptors 0 and 1.
+// Replaces descriptor `fd` by `replacement` for its lifetime. isocline uses only descriptors 0 and 1.
 class Replaced {
  public:
   Replaced(int fd, int replacement) : fd_(fd), before_(::fcntl(fd, F_DUPFD_CLOEXEC, 3)) { ::dup2(replacement, fd); }
@@ -61,8 +61,8 @@ class Replaced {
   const int before_;
 };
 
-// isocline takes over the locale and every signal that ends a program, and would then go on after them. Whoever made
-// this gets both back; the signal of a resized window alone stays isocline's.
+// isocline changes the locale and handles every signal that ends a program, and would keep doing so. This guard
+// restores both; only SIGWINCH (window resize) stays isocline's.
 class Guarded {
  public:
   Guarded() : locale_(std::setlocale(LC_ALL, nullptr)) {
@@ -71,7 +71,7 @@ class Guarded {
       lc_all_ = variable;
       had_lc_all_ = true;
     }
-    ::setenv("LC_ALL", "C.UTF-8", 1);  // or it would not read UTF-8 where the system lacks the person's locale
+    ::setenv("LC_ALL", "C.UTF-8", 1);  // else no UTF-8 if the system lacks the user's locale
   }
   ~Guarded() {
     if (had_lc_all_) {
@@ -94,7 +94,7 @@ class Guarded {
   bool had_lc_all_ = false;
 };
 
-// The pump that is told of resized windows, after isocline was.
+// This pump is notified of window resizes, after isocline.
 std::atomic<KeyPump*> resized_pump = nullptr;
 struct sigaction resized_before;
 
@@ -143,7 +143,7 @@ class EditingReader : public LineReader {
   const std::vector<Completion> completions_;
   const int terminal_;
   KeyPump pump_;
-  std::string drawn_;  // the line as it is now; isocline tells completers only what is before the cursor
+  std::string drawn_;  // the current line; isocline gives completers only the part before the cursor
 };
 
 void EditingReader::set_up() {
@@ -155,7 +155,7 @@ void EditingReader::set_up() {
   ic_style_def("ic-prompt", "ansi-green bold");
   ic_set_default_completer(complete, this);
   ic_set_default_highlighter(remember_drawn, this);
-  // Text for a model is prose, not a program: nothing is inserted, matched or proposed that was not asked for.
+  // Text for a model is prose, not code: turn off automatic braces, matching and hints.
   ic_enable_brace_insertion(false);
   ic_enable_brace_matching(false);
   ic_enable_hint(false);
@@ -163,7 +163,7 @@ void EditingReader::set_up() {
   ic_set_tty_esc_delay(100, 100);  // the pump sends whole sequences
 }
 
-// Called whenever the line is drawn, and that is after each change.
+// isocline calls this after each change of the line.
 void EditingReader::remember_drawn(ic_highlight_env_t*, const char* line, void* reader) {
   static_cast<EditingReader*>(reader)->drawn_ = line;
 }
@@ -171,16 +171,16 @@ void EditingReader::remember_drawn(ic_highlight_env_t*, const char* line, void* 
 void EditingReader::complete(ic_completion_env_t* environment, const char* before_cursor) {
   auto& reader = *static_cast<EditingReader*>(ic_completion_arg(environment));
   if (const std::optional<EditAction> action = reader.pump_.take_action()) {
-    // A completion is how isocline takes a long text at once; key by key it would draw the line after each.
+    // A completion is how isocline inserts a long text in one step; key by key it would redraw the line each time.
     if (action->kind == EditAction::Kind::kPaste)
       ic_add_completion_prim(environment, action->text.c_str(), nullptr, nullptr, 0, 0);
     reader.pump_.answer(keys_for(*action, reader.drawn_, std::string_view(before_cursor).size()));
-  } else if (reader.pump_.take_tab()) {  // the right arrow at the end asks as well, and should do nothing
+  } else if (reader.pump_.take_tab()) {  // the right arrow at the line's end asks too; ignore it
     reader.complete_command(environment, before_cursor);
   }
 }
 
-// Word by word, so that "/s" offers /set and not all that can follow it.
+// Completes word by word, so that "/s" offers /set and not every full command.
 void EditingReader::complete_command(ic_completion_env_t* environment, std::string_view before_cursor) const {
   std::set<std::string> offered;
   for (const auto& [text, help] : completions_) {

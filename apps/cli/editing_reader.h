@@ -1,4 +1,4 @@
-// The reader for people: isocline draws and edits, and a thread feeds it keys (key_pump.h).
+// The line reader for terminals: isocline draws and edits, and a thread feeds it keys (key_pump.h).
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace tern::cli {
 
-// Null where Tern was built without isocline or the terminal cannot be edited on. Standard input and standard error are
-// terminals.
+// Returns null if Tern was built without isocline or the terminal cannot be edited on. Requires that standard input and
+// standard error are terminals.
 std::unique_ptr<LineReader> open_editing_reader(std::vector<Completion> completions);
 
 }  // namespace tern::cli

@@ -1,4 +1,4 @@
-// tern embed: texts to vectors.
+// tern embed: turns texts into vectors.
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct Text {
   std::string name;  // for messages
 };
 
-// The arguments, or one text a line.
+// The texts are the arguments, or one per line of the input.
 Result<std::vector<std::string>> EmbedCommand::input() const {
   if (text_option->count() > 0) return texts;
   TERN_TRY(std::string all, input_text(*text_option, "", file, "give texts, -f FILE with one a line, or pipe them in"));
@@ -135,7 +135,7 @@ Command add_embed(CLI::App& tern) {
   app->add_flag("--json", command->json, "Print a JSON object a line")->group("Output");
   command->model.add_model(*app);
   command->model.add_backend(*app);
-  app->remove_option(app->get_option("--head"));  // a vector is made before it
+  app->remove_option(app->get_option("--head"));  // embeddings do not use the head
   add_kv(*app, command->session.kv_type);
   return {.app = app, .run = [command] { return command->run(); }};
 }

@@ -136,7 +136,7 @@ std::string against_kv_table(const KvDivergence& found, KvType kv_type, KvType r
   return text;
 }
 
-// `used`: which head that is.
+// `used`: receives the name of the head.
 Result<EvalResult> EvalCommand::eval_with(HeadKind head, std::string_view text, std::string& used) const {
   ModelOptions with_head = model;
   with_head.load.head = head;

@@ -7,7 +7,7 @@
 namespace tern::cli {
 namespace {
 
-// Parts with commas between them.
+// Joins parts with commas.
 class Listing {
  public:
   void add(bool measured, std::string_view part) {

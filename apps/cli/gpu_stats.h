@@ -9,7 +9,7 @@
 
 namespace tern::cli {
 
-// Name and value of each line; what was not measured is left out.
+// Name and value of each line. Values that were not measured are left out.
 std::vector<std::pair<std::string, std::string>> gpu_stats_lines(const GpuStats& stats);
 
 }  // namespace tern::cli

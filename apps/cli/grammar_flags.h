@@ -1,4 +1,4 @@
-// Options that say what a reply may be: a schema, a grammar, a regular expression.
+// Options that constrain a reply: a schema, a grammar, or a regular expression.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,8 +13,7 @@ class GrammarFlags {
  public:
   void add(CLI::App& app);
 
-  // Null where none is given. Errors: what Grammar's functions refuse, with the file's name; a file that cannot be
-  // read.
+  // Returns null if none is given. Errors: those of Grammar's functions, with the file's name, or an unreadable file.
   Result<std::shared_ptr<const Grammar>> grammar() const;
 
  private:

@@ -14,7 +14,7 @@ namespace tern::cli {
 namespace {
 
 constexpr size_t kMaxWidth = 100;      // longer lines are hard to read
-constexpr size_t kMaxLeftColumn = 26;  // an entry wider than this has its description on the next line
+constexpr size_t kMaxLeftColumn = 26;  // a wider entry has its description on the next line
 
 struct Entry {
   std::string left;
@@ -53,7 +53,7 @@ std::string option_left(const CLI::Option& option) {
   }
   std::string names;
   for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
-  if (names.empty()) names = "    ";  // long names line up below those with a short one
+  if (names.empty()) names = "    ";  // align long names below those with a short one
   for (const std::string& name : option.get_lnames()) names += (names == "    " ? "--" : ", --") + name;
   const std::string value = option.get_type_size() == 0 ? "" : " " + option.get_type_name();
   return "  " + names + value;
@@ -78,18 +78,18 @@ std::vector<Group> groups_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option != app.get_help_ptr()) add(option->get_group(), {option_left(*option), option->get_description()});
   }
-  if (const CLI::Option* help = app.get_help_ptr()) {  // made first, wanted last
+  if (const CLI::Option* help = app.get_help_ptr()) {  // CLI11 creates it first, but it is shown last
     add(groups.empty() ? "Other" : groups.back().title, {option_left(*help), help->get_description()});
   }
   return groups;
 }
 
-// 2147483647 and not 2.147483647e+09.
+// Prints 2147483647 rather than 2.147483647e+09.
 std::string shown_bound(double bound) {
   return bound == std::floor(bound) ? format_text("{:.0f}", bound) : format_text("{}", bound);
 }
 
-// The footer's headings are the lines that start at the margin.
+// Headings of the footer are the lines without indentation.
 std::string styled_footer(const std::string& footer, const Style& style) {
   std::string text;
   size_t start = 0;
@@ -137,7 +137,7 @@ CLI::Validator not_empty() {
   return CLI::Validator([](const std::string& text) { return text.empty() ? "the value is empty" : ""; }, "", "");
 }
 
-constexpr std::string_view kOneOf = "one of ";  // begins the name of such a validator; the words follow
+constexpr std::string_view kOneOf = "one of ";  // prefix of such a validator's name; the words follow
 
 CLI::Validator one_of(std::vector<std::string> words) {
   std::string name(kOneOf);
@@ -155,7 +155,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
 std::vector<std::string> choices_of(const CLI::Option& option) {
   std::vector<std::string> words;
   try {
-    for (int i = 0;; ++i) {  // the library counts validators for nobody else
+    for (int i = 0;; ++i) {  // CLI11 has no public count of validators: read until it throws
       const std::string name = const_cast<CLI::Option&>(option).get_validator(i)->get_name();
       if (!name.starts_with(kOneOf)) continue;
       for (size_t start = kOneOf.size(); start < name.size();) {

@@ -29,7 +29,7 @@ struct Program {
     run->add_option("-p,--prompt", text, "The text")->type_name("TEXT")->group("Prompt");
   }
 
-  // The usage error for this command line, or "" where it parses.
+  // Returns the usage error for this command line, or "" if it parses.
   std::string parse(const std::string& line) {
     try {
       app.parse(line, false);

@@ -16,7 +16,7 @@ namespace tern::cli {
 
 namespace {
 
-// What became of a model that was refused before it was downloaded.
+// Adds to the error that the model was refused before any download.
 Result<void> check_before_download(std::span<const FilePreview> parts, const MetadataChanges& changes) {
   Result<void> checked = check_model_header_with(parts, changes);
   if (!checked)
@@ -24,7 +24,8 @@ Result<void> check_before_download(std::span<const FilePreview> parts, const Met
   return checked;
 }
 
-// "bonsai-1.7b" for a misspelling of it, else the names that hold `name`: "bonsai-1.7b, bonsai-4b"; "" where none does.
+// Returns "bonsai-1.7b" for a misspelling of it, else the names that contain `name` ("bonsai-1.7b, bonsai-4b"), else
+// "".
 std::string similar_names(const std::string& name) {
   std::vector<std::string> names;
   std::string holding;
@@ -36,8 +37,8 @@ std::string similar_names(const std::string& name) {
   return meant.empty() ? holding : meant;
 }
 
-// OWNER/NAME, perhaps with @REVISION and :FILE; a path to a GGUF file that is missing is none, nor is one that says
-// where it begins.
+// True for OWNER/NAME, optionally with @REVISION and :FILE. A path to a missing GGUF file is not one, nor is a path
+// that starts with '.', '/' or '~'.
 bool is_hub_name(const std::string& name) {
   const std::string repo = name.substr(0, name.find_first_of("@:"));
   const bool is_path =
@@ -75,7 +76,7 @@ Result<std::string> pull_model_beside(const std::string& model, const MetadataCh
                                       const std::stop_token& stop,
                                       const std::function<void(std::string_view line)>& say) {
   std::string what;
-  uint64_t told = 0;  // tenths of it
+  uint64_t told = 0;  // tenths of the download reported so far
   const auto on_progress = [&](const Progress& progress) {
     if (progress.total == 0) return;
     const uint64_t tenths = std::min(progress.done, progress.total) * 10 / progress.total;

@@ -1,4 +1,4 @@
-// Models by their names on a hub: the option -hf, and what `tern pull` shares with it.
+// Models named on a hub: the option -hf, and what `tern pull` shares with it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,39 +13,39 @@
 
 namespace tern::cli {
 
-// Downloads what is missing, unless Tern would refuse the model (and `options` have no check of their own), with a
-// progress bar and notes on standard error unless `quiet`. Ctrl-C gives up with kInterrupted and keeps what is there.
+// Downloads the missing files of a model, with a progress bar and notes on standard error unless `quiet`. Refuses
+// models that Tern cannot run, unless `options` has its own check. kInterrupted: Ctrl-C; downloaded data is kept.
 Result<std::string> pull_model(const std::string& model, HubOptions options, bool quiet);
 
-// The name on the hub of a published model that is called by its short name; any other name as it is.
+// The hub name of a published model with this short name; any other name unchanged.
 std::string hub_name_of(const std::string& name);
 
-// Where a model is that a word names: at a path, or on a hub, from where pull_model() brings it.
+// The location of a model named by one word: a path, or a hub from which pull_model() downloads it.
 struct ModelPlace {
-  std::string path, hub_name;  // one of them, or, for the model that comes with Tern, none
+  std::string path, hub_name;  // one of them; both empty for the model that comes with Tern
 };
 
-// For who has something else to do, and no terminal: `say` gets lines on how far it is. kInterrupted once a stop is
-// requested; what has arrived is kept.
+// Like pull_model(), for a background thread without a terminal: `say` gets progress lines. kInterrupted: a stop was
+// requested; downloaded data is kept.
 Result<std::string> pull_model_beside(const std::string& model, const MetadataChanges& changes,
                                       const std::stop_token& stop,
                                       const std::function<void(std::string_view line)>& say);
 
-// The path of the model that one word names: the path of a file or a folder, a published model's short name, or
-// OWNER/NAME[:FILE] on a hub. The latter two are downloaded on first use. kNotFound: a bare name that is none of these.
+// Returns the path of a model named by one word: a file or folder, a published model's short name, or OWNER/NAME[:FILE]
+// on a hub. The latter two are downloaded on first use. kNotFound: a bare name that is none of these.
 Result<std::string> path_of_model(const std::string& name);
 
-// -hf OWNER/NAME[:FILE], wherever a command takes the path of a model.
+// The option -hf OWNER/NAME[:FILE], for commands that take the path of a model.
 class HubModelOption {
  public:
-  // `path_option` is the one that takes a path; only one of the two may be given.
+  // `path_option` takes the path; only one of the two options may be given.
   void add(CLI::App& app, CLI::Option* path_option);
 
-  // The path of the model that -hf names, downloaded on first use; else `path` where something is there, and the same
-  // for a published model's short name. kNotFound: `path` is a bare name that is neither. `changes`: what the model
-  // will be loaded with, so that one that Tern refuses without them is downloaded.
+  // Returns the path of the model that -hf names, downloaded on first use. Without -hf, returns `path` if it exists,
+  // and downloads a published model by its short name. kNotFound: `path` is a bare name that is neither. `changes`: the
+  // metadata changes for loading; a model that Tern refuses without them is then downloaded.
   Result<std::string> resolve(const std::string& path, const MetadataChanges& changes = {}) const;
-  Result<ModelPlace> place(const std::string& path) const;  // the same, and nothing is downloaded
+  Result<ModelPlace> place(const std::string& path) const;  // the same without a download
 
  private:
   std::string model_;

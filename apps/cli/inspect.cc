@@ -1,4 +1,4 @@
-// tern inspect: what is in a model file.
+// tern inspect: shows what is in a model file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ uint64_t n_elements(const TensorInfo& tensor) {
   return n;
 }
 
-// Most bytes first.
+// Sorted by size, largest first.
 std::vector<TypeTotal> totals_by_type(const FileInfo& info) {
   std::vector<TypeTotal> totals;
   for (const TensorInfo& tensor : info.tensors) {
@@ -64,7 +64,7 @@ std::string shape_text(const TensorInfo& tensor) {
   return text;
 }
 
-// Empty where all layers are alike.
+// Returns "" if all layers are alike.
 std::string layers_text(const FileInfo& info) {
   std::string text;
   const auto add = [&](int LayerShape::* value, std::string_view what) {
@@ -176,7 +176,7 @@ void Page::tensors() {
   }
 }
 
-// `metadata_text`: of inspect_metadata_json().
+// `metadata_text`: the output of inspect_metadata_json().
 std::string to_json(const FileInfo& info, KvType kv_type, const std::string& metadata_text) {
   using Json = nlohmann::ordered_json;
   Json json = {{"path", info.path},
@@ -240,7 +240,7 @@ Result<ExitCode> InspectCommand::run() const {
     TERN_TRY_STATUS(print(visible(to_json(info, kv_type, values))));
     return ExitCode::kDone;
   }
-  // Values are shortened to the terminal; in a file or a pipe there is room.
+  // Shorten values on a terminal; files and pipes get them in full.
   const bool on_terminal = is_terminal(STDOUT_FILENO);
   const size_t width = on_terminal ? static_cast<size_t>(terminal_width(STDOUT_FILENO)) : 160;
   const Style style = Style::of(STDOUT_FILENO);

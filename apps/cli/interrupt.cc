@@ -10,7 +10,7 @@
 namespace tern::cli {
 namespace {
 
-// What the signal handler may touch. Lock-free atomics only.
+// State that the signal handler uses: lock-free atomics only.
 std::atomic<int> handler_fd = -1;
 std::atomic<int> presses = 0;
 std::atomic<bool> second_press_exits = false;
@@ -19,7 +19,7 @@ void on_interrupt(int) {
   const int saved_errno = errno;
   if (presses.fetch_add(1) > 0 && second_press_exits) ::_exit(130);
   const char byte = 'c';
-  // A full pipe is fine: the reader is already being woken.
+  // A full pipe is fine: the reader already has something to read.
   [[maybe_unused]] const ssize_t written = ::write(handler_fd, &byte, 1);
   errno = saved_errno;
 }
@@ -45,7 +45,7 @@ InterruptPipe::InterruptPipe(SecondPress second_press, std::span<const int> sign
   for (size_t i = 0; i < signals_.size(); ++i) {
     struct sigaction& before = actions_before_[i];
     ::sigaction(signals_[i], &action, &before);
-    // A program started in the background with Ctrl-C switched off stays that way.
+    // If Ctrl-C was ignored when the program started (in the background), it stays ignored.
     if (before.sa_handler == SIG_IGN) ::sigaction(signals_[i], &before, nullptr);
   }
 }
@@ -74,7 +74,7 @@ void InterruptPipe::wake() {
 }
 
 StopOnInterrupt::StopOnInterrupt(std::span<const int> signals) : pipe_(InterruptPipe::SecondPress::kExits, signals) {
-  if (pipe_.fd() < 0) return;  // Ctrl-C then kills the program, as without us
+  if (pipe_.fd() < 0) return;  // Ctrl-C then kills the program, the default
   watcher_ = std::thread([this] {
     pollfd ready = {.fd = pipe_.fd(), .events = POLLIN, .revents = 0};
     while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {

@@ -1,4 +1,4 @@
-// Ctrl-C: the first press ends generation cleanly, the second ends the program.
+// Ctrl-C: the first press ends generation cleanly; the second ends the program.
 #pragma once
 
 #include <atomic>
@@ -9,23 +9,23 @@
 
 namespace tern::cli {
 
-// Takes over SIGINT while it exists. Of several the one that was made last has it, and the one before has it again once
-// that is gone: who serves a model downloads it first. A signal handler may do next to nothing, so it only writes a
-// byte into a pipe, and whoever waits does the rest. The pipe works whichever thread the signal lands on.
+// Takes over SIGINT for its lifetime. Objects may nest: the latest one receives the signal, for example a download
+// inside a server. A signal handler may do very little, so it only writes a byte into a pipe, and the waiting thread
+// does the rest. The pipe works no matter which thread receives the signal.
 class InterruptPipe {
  public:
-  enum class SecondPress { kExits, kRepeats };  // kExits: at once, with code 130
+  enum class SecondPress { kExits, kRepeats };  // kExits: immediately, with code 130
   static constexpr int kOnlyCtrlC[] = {SIGINT};
   static constexpr int kAnyEnd[] = {SIGINT, SIGTERM};
 
-  // `signals`: SIGINT, and what else counts as a press.
+  // `signals`: SIGINT, and other signals that count as a press.
   explicit InterruptPipe(SecondPress second_press, std::span<const int> signals = kOnlyCtrlC);
   ~InterruptPipe();
   InterruptPipe(const InterruptPipe&) = delete;
   InterruptPipe& operator=(const InterruptPipe&) = delete;
 
-  int fd() const { return read_end_; }  // readable after Ctrl-C; -1 where no pipe could be made
-  void drain();                         // forgets the presses so far
+  int fd() const { return read_end_; }  // readable after Ctrl-C; -1 if no pipe could be made
+  void drain();                         // discards the presses so far
   void wake();                          // makes fd() readable without Ctrl-C
 
  private:
@@ -37,7 +37,7 @@ class InterruptPipe {
   int write_end_ = -1;
 };
 
-// A stop_token that Ctrl-C triggers.
+// Provides a stop_token that Ctrl-C triggers.
 class StopOnInterrupt {
  public:
   explicit StopOnInterrupt(std::span<const int> signals = InterruptPipe::kOnlyCtrlC);

@@ -20,7 +20,7 @@ struct KeyName {
   std::string_view key;
 };
 
-// The names that the tables below have for what is done word by word.
+// Maps the keys for word-wise actions in the tables below to actions.
 struct WordKey {
   std::string_view key;
   EditAction::Kind kind;
@@ -55,7 +55,7 @@ constexpr auto kKeys = std::to_array<KeyName>({
     {"[27;5;13~", KeyFilter::kNewLine},
 });
 
-// Arrows, Home and End with any modifier. Those that move by words: with Alt or Ctrl, not with Shift alone.
+// Maps arrows, Home and End with any modifier. With Alt or Ctrl the arrows move by words, with Shift alone they do not.
 std::string_view plain_key(std::string_view sequence) {
   const char last = sequence.back();
   const size_t semicolon = sequence.rfind(';');
@@ -86,7 +86,7 @@ std::string_view key_of(std::string_view sequence) {
   return sequence.find_first_of("<=>?") == sequence.npos ? plain_key(sequence) : "";
 }
 
-// Alt and a letter, which terminals send as ESC and that letter.
+// Maps Alt with a letter, which terminals send as ESC and that letter.
 std::string_view alt_key(char letter) {
   switch (letter) {
     case 'b':
@@ -135,7 +135,8 @@ int bytes_after(char lead) {
   return byte < 0xC0 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
 }
 
-// Line breaks as '\n', tabs as their sign, and no other control characters.
+// Returns the text with '
+// ' for line breaks, kTabSign for tabs, and no other control characters.
 std::string pasted_text(std::string_view raw) {
   std::string text;
   for (size_t i = 0; i < raw.size(); ++i) {
@@ -146,7 +147,7 @@ std::string pasted_text(std::string_view raw) {
     } else if (raw[i] == '\t') {
       text += KeyFilter::kTabSign;
     } else if (byte == 0xC2 && i + 1 < raw.size() && static_cast<unsigned char>(raw[i + 1]) < 0xA0) {
-      ++i;  // a control character in two bytes
+      ++i;  // a two-byte control character
     } else if (raw[i] == '\n' || (byte >= 0x20 && byte != 0x7F)) {
       text += raw[i];
     }
@@ -218,7 +219,7 @@ void KeyFilter::take_ground(char byte, FilteredKeys& out) {
   if (byte == kEscape) {
     state_ = State::kEscape;
   } else if (byte == '\n') {
-    out.keys += '\r';  // Ctrl-J, and what was typed before the terminal was switched to single keys
+    out.keys += '\r';  // Ctrl-J, or input typed before the terminal was in raw mode
   } else if (byte == '\x1a') {
     out.suspend = true;
   } else if (value >= 0x20 || kControls.contains(byte)) {
@@ -245,7 +246,7 @@ void KeyFilter::take_escape(char byte, FilteredKeys& out) {
 
 void KeyFilter::take_sequence(char byte, FilteredKeys& out) {
   const auto value = static_cast<unsigned char>(byte);
-  if (value < 0x20 || value > 0x7E) {  // no part of a sequence: it was none
+  if (value < 0x20 || value > 0x7E) {  // cannot be part of a sequence, so it was none
     end_sequence();
     return take_ground(byte, out);
   }

@@ -1,5 +1,5 @@
-// What a terminal sends, made into what the line editor understands: keys that it has an action for, and pasted text as
-// one piece. Everything else is swallowed: no key may leave characters in the line that nobody typed.
+// Translates terminal input for the line editor: keys that it has an action for, and pasted text as one piece.
+// Everything else is dropped, so that no key leaves stray characters in the line.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace tern::cli {
 
-// What the editor has no key for, or the wrong one: isocline's words begin where the one before ends.
+// An action that the editor lacks or does differently: isocline's words begin where the one before ends.
 struct EditAction {
   enum class Kind { kPaste, kWordLeft, kWordRight, kDeleteWordLeft, kDeleteWordRight };
   Kind kind;
   std::string text = {};  // pasted
 };
 
-// The keys that do `action` (none for a paste) in a line of this text with the cursor at this byte, as bash has it: a
-// word is letters and digits.
+// Returns the keys that do `action` (none for a paste) in this line with the cursor at this byte. Words are as in bash:
+// letters and digits.
 std::string keys_for(const EditAction& action, std::string_view line, size_t cursor);
 
 struct FilteredKeys {
@@ -28,14 +28,14 @@ struct FilteredKeys {
 
 class KeyFilter {
  public:
-  static constexpr std::string_view kActionKey = "\x1b[63;3u";  // Alt-?: another name for Tab, which nobody types
+  static constexpr std::string_view kActionKey = "\x1b[63;3u";  // Alt-?: a second Tab key that users do not press
   static constexpr std::string_view kNewLine = "\n";            // inserts a line break; Enter is '\r'
-  // A tab in pasted text, which the editor would draw one column wide: a character of its own until the line is done.
+  // Stands for a tab in pasted text until the line is done; the editor would draw a tab one column wide.
   static constexpr std::string_view kTabSign = "␉";
 
   FilteredKeys feed(std::string_view bytes);
 
-  // Whether bytes of a sequence are missing. Those come at once; where they do not, a person pressed Esc.
+  // True if bytes of a sequence are missing. They arrive immediately; if they do not, the user pressed Esc.
   bool in_sequence() const { return state_ != State::kGround && state_ != State::kPaste; }
   void end_sequence();
 
@@ -51,7 +51,7 @@ class KeyFilter {
   State state_ = State::kGround;
   std::string sequence_;  // after ESC
   std::string paste_;
-  int n_to_skip_ = 0;  // bytes of a mouse report or of a character
+  int n_to_skip_ = 0;  // bytes left of a mouse report or a character
 };
 
 }  // namespace tern::cli

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::string_view kMarkPastes = "\x1b[?2004h";
 constexpr std::string_view kDoNotMarkPastes = "\x1b[?2004l";
-constexpr std::string_view kNoKey = "\x1b[99~";   // the editor looks at the window's size and does nothing else
-constexpr std::string_view kDrawAgain = " \x7f";  // a space that is deleted at once
-constexpr int kSequenceMs = 50;                   // the bytes of one key come together
+constexpr std::string_view kNoKey = "\x1b[99~";   // makes the editor check the window size and nothing else
+constexpr std::string_view kDrawAgain = " \x7f";  // a space that is deleted immediately
+constexpr int kSequenceMs = 50;                   // the bytes of one key arrive together
 constexpr int kAnswerMs = 500;                    // the editor needs a millisecond
 
-// What the handler of ending signals may touch.
+// State that the handler of ending signals uses.
 std::atomic<int> raw_fd = -1;
 termios cooked;
 struct sigaction term_before, hup_before;
@@ -67,7 +67,7 @@ RawTerminal::~RawTerminal() {
   ::sigaction(SIGHUP, &hup_before, nullptr);
 }
 
-// What was typed before is kept (TCSADRAIN): it belongs to the line.
+// TCSADRAIN keeps earlier input: it belongs to the line.
 void RawTerminal::enter() {
   termios raw = before_;
   raw.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
@@ -85,7 +85,7 @@ void RawTerminal::leave() {
 
 void RawTerminal::suspend() {
   leave();
-  ::kill(0, SIGTSTP);  // the whole group, as the terminal would: a script that started us stops, too
+  ::kill(0, SIGTSTP);  // the whole group, like the terminal: a calling script stops too
   enter();
 }
 
@@ -106,7 +106,7 @@ void KeyPump::start() {
   waiting_ = false;
   interrupt_.emplace(InterruptPipe::SecondPress::kRepeats);
   raw_.emplace(terminal_);
-  sigset_t all, before;  // the window's signals are for the thread that draws
+  sigset_t all, before;  // window signals go to the drawing thread
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(*raw_, *interrupt_); });
@@ -147,7 +147,7 @@ bool KeyPump::take_tab() {
 
 void KeyPump::run(RawTerminal& raw, const InterruptPipe& interrupt) {
   while (true) {
-    const bool full = !unsent_.empty() && !waiting_;  // then nothing more is read
+    const bool full = !unsent_.empty() && !waiting_;  // then stop reading
     pollfd ends[] = {{wake_[0], POLLIN, 0},
                      {interrupt.fd(), POLLIN, 0},
                      {full || ended_ ? -1 : terminal_, POLLIN, 0},
@@ -155,7 +155,7 @@ void KeyPump::run(RawTerminal& raw, const InterruptPipe& interrupt) {
     const int ready = ::poll(ends, 4, filter_.in_sequence() ? kSequenceMs : waiting_ ? kAnswerMs : -1);
     if (ready < 0 && errno != EINTR) return;
     if (ready == 0) {
-      if (!filter_.in_sequence()) waiting_ = false;  // the editor was somewhere where it has no use for the key
+      if (!filter_.in_sequence()) waiting_ = false;  // the editor ignored the key in its current state
       filter_.end_sequence();
       send();
     }
@@ -213,7 +213,7 @@ void KeyPump::take_answer() {
   waiting_ = false;
 }
 
-// Up to the next action: what comes after it may depend on it.
+// Sends up to the next action, because later keys may depend on its result.
 void KeyPump::send() {
   while (!unsent_.empty() && !waiting_) {
     const bool is_action = unsent_.starts_with(KeyFilter::kActionKey);

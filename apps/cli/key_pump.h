@@ -1,4 +1,4 @@
-// Carries keys from the terminal to the line editor, through a KeyFilter, while a line is being edited.
+// Carries keys from the terminal to the line editor, through a KeyFilter, while a line is edited.
 #pragma once
 
 #include <termios.h>
@@ -15,8 +15,8 @@
 
 namespace tern::cli {
 
-// Single keys instead of lines, no echo, and pasted text marked as such (bracketed paste) while it exists. Also undone
-// when SIGTERM or SIGHUP ends the program.
+// Raw mode for its lifetime: single keys, no echo, and pasted text marked (bracketed paste). Also undone when SIGTERM
+// or SIGHUP ends the program.
 class RawTerminal {
  public:
   explicit RawTerminal(int fd);
@@ -24,7 +24,7 @@ class RawTerminal {
   RawTerminal(const RawTerminal&) = delete;
   RawTerminal& operator=(const RawTerminal&) = delete;
 
-  void suspend();  // stops the program, as Ctrl-Z does elsewhere; returns when it goes on
+  void suspend();  // stops the program as Ctrl-Z does; returns when it continues
 
  private:
   void enter();
@@ -34,10 +34,10 @@ class RawTerminal {
   termios before_ = {};
 };
 
-// Keys that were typed too early stay in it for the next line.
+// Carries keys to the editor. Keys typed too early stay here for the next line.
 class KeyPump {
  public:
-  explicit KeyPump(int terminal);  // which it does not own
+  explicit KeyPump(int terminal);  // not owned
   ~KeyPump();
   KeyPump(const KeyPump&) = delete;
   KeyPump& operator=(const KeyPump&) = delete;
@@ -45,7 +45,7 @@ class KeyPump {
   bool works() const { return keys_[0] >= 0 && wake_[0] >= 0; }
   int fd() const { return keys_[0]; }  // where the editor reads
 
-  // Between the two a line is edited.
+  // A line is edited between start() and stop().
   void start();
   void stop();
 
@@ -53,10 +53,10 @@ class KeyPump {
 
   bool interrupted() const { return interrupted_; }  // Ctrl-C ended the line
   bool ended() const { return ended_; }              // the terminal is gone
-  // What a KeyFilter::kActionKey that the editor has got stands for. No key after it is sent before answer().
+  // Returns the action of the KeyFilter::kActionKey that the editor received. Later keys wait for answer().
   std::optional<EditAction> take_action();
-  void answer(std::string keys);  // to be typed in its place
-  bool take_tab();                // whether a Tab arrived that was not asked for yet
+  void answer(std::string keys);  // typed in place of the action key
+  bool take_tab();                // true if a Tab arrived that was not taken yet
 
  private:
   void run(RawTerminal& raw, const InterruptPipe& interrupt);
@@ -67,13 +67,13 @@ class KeyPump {
 
   const int terminal_;
   int keys_[2] = {-1, -1};
-  int wake_[2] = {-1, -1};  // 'q': stop, 'w': the window has another size, 'a': an answer
+  int wake_[2] = {-1, -1};  // 'q': stop, 'w': window resized, 'a': an answer
   KeyFilter filter_;
   std::string unsent_;
   std::mutex mutex_;
   std::deque<EditAction> actions_;
   std::string answer_;
-  bool waiting_ = false;  // for an answer
+  bool waiting_ = false;  // for an answer to an action key
   std::atomic<int> n_tabs_ = 0;
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> ended_ = false;

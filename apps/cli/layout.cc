@@ -12,7 +12,7 @@ namespace {
 
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
-// `value` in thousands of thousands: three digits and one of `units`.
+// Scales `value` by powers of 1000: three digits and one of `units`.
 std::string scaled(double value, const std::array<std::string_view, 5>& units) {
   size_t unit = 0;
   while (value >= 999.5 && unit + 1 < units.size()) {
@@ -25,7 +25,7 @@ std::string scaled(double value, const std::array<std::string_view, 5>& units) {
   return text;
 }
 
-// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+// Counts insertions, deletions, replacements and swaps of adjacent letters that turn `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

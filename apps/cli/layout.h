@@ -1,4 +1,4 @@
-// Text for people: numbers with units, paragraphs, padded columns. Lengths are in characters, not bytes.
+// Text for people: numbers with units, paragraphs, padded columns. Lengths count characters, not bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tern::cli {
 
 std::string vformat_text(std::string_view format, std::format_args arguments);
 
-// std::format, but compiled once: its machinery costs every file that calls it 2 s.
+// std::format, but compiled once: its templates cost 2 s in every file that calls it.
 template <class... Args>
 [[nodiscard]] std::string format_text(std::format_string<Args...> format, Args&&... args) {
   return vformat_text(format.get(), std::make_format_args(args...));
@@ -22,25 +22,25 @@ std::string human_count(uint64_t count);    // "812", "24.5 M"
 std::string human_seconds(double seconds);  // "35 ms", "1.25 s", "3 min 20 s"
 std::string human_number(double number);    // four significant digits: "0.1234", "98.77", "1234"
 
-// Characters of UTF-8 text, each taken as one column wide.
+// Number of UTF-8 characters, each taken as one column wide.
 size_t display_width(std::string_view text);
 
-// `text` filled up with spaces to `width` columns, at the right (pad) or at the left (pad_left).
+// `text` padded with spaces to `width` columns, on the right (pad) or on the left (pad_left).
 std::string pad(std::string_view text, size_t width);
 std::string pad_left(std::string_view text, size_t width);
 
-// At most `width` columns of `text`; the last is "…" where something was cut off.
+// At most `width` columns of `text`; if cut, it ends with "…".
 std::string shorten(std::string_view text, size_t width);
 
-// Words broken into lines of at most `width` columns; a longer word has a line of its own.
+// Breaks words into lines of at most `width` columns. A longer word gets its own line.
 std::vector<std::string> wrap_words(std::string_view text, size_t width);
 
-// One line, safe to show: a file's strings may hold anything. Line feeds and the like become spaces; the rest of what
-// acts on a terminal unseen is written out (tern/visible.h).
+// Makes untrusted text from a file safe to show on one line. Line feeds and the like become spaces; other invisible
+// characters that affect a terminal are escaped (tern/visible.h).
 std::string one_line(std::string_view text);
 
-// The candidate that `word` is a misspelling of: one edit away (two or three where it is longer), or beginning with it.
-// "" where none is, or more than one: a wrong guess is worse than none.
+// Returns the candidate that `word` probably misspells: one edit away (two or three if it is longer), or beginning with
+// it. Returns "" if none or several match: a wrong guess is worse than none.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace tern::cli

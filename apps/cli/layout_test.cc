@@ -52,9 +52,9 @@ TEST(Layout, NearestToleratesTypos) {
   EXPECT_EQ(nearest("rnu", commands), "run");
   EXPECT_EQ(nearest("tok", commands), "tokenize");
   EXPECT_EQ(nearest("frobnicate", commands), "");
-  EXPECT_EQ(nearest("rm", commands), "");  // two letters are near to anything
+  EXPECT_EQ(nearest("rm", commands), "");  // any two-letter words are close
   EXPECT_EQ(nearest("model", commands), "");
-  EXPECT_EQ(nearest("abc", {"abd", "abe"}), "");  // which of the two?
+  EXPECT_EQ(nearest("abc", {"abd", "abe"}), "");  // ambiguous
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Lines from standard input: with editing and a history where a person types, as they are where not.
+// Reads lines from standard input: with editing and a history on a terminal, unchanged otherwise.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace tern::cli {
 
-// The beginning of a line that Tab can complete, and what it does.
+// A line that Tab offers as a completion, with its help.
 struct Completion {
   std::string text;
   std::string help;
@@ -17,11 +17,11 @@ class LineReader {
  public:
   enum class Event { kLine, kInterrupted, kEnd };  // kInterrupted: Ctrl-C, nothing was entered
 
-  // Editing needs a terminal at both standard input and standard error, where the prompt goes.
+  // Editing requires that standard input and standard error, where the prompt goes, are terminals.
   static std::unique_ptr<LineReader> open(std::vector<Completion> completions);
   virtual ~LineReader() = default;
 
-  // Without the line break at its end. An edited or pasted one may hold others.
+  // Returns the line without its final line break. An edited or pasted line may contain others.
   virtual Event read(const std::string& prompt, std::string& line) = 0;
 };
 

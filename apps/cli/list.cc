@@ -1,4 +1,4 @@
-// tern list: the models that are downloaded.
+// tern list: shows the downloaded models.
 #include <memory>
 #include <nlohmann/json.hpp>
 

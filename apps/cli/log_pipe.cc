@@ -28,7 +28,7 @@ void LogPipe::write(std::string_view line) {
   whole += '\n';
   if (n_lost_ > 0) whole.insert(0, std::to_string(n_lost_) + " lines of this log were lost: nobody read them\n");
   n_lost_ = 0;
-  // At once, so that lines of several programs do not mix.
+  // One write, so that lines of several programs do not mix.
   std::string_view rest = whole;
   while (!rest.empty()) {
     const ssize_t n = ::write(fd_, rest.data(), rest.size());

@@ -1,4 +1,4 @@
-// Lines of a server's log on a file descriptor that somebody should read.
+// Writes the lines of a server's log to a file descriptor that another program may read.
 #pragma once
 
 #include <chrono>
@@ -7,19 +7,19 @@
 
 namespace tern::cli {
 
-// A pipe is full where its reader stands still, and would hold up whoever writes: requests that were answered long ago,
-// and all others behind them. Here a line waits for `patience`, those after it for nothing, and what does not fit is
-// lost; the next line that fits says how many were. Safe to use from any thread.
+// If the reader stalls, its pipe fills up and would block the writing threads: requests that were already answered, and
+// all others behind them. Here a line waits up to `patience`; later lines do not wait while the pipe is full. Lines
+// that do not fit are dropped, and the next line that fits reports their number. Thread-safe.
 class LogPipe {
  public:
   explicit LogPipe(int fd, std::chrono::milliseconds patience = std::chrono::seconds(1))
       : fd_(fd), patience_(patience) {}
 
-  // With a line end after it. Of a line longer than the pipe has room for, the rest waits for the reader.
+  // Adds a line end. If the line is longer than the free space of the pipe, the rest waits for the reader.
   void write(std::string_view line);
 
  private:
-  bool takes_some() const;  // waits for it
+  bool takes_some() const;  // waits up to patience_ for space
 
   const int fd_;
   const std::chrono::milliseconds patience_;

@@ -21,7 +21,7 @@ class LogPipeTest : public testing::Test {
     ::close(ends_[1]);
   }
 
-  // All that is in the pipe.
+  // Returns all bytes in the pipe.
   std::string read() {
     std::string text;
     std::array<char, 4096> some = {};

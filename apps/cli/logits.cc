@@ -1,4 +1,4 @@
-// tern logits: the model's raw output, for comparing with other programs.
+// tern logits: writes the model's raw output, for comparison with other programs.
 #include <memory>
 
 #include "cli/commands.h"
@@ -56,7 +56,7 @@ Result<ExitCode> LogitsCommand::run() const {
     return writer.append(row);
   };
   const Result<void> computed = context.logits(ids, on_row);
-  if (!computed && stop.interrupted()) return ExitCode::kInterrupted;  // the writer removes what it wrote
+  if (!computed && stop.interrupted()) return ExitCode::kInterrupted;  // the writer deletes its partial file
   if (!computed) return std::unexpected(computed.error());
   TERN_TRY_STATUS(writer.finish());
   return ExitCode::kDone;

@@ -61,7 +61,7 @@ ExitCode finish(Result<ExitCode> result) {
 ExitCode tern_main(int argc, char** argv) {
   prepare_standard_streams();
   explain_bus_errors();
-  // Only for what characters are made of while a line is edited. Numbers keep their point.
+  // Sets only the character encoding, for line editing. Numbers keep their decimal point.
   if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
 
   CLI::App app(kDescription, "tern");
@@ -81,12 +81,12 @@ ExitCode tern_main(int argc, char** argv) {
   try {
     Result<std::vector<std::string>> arguments = known_arguments(app, argc, argv);
     if (!arguments) return finish(std::unexpected(arguments.error()));
-    std::ranges::reverse(*arguments);  // as the parser wants them
+    std::ranges::reverse(*arguments);  // the parser wants them reversed
     app.parse(*std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app.get_subcommands();
     const std::vector<std::string> extras = app.remaining();
-    if (parsed.empty() && !extras.empty()) {  // help on a command that does not exist
+    if (parsed.empty() && !extras.empty()) {  // help for a command that does not exist
       print_error(usage_error(app, CLI::ExtrasError("tern", extras)));
       return ExitCode::kWrongUsage;
     }

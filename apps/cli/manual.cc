@@ -1,4 +1,4 @@
-// tern manual: writes the manual pages and the completions. Hidden: the build runs it.
+// tern manual: writes the manual pages and the completions. The command is hidden; the build runs it.
 #include <filesystem>
 #include <fstream>
 #include <memory>

@@ -5,7 +5,7 @@
 namespace tern::cli {
 namespace {
 
-// By the word that the help page has for the value, which is the same all over the program.
+// Infers the kind from the help page's word for the value, which is the same in all commands.
 ArgumentKind kind_of(const std::string& value, bool has_choices) {
   if (has_choices) return ArgumentKind::kChoice;
   if (value.empty()) return ArgumentKind::kNone;
@@ -44,7 +44,7 @@ CommandDescription describe_command(const CLI::App& app) {
     const bool hidden = option->get_group().empty();
     if (!hidden && option != app.get_help_ptr()) about.options.push_back(describe_option(*option));
   }
-  if (const CLI::Option* help = app.get_help_ptr()) {  // made first, wanted last, as on the help page
+  if (const CLI::Option* help = app.get_help_ptr()) {  // CLI11 creates it first; shown last, as in help
     about.options.push_back(describe_option(*help));
     if (about.options.size() > 1) about.options.back().group = about.options[about.options.size() - 2].group;
   }

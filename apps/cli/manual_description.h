@@ -1,4 +1,4 @@
-// The commands and options as the parser knows them, in the form that manual pages and completions are made from.
+// The parser's commands and options, in the form from which manual pages and completions are made.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,22 +7,22 @@
 
 namespace tern::cli {
 
-// What a shell offers for an argument.
+// What a shell completes for an argument.
 enum class ArgumentKind { kNone, kText, kFile, kFolder, kChoice };
 
 struct OptionDescription {
-  std::vector<std::string> names;  // "-m", "--model"; of a positional what the help calls it: "TEXT"
+  std::vector<std::string> names;  // "-m", "--model"; a positional: its name in the help, "TEXT"
   bool positional = false;
-  std::string value;  // "FILE"; empty where it takes none
+  std::string value;  // "FILE"; empty if it takes no value
   std::string description;
   std::string group;
   ArgumentKind kind = ArgumentKind::kNone;
-  std::vector<std::string> choices;  // of kChoice
-  bool list = false;                 // several, apart by commas
+  std::vector<std::string> choices;  // for kChoice
+  bool list = false;                 // several, separated by commas
 };
 
 struct CommandDescription {
-  std::string name;  // "run"; of the program itself "tern"
+  std::string name;  // "run"; "tern" for the program itself
   std::string group;
   std::string description;
   std::string usage;

@@ -9,7 +9,7 @@
 namespace tern::cli {
 namespace {
 
-// Decodes one character of UTF-8 (the texts are our own) and moves `at` behind it.
+// Decodes one UTF-8 character and moves `at` behind it. The input is trusted.
 uint32_t next_character(std::string_view text, size_t& at) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
   const uint32_t first = byte(at);
@@ -20,8 +20,7 @@ uint32_t next_character(std::string_view text, size_t& at) {
   return code;
 }
 
-// Text as man(7) takes it inside a line: nothing in it is an escape, and a hyphen can be copied as the one that was
-// typed.
+// Escapes text for a line of man(7): no character acts as an escape, and hyphens are copied as typed.
 std::string escaped(std::string_view text) {
   std::string roff;
   for (size_t at = 0; at < text.size();) {
@@ -62,13 +61,13 @@ std::string escaped(std::string_view text) {
   return roff;
 }
 
-// A line of its own: a period at its start would make it a macro.
+// Returns a separate line. A period at its start would make it a macro.
 std::string line(std::string_view text) {
   const std::string roff = escaped(text);
   return (roff.starts_with('.') ? "\\&" : "") + roff + "\n";
 }
 
-// A paragraph, a sentence or clause a line, so that lines stay short.
+// Returns a paragraph with one sentence or clause per line, so that lines stay short.
 std::string paragraph(std::string_view words) {
   std::string text;
   for (const std::string& part : wrap_words(words, 72)) text += line(part);
@@ -125,8 +124,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The help page's end. A line at the margin with indented ones below it is a heading, and they are shown as they are;
-// what else stands at the margin is a paragraph.
+// Formats the end of the help page. An unindented line followed by indented ones is a heading, and they are shown
+// unchanged. Other unindented lines form paragraphs.
 std::string footer_text(const std::string& footer) {
   const std::vector<std::string> lines = lines_of(footer);
   const auto indented = [&](size_t i) { return i < lines.size() && lines[i].starts_with(' '); };
@@ -175,14 +174,14 @@ std::string see_also(const CommandDescription& command, const ProgramDescription
   return text;
 }
 
-// "tern run [TEXT | -f FILE]": the words of the command in bold.
+// Formats "tern run [TEXT | -f FILE]" with the words of the command in bold.
 std::string synopsis(const CommandDescription& command) {
   const std::string bold = command.name == "tern" ? "tern" : "tern " + command.name;
   const std::string rest = command.usage.starts_with(bold) ? command.usage.substr(bold.size()) : "";
   return ".SH SYNOPSIS\n\\fB" + escaped(bold) + "\\fR" + escaped(rest) + "\n";
 }
 
-// In the line of names nothing may stand but one sentence without its period.
+// The NAME section allows only one sentence without its period.
 std::string short_description(const CommandDescription& command) {
   std::string text = command.description.substr(0, command.description.find(". "));
   if (text.ends_with('.')) text.pop_back();

@@ -1,4 +1,4 @@
-// A file of models for `tern serve --models`: a section each, whose keys are the command's own options.
+// The file of `tern serve --models`: one section per model, whose keys are the command's own options.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace tern::cli {
 
-// The models of the file, none of which is loaded yet. Those on a hub are downloaded where they are not there: pinned
-// ones at once, others when they are first asked for, with what `usual` says of events. What a section does not say is
-// as in `usual`. kInvalidArgument: what is wrong in the file, by section and key.
+// Returns the models of the file, not yet loaded. Missing hub models are downloaded: pinned ones immediately, others on
+// their first request, with progress reported through `usual`. Options that a section does not set come from `usual`.
+// kInvalidArgument: names the wrong section and key.
 Result<std::vector<server::ModelEntry>> read_model_list(const std::string& file, const ServeOptions& usual);
 
-// What a model is served with, of all that was asked for.
+// Extracts from `options` what one model is served with.
 server::ServedModelOptions served_with(const ServeOptions& options, std::vector<std::string> names);
 
-// The template's text, of the option or of its file; empty: the model's own.
+// Returns the template's text, from the option or its file; empty: the model's own.
 Result<std::string> template_of(const ServeOptions& options);
 
 }  // namespace tern::cli

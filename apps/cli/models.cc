@@ -1,4 +1,4 @@
-// tern models: the published models that Tern is known to run.
+// tern models: lists the published models that Tern is known to run.
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -31,7 +31,7 @@ Result<void> output_error(int error) {
   return std::unexpected(Error{ErrorCode::kIo, "cannot write to standard output: " + reason + remedy(error)});
 }
 
-// C0 without tab and line feed, and DEL.
+// C0 control characters except tab and line feed, and DEL.
 bool is_control(unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F; }
 
 std::string without_controls(std::string_view text) {
@@ -59,7 +59,7 @@ void prepare_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    // The lowest free number is `fd`. Opened for the wrong direction, so that using it still fails.
+    // open() uses the lowest free number, `fd`. The wrong direction makes every later use fail, as before.
     if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }
@@ -69,7 +69,7 @@ bool is_output_pipe_closed() { return pipe_closed; }
 void die_of_closed_pipe() {
   std::signal(SIGPIPE, SIG_DFL);
   ::raise(SIGPIPE);
-  ::_exit(128 + SIGPIPE);  // where it is blocked
+  ::_exit(128 + SIGPIPE);  // reached if SIGPIPE is blocked
 }
 
 Result<void> print(std::string_view text) {

@@ -1,4 +1,4 @@
-// Standard output, checked: a full disk or a closed pipe is an error, never silence.
+// Checked standard output: a full disk or a closed pipe is reported as an error.
 #pragma once
 
 #include <string_view>
@@ -7,24 +7,24 @@
 
 namespace tern::cli {
 
-// Call first in main: a closed pipe becomes an error of print() instead of a signal, so that what must be cleaned up
-// is; and a standard descriptor that was closed by the caller is occupied, so that no file opened later can take its
-// number and receive our output.
+// Call this first in main. A closed pipe then makes print() fail instead of raising a signal, so that cleanup runs. It
+// also occupies standard descriptors that the parent process closed, so that no file opened later gets their number and
+// receives our output.
 void prepare_standard_streams();
 
-// Writes all of `text` to standard output, unbuffered, so that every piece is visible at once.
+// Writes all of `text` to standard output, unbuffered, so that every piece shows immediately.
 Result<void> print(std::string_view text);
 
-// The same for text that a model or a file made up: on a terminal, control characters other than line feed and tab are
-// replaced, so that it cannot move the cursor or change the title. `text` holds whole UTF-8 characters.
+// Same for text from a model or a file: on a terminal, control characters other than line feed and tab are replaced, so
+// that it cannot move the cursor or change the title. `text` contains whole UTF-8 characters.
 Result<void> print_untrusted(std::string_view text);
 
-// Whether the program that reads standard output has closed its end ("tern … | head"). That is no error: end then with
-// die_of_closed_pipe(), as programs do that leave the signal alone.
+// True if the program that reads standard output has closed its end ("tern … | head"). This is not an error: end with
+// die_of_closed_pipe(), like programs that do not handle SIGPIPE.
 bool is_output_pipe_closed();
 [[noreturn]] void die_of_closed_pipe();
 
-// Some file systems report a full disk only here. Nothing may be printed afterwards.
+// Closes standard output: some file systems report a full disk only here. Do not print afterwards.
 Result<void> close_output();
 
 }  // namespace tern::cli

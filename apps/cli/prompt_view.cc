@@ -14,7 +14,7 @@ struct Character {
   size_t length;  // in bytes
 };
 
-// The character that `text`, which is not empty, begins with; nothing where its first byte begins none.
+// Returns the first character of `text`, which is not empty; nullopt if its first byte starts no valid character.
 std::optional<Character> first_character(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xC2 ? 0 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
@@ -24,7 +24,7 @@ std::optional<Character> first_character(std::string_view text) {
     if ((byte(i) & 0xC0) != 0x80) return std::nullopt;
     code = code << 6 | (byte(i) & 0x3F);
   }
-  constexpr char32_t kFirst[] = {0, 0, 0x80, 0x800, 0x10000};  // of that length
+  constexpr char32_t kFirst[] = {0, 0, 0x80, 0x800, 0x10000};  // smallest code point of each length
   const bool surrogate = code >= 0xD800 && code < 0xE000;
   if (code < kFirst[length] || code > 0x10FFFF || surrogate) return std::nullopt;
   return Character{code, length};
@@ -33,7 +33,7 @@ std::optional<Character> first_character(std::string_view text) {
 struct Range {
   char32_t first, last;
 };
-// Control characters, spaces, and what shows nothing or reorders the rest.
+// Control characters, spaces, and characters that are invisible or reorder text.
 constexpr Range kUnseen[] = {{0x00, 0x1F},     {0x7F, 0xA0},     {0xAD, 0xAD},      {0x61C, 0x61C},   {0x1680, 0x1680},
                              {0x180E, 0x180E}, {0x2000, 0x200F}, {0x2028, 0x202F},  {0x205F, 0x206F}, {0x3000, 0x3000},
                              {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
@@ -72,7 +72,7 @@ std::string spelled_out(std::string_view text, bool keep_lines) {
 
 std::string prompt_view(std::string_view prompt, const std::vector<PromptToken>& tokens) {
   std::string out = spelled_out(prompt, true);
-  if (out.ends_with(' ')) out.replace(out.size() - 1, 1, escape(' ', true));  // nothing else would show it
+  if (out.ends_with(' ')) out.replace(out.size() - 1, 1, escape(' ', true));  // a trailing space would be invisible
   if (!out.ends_with('\n')) out += '\n';
   out += format_text("\n{} token{}:\n", tokens.size(), tokens.size() == 1 ? "" : "s");
   size_t width = 0;

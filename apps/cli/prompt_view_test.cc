@@ -17,10 +17,10 @@ TEST(PromptView, SpellsOutWhatCannotBeSeen) {
 
 TEST(PromptView, BytesOfNoCharacter) {
   EXPECT_EQ(spelled_out("a\x80z", false), "a\\x80z");
-  EXPECT_EQ(spelled_out("\xE6\x97", false), "\\xE6\\x97");  // the start of a character
+  EXPECT_EQ(spelled_out("\xE6\x97", false), "\\xE6\\x97");  // a truncated character
   EXPECT_EQ(spelled_out("\xC0\xAF\xF5", false), "\\xC0\\xAF\\xF5");
-  EXPECT_EQ(spelled_out("\xE0\x80\xAF", false), "\\xE0\\x80\\xAF");  // too long a form
-  EXPECT_EQ(spelled_out("\xED\xA0\x80", false), "\\xED\\xA0\\x80");  // half of a pair
+  EXPECT_EQ(spelled_out("\xE0\x80\xAF", false), "\\xE0\\x80\\xAF");  // an overlong form
+  EXPECT_EQ(spelled_out("\xED\xA0\x80", false), "\\xED\\xA0\\x80");  // half of a surrogate pair
   EXPECT_EQ(spelled_out("\xF4\x90\x80\x80", false), "\\xF4\\x90\\x80\\x80");
 }
 

@@ -1,4 +1,4 @@
-// tern pull: download a model.
+// tern pull: downloads a model.
 #include <memory>
 
 #include "cli/commands.h"

@@ -1,4 +1,4 @@
-// The library names what to do about an error in words; on the command line it has a flag.
+// Adds command-line flags to the library's error messages, which describe remedies in words.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tern::cli {
 
-// "…; use the cpu backend" becomes "…; use the cpu backend (-b cpu)". A message that names the flag already stays as it
-// is.
+// Turns "…; use the cpu backend" into "…; use the cpu backend (-b cpu)". A message that already names the flag is
+// returned unchanged.
 std::string with_flags(std::string_view message);
 
 }  // namespace tern::cli

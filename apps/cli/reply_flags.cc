@@ -26,7 +26,7 @@ constexpr double kMaxInt = std::numeric_limits<int>::max();
 constexpr const char* kSpeedGroup = "Speed";
 constexpr const char* kSamplingGroup = "Sampling (default: as the model's makers recommend)";
 
-// A number that says how tokens are chosen, as an option of a command and as a setting of a chat.
+// A sampling parameter, as an option of a command and as a setting of a chat.
 struct SamplingOption {
   SamplingNumber number;
   double low, high;
@@ -52,7 +52,7 @@ bool parse_number(std::string_view text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// "7+2.5", "7-inf".
+// Parses "7+2.5" or "7-inf".
 std::optional<LogitBias> parse_bias(const std::string& text) {
   const size_t sign = text.find_first_of("+-");
   LogitBias bias;
@@ -64,7 +64,7 @@ std::optional<LogitBias> parse_bias(const std::string& text) {
   return bias;
 }
 
-// White space at the front is dropped while `trimming`, which ends with the first other character.
+// Drops leading white space while `trimming`, which ends at the first other character.
 std::string_view trimmed(std::string_view piece, bool& trimming) {
   if (!trimming) return piece;
   piece.remove_prefix(std::min(piece.find_first_not_of(" \t\r\n"), piece.size()));
@@ -104,7 +104,7 @@ uint64_t peak_memory_bytes() {
 #endif
 }
 
-// "-1": none, which means another one each time.
+// Returns nullopt for "-1", which means another seed each time.
 Result<std::optional<uint64_t>> parse_seed(const std::string& text) {
   if (text == "-1") return std::nullopt;
   uint64_t seed = 0;
@@ -231,7 +231,7 @@ Result<void> ReplyFlags::keep_cache(const Session& of) const {
 void ReplyFlags::choose_seed() {
   if (seed_given_) return;
   std::random_device device;
-  generate.sample.seed = device();  // 32 bits are enough, and short enough to be typed again
+  generate.sample.seed = device();  // 32 bits are enough, and easy to type again
 }
 
 void ReplyFlags::set_seed(std::optional<uint64_t> seed) {
@@ -316,7 +316,7 @@ Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenI
   bool trimming = stream.trim_start;
   bool saw_text = false;
   const auto on_text = [&](std::string_view piece) {
-    if (!printed || generation.paragraph_ended) return;  // the token that was under way when we asked to stop
+    if (!printed || generation.paragraph_ended) return;  // a token that was in progress when the stop was requested
     piece = trimmed(piece, trimming);
     saw_text = saw_text || piece.find_first_not_of(" \t\r\n") != piece.npos;
     if (stream.one_paragraph && saw_text && piece.find('\n') != piece.npos) {

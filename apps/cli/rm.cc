@@ -1,4 +1,4 @@
-// tern rm: take a downloaded model off the disk.
+// tern rm: deletes a downloaded model.
 #include <unistd.h>
 
 #include <cstdio>
@@ -41,7 +41,7 @@ Result<ExitCode> RemoveCommand::run() const {
   const auto is_meant = [&](const CachedModel& model) {
     return model.name == name || model.name.starts_with(name + ":");
   };
-  if (!yes && std::ranges::any_of(models, is_meant)) {  // what is not there needs no question
+  if (!yes && std::ranges::any_of(models, is_meant)) {  // a missing model needs no question
     if (!is_terminal(STDIN_FILENO))
       return fail(ErrorCode::kInvalidArgument, "rm: there is no terminal to ask on; add --yes to remove {}",
                   one_line(name));

@@ -1,4 +1,4 @@
-// tern route: which model on which device is cheapest for a job.
+// tern route: finds the cheapest model and device for a job.
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,17 +28,17 @@ first, which takes up to 20 s for a model. What a model's answers are worth is n
 
 constexpr size_t kRouteWidth = 16;
 
-// A model on a device, or on two.
+// A model on one device or on two.
 struct Candidate {
   std::string model;
   std::string path;
-  std::vector<CostCurve> curves;  // of the model
+  std::vector<CostCurve> curves;  // the model's cost curves, one per device
   Route route;
 };
 
 JobCost cost_of(const Candidate& one, const ExpectedJob& job) { return predict(one.curves, one.route, job); }
 
-// What the job costs on each device, and on two where they are better than one.
+// Adds the cost of the job on each device, and on two devices where that is better.
 void add_candidates(std::vector<Candidate>& all, const CurveSet& set, const ExpectedJob& job, Prefer prefer) {
   const auto add = [&](const Route& route) {
     all.push_back({.model = set.model_name, .path = set.model_path, .curves = set.curves, .route = route});

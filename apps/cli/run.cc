@@ -1,4 +1,4 @@
-// tern run: continue a text.
+// tern run: continues a text.
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ part of the prompt.
 
 constexpr const char* kHowToPrompt = "give a prompt as TEXT or with -f FILE, or pipe one in";
 
-// What the model reads.
+// The prompt as text and as tokens.
 struct ModelInput {
   std::string text;
   std::vector<TokenId> ids;
@@ -50,7 +50,7 @@ struct RunCommand {
   std::string file;
   std::string system;
   std::string tools_file;
-  std::string tools;  // what is in it
+  std::string tools;  // content of the tools file
   ChatFlags chat_flags;
   CLI::Option* prompt_option = nullptr;
   CLI::Option* system_option = nullptr;
@@ -83,10 +83,10 @@ Result<std::string> RunCommand::read_prompt() const {
   return text;
 }
 
-// The tokens of a prompt are counted by the model, which is not there yet. A run is over with its text, so loading is a
-// part of it.
+// The model that would count the prompt's tokens is not loaded yet, so they are estimated. The program ends with its
+// text, so loading counts as part of the job.
 ExpectedJob RunCommand::expected_job(size_t prompt_bytes) const {
-  constexpr size_t kBytesOfToken = 4;  // about, in English
+  constexpr size_t kBytesOfToken = 4;  // approximate, for English
   ExpectedJob job{.counts_setup = true};
   job.n_prompt = static_cast<int>(std::clamp<size_t>(prompt_bytes / kBytesOfToken, 1, size_t{1} << 20));
   const int n = generation.generate.max_tokens;
@@ -98,7 +98,7 @@ Result<Engine> RunCommand::load(size_t prompt_bytes) const {
   ModelOptions options = model;
   TERN_TRY(options.load.chat_template, chat_flags.read_template());
   options.load.job = expected_job(prompt_bytes);
-  // Nothing is computed to see a prompt, so nothing has to be made ready: the reference reads a file as it is.
+  // Showing a prompt computes nothing, so use the reference backend, which reads a file without any preparation.
   const bool any_backend = options.load.backend == BackendKind::kAuto && options.load.head == HeadKind::kAuto;
   if (print_prompt && any_backend) options.load.backend = BackendKind::kRef;
   return load_engine(options);
@@ -136,7 +136,7 @@ Result<void> RunCommand::show(const Engine& engine, const ModelInput& input) con
   return print(shown.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// One object a token, with its text: {"token": 5, "text": " a", "logprob": -0.1, "top": […]}.
+// One object per token: {"token": 5, "text": " a", "logprob": -0.1, "top": […]}.
 nlohmann::ordered_json logprobs_json(const Engine& engine, const GenerateResult& result) {
   using Json = nlohmann::ordered_json;
   const auto entry = [&](TokenId token, float logprob) {
@@ -177,7 +177,7 @@ Result<void> RunCommand::print_json(const Engine& engine, const std::string& pro
   return print(json_text.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// Whoever wanted more should know why it ends here, and what gives more.
+// Explains why the text ends here and how to get more.
 void note_full_context(const Engine& engine, const Session& session) {
   const int most = engine.info().n_ctx;
   print_note(format_text("the text ends here because the context of {} tokens is full{}", session.n_ctx(),
@@ -222,7 +222,7 @@ Result<ExitCode> RunCommand::run() {
   if (!tools.empty()) generation.generate.shown_tokens = engine.chat_format().shown_tokens;
   const std::vector<TokenId>& ids = input.ids;
   TERN_TRY(Session session, generation.open_session(engine));
-  // Checked here and not only by the engine, so that nothing is printed before a prompt that cannot be used.
+  // The engine checks this too; check here so that an unusable prompt is not printed first.
   if (ids.size() > static_cast<size_t>(session.n_ctx())) {
     return fail(ErrorCode::kInvalidArgument, "the prompt is {} tokens long, but the context holds {}; {}", ids.size(),
                 session.n_ctx(), shorten_or_raise_ctx(engine, session));
@@ -240,7 +240,7 @@ Result<ExitCode> RunCommand::run() {
   }
   if (stats) print_stats(engine, session, generated.result, generation.generate.sample);
   if (generated.result.reason == FinishReason::kContextFull) note_full_context(engine, session);
-  TERN_TRY_STATUS(kept);  // after the text
+  TERN_TRY_STATUS(kept);  // reported after the text
   return generated.interrupted ? ExitCode::kInterrupted : ExitCode::kDone;
 }
 

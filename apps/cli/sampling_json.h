@@ -1,4 +1,4 @@
-// The sampler's numbers as JSON. For .cc files only: it includes the JSON library.
+// Sampling parameters as JSON. Only for .cc files, because it includes the JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace tern::cli {
 
-// {"temp": 0.5, "min-p": 0.1}: those that are given, with as many digits as their floats have.
+// {"temp": 0.5, "min-p": 0.1}: only those that are set, with as many digits as their floats have.
 inline nlohmann::ordered_json sampling_json(const SampleOptions& options) {
   auto object = nlohmann::ordered_json::object();
   for (const SamplingNumber& number : kSamplingNumbers) {

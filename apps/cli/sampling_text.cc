@@ -11,7 +11,7 @@ void add_part(std::string& list, const std::string& part, std::string_view separ
   list += part;
 }
 
-// Those of `options` that `before` does not give.
+// Lists the parameters that are set in `options` but not in `before`.
 std::string given_beyond(const SampleOptions& options, const SampleOptions& before) {
   std::string list;
   for (const SamplingNumber& number : kSamplingNumbers) {

@@ -1,4 +1,4 @@
-// The sampler's numbers by the names of their options, and where each comes from.
+// Sampling parameters by their option names, and the source of each value.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@ struct SamplingNumber {
   using Real = std::optional<float> SampleOptions::*;
   using Whole = std::optional<int> SampleOptions::*;
 
-  const char* name;  // of the option, without "--"
-  Real real;         // one of the two, the other is null
+  const char* name;  // the option's name without "--"
+  Real real;         // one of the two; the other is null
   Whole whole;
 
-  // "0.5"; "" where it is not given.
+  // "0.5"; "" if it is not set.
   std::string text_in(const SampleOptions& options) const;
 };
 
@@ -32,17 +32,18 @@ inline constexpr SamplingNumber kFrequencyPenalty = {"frequency-penalty", &Sampl
 inline constexpr std::array kSamplingNumbers = {
     kTemperature, kTopK, kTopP, kMinP, kRepeatPenalty, kRepeatLastN, kPresencePenalty, kFrequencyPenalty};
 
-// The same with every number given. Of Sampling{}: what Tern takes where neither the user nor the model says anything.
+// Converts to options with every number set. all_given(Sampling{}) gives Tern's defaults, used where neither the user
+// nor the model sets a value.
 SampleOptions all_given(const Sampling& sampling);
 
-// "temp 0.5, min-p 0.1": those that are given.
+// "temp 0.5, min-p 0.1": the parameters that are set.
 std::string given_sampling(const SampleOptions& options);
 
-// What holds, and from where: "temp 0.2 (asked for), min-p 0.1 (general.sampling), top-k 40, top-p 1, … (Tern's own)".
-// What is recommended and not followed is told at the end.
+// The values in effect and their sources: "temp 0.2 (asked for), min-p 0.1 (general.sampling), top-k 40, top-p 1, …
+// (Tern's own)". Recommendations that Tern does not follow are listed at the end.
 std::string describe_sampling(const SampleOptions& asked, const SamplingAdvice& advice);
 
-// "not followed: xtc_probability 0.5"; "" where all is followed.
+// "not followed: xtc_probability 0.5"; "" if all are followed.
 std::string not_followed_text(const SamplingAdvice& advice);
 
 }  // namespace tern::cli

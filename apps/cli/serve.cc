@@ -1,4 +1,4 @@
-// tern serve: a model over HTTP, or a folder, for the page that runs models in a browser.
+// tern serve: serves a model over HTTP, or a folder, for the page that runs models in a browser.
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ bool is_this_machine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-// Of the options, of a file with one a line, and of the environment, which nobody sees in a list of processes.
+// Reads API keys from the options, a file (one per line) and TERN_API_KEY. Only the options show in a process list.
 Result<std::vector<std::string>> ServeCommand::read_keys() const {
   std::vector<std::string> all;
   const auto add_parts = [&](const std::string& text, char separator) {
@@ -92,8 +92,7 @@ Result<std::vector<std::string>> ServeCommand::read_keys() const {
 }
 
 Result<ExitCode> ServeCommand::serve_folder() const {
-  StopOnInterrupt interrupt(
-      InterruptPipe::kAnyEnd);  // before the address is printed: whoever reads it may end it at once
+  StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);  // before the address is printed: a reader may stop it immediately
   TERN_TRY(server::StaticServer server,
            server::StaticServer::open(
                {.folder = folder, .host = api.address.host, .port = api.address.port, .tls = api.address.tls}));
@@ -155,7 +154,7 @@ Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
   TERN_TRY(const Engine engine, load_engine(model));
   if (interrupt.interrupted()) return ExitCode::kInterrupted;
   const ModelInfo& info = engine.info();
-  // The file's name is short and has no spaces; but any name that people have seen will do.
+  // The file's name is the main one: short and without spaces. Other names of the model work too.
   const std::string file = info.path.substr(info.path.rfind('/') + 1);
   for (const std::string& name : {alias, file.substr(0, file.rfind('.')), file, info.name, info.path}) {
     if (!name.empty()) api.names.push_back(name);

@@ -77,7 +77,7 @@ void add_times(CLI::App& app, ServeOptions& command) {
   add("--drain", command.drain_seconds, "When the server ends, time for what is running (default 30)");
 }
 
-// Several models in one server.
+// Options for several models in one server.
 void add_models(CLI::App& app, ServeOptions& command) {
   constexpr const char* kGroup = "Several models";
   CLI::Option* list = app.add_option("--models", command.list,

@@ -16,7 +16,7 @@ struct ServeOptions {
   std::string config;
   std::string folder;
   std::string alias;
-  std::string list;  // of models
+  std::string list;  // file of --models
   std::vector<std::string> keys;
   std::string key_file;
   std::string template_text, template_file;
@@ -29,7 +29,7 @@ struct ServeOptions {
 
 void add_serve_options(CLI::App& app, ServeOptions& command);
 
-// Those of them that are of one model: which it is, how it computes, how many at once, and its answers.
+// Adds the options of a single model: its file, how it computes, its parallel requests, and its answers.
 void add_model_options(CLI::App& app, ServeOptions& command);
 
 }  // namespace tern::cli

@@ -17,7 +17,7 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-// The others are what a command is asked, and not how it works.
+// Other options, such as --help, say what to do rather than how.
 bool is_setting(const CLI::Option& option) {
   return !option.get_lnames().empty() && !option.check_lname("help") && !option.check_lname("config");
 }
@@ -27,18 +27,18 @@ const char* variable(const CLI::Option& option) {
   return text && *text ? text : nullptr;
 }
 
-// Those two are looked at where they are used: the model of all commands, and keys beside other keys.
+// These two are read where they are used: the model in all commands, and API keys together with others.
 bool is_read_elsewhere(const CLI::Option& option) {
   return option.check_lname("model") || option.check_lname("api-key");
 }
 
-// What others say of its value, in one sentence.
+// Removes the option's name from another component's message and makes it one line.
 std::string without_name(const std::string& message) {
   const size_t end = message.find(": ");
   return one_line(message.starts_with('-') && end != message.npos ? message.substr(end + 2) : message);
 }
 
-// As the library reads them; all else would be a failure of its own making.
+// Words that CLI11 accepts for a flag. It throws its own kind of exception for others.
 bool is_switch(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::ranges::contains(std::vector<std::string>{"true", "false", "on", "off", "yes", "no", "1", "0"}, text);
@@ -99,7 +99,7 @@ Result<CLI::Option*> option_of(CLI::App& command, const CLI::ConfigItem& item, c
               meant.empty() ? "" : format_text("; did you mean '{}'?", meant));
 }
 
-// By its own variable, or by that of an option that excludes it.
+// True if its own variable is set, or that of an option that excludes it.
 bool is_set_by_variables(const CLI::Option& option) {
   return variable(option) ||
          std::ranges::any_of(option.get_excludes(), [](const CLI::Option* other) { return variable(*other); });
@@ -107,7 +107,7 @@ bool is_set_by_variables(const CLI::Option& option) {
 
 enum class Variables : uint8_t { kFirst, kUnseen };
 
-// `where`: the file, or a part of it.
+// `where`: the file, or its section, for messages.
 Result<void> apply_items(CLI::App& command, const std::vector<CLI::ConfigItem>& items, const std::string& where,
                          Variables variables) {
   std::vector<std::pair<CLI::Option*, const CLI::ConfigItem*>> found;
@@ -149,7 +149,7 @@ Result<void> apply_settings(CLI::App& command, const std::string& file) {
   return apply_items(command, items, file, Variables::kFirst);
 }
 
-// The library takes [a.b] apart, and tells of each part that it begins and ends.
+// CLI11 splits [a.b] into parts and emits a begin ("++") and an end ("--") item for each.
 Result<std::vector<SettingsSection>> read_sections(const std::string& file) {
   TERN_TRY(const std::vector<CLI::ConfigItem> items, read_items(file));
   std::vector<SettingsSection> sections;

@@ -1,4 +1,4 @@
-// tern synth: a random model of a given shape.
+// tern synth: makes a random model of a given shape.
 #include <cstdio>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// What is on the other end of a file descriptor.
+// Describes what a file descriptor is connected to.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@ namespace tern::cli {
 
 bool is_terminal(int fd);
 
-// Columns of the terminal behind `fd`; 80 where there is none or it does not say.
+// Columns of the terminal behind `fd`; 80 if there is none or the width is unknown.
 int terminal_width(int fd);
 
-// Colours and weights for text on `fd`: escape sequences on a terminal, nothing elsewhere, nothing where the
-// environment asks for none (NO_COLOR not empty, or TERM=dumb).
+// Colors and weights for text on `fd`: escape sequences on a terminal, nothing elsewhere or if the environment asks for
+// none (NO_COLOR not empty, or TERM=dumb).
 class Style {
  public:
   static Style of(int fd);

@@ -1,4 +1,4 @@
-// tern tokenize and tern detokenize: text to token ids and back.
+// tern tokenize and tern detokenize: convert text to token ids and back.
 #include <unistd.h>
 
 #include <memory>
@@ -73,11 +73,11 @@ Result<ExitCode> TokenizeCommand::detokenize() const {
   if (no_bos && !ids.empty() && tokenizer->bos() == ids.front()) ids.erase(ids.begin());
   const std::string text_out = tokenizer->decode(ids, special);
   if (json) {
-    using Json = nlohmann::json;  // JSON is UTF-8: what is not becomes U+FFFD
+    using Json = nlohmann::json;  // JSON is UTF-8: invalid bytes become U+FFFD
     TERN_TRY_STATUS(print(Json(text_out).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
     return ExitCode::kDone;
   }
-  // Exactly the bytes, so that text survives the way there and back; a terminal gets its line break.
+  // Writes exactly the bytes, so that text survives the round trip. A terminal gets an extra line break.
   TERN_TRY_STATUS(print_untrusted(text_out));
   if (is_terminal(STDOUT_FILENO) && !text_out.ends_with('\n')) TERN_TRY_STATUS(print("\n"));
   return ExitCode::kDone;

@@ -1,4 +1,4 @@
-// tern tune: the layouts of kernels that are fastest on this GPU.
+// tern tune: finds the fastest kernel layouts on this GPU.
 #include <unistd.h>
 
 #include <memory>

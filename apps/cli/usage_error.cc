@@ -10,7 +10,7 @@
 namespace tern::cli {
 namespace {
 
-// What other programs call a command.
+// Names of commands in other programs.
 constexpr auto kOtherNames = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"generate", "run"},      {"complete", "run"},     {"cli", "run"},      {"ask", "chat"},
     {"repl", "chat"},         {"download", "pull"},    {"get", "pull"},     {"fetch", "pull"},
@@ -54,7 +54,7 @@ std::string unexpected_argument(const CLI::App& command, const std::string& argu
   return format_text("there is no use for '{}'; the usage is '{}'", one_line(argument), command.get_usage());
 }
 
-// An option as the help page calls it, from the name in the parser's message: "--prompt", "TEXT".
+// Returns an option's name as on the help page ("--prompt", "TEXT"), given its name in the parser's message.
 std::string shown_name(const CLI::App& command, const std::string& name) {
   for (const CLI::Option* option : command.get_options()) {
     if (!option->check_name(name) && option->get_name() != name) continue;
@@ -81,7 +81,7 @@ std::optional<TwoParts> split_at(std::string_view text, std::string_view separat
   return TwoParts{std::string(text.substr(0, at)), std::string(text.substr(at + separator.size()))};
 }
 
-// The parser's messages are "NAME: what it expected". Its words are for programmers.
+// The parser's messages are "NAME: what it expected", in words for programmers.
 std::string wrong_number_of_values(const CLI::App& command, const std::string& message) {
   const std::optional<TwoParts> parts = split_at(message, ": ");
   if (!parts) return message;
@@ -114,7 +114,7 @@ std::string parser_sentence(const CLI::App& command, const CLI::ParseError& erro
     }
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return wrong_number_of_values(command, message);
-  if (const auto parts = split_at(message, ": ")) {  // of our own validators
+  if (const auto parts = split_at(message, ": ")) {  // from our own validators
     if (find_option(command, parts->before)) return shown_name(command, parts->before) + ": " + parts->after;
   }
   return message;

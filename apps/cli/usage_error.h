@@ -1,4 +1,4 @@
-// Command lines that cannot be understood, as one sentence with the way out.
+// Explains a command line that cannot be parsed in one sentence, with a remedy.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,8 +6,8 @@
 
 namespace tern::cli {
 
-// The one line for a command line that could not be parsed: what is wrong in the person's own words, what to write
-// instead, and the command or option that was probably meant where one is close.
+// Returns one line: what is wrong, in the user's own words, what to write instead, and the closest command or option if
+// one is close.
 std::string usage_error(const CLI::App& tern, const CLI::ParseError& error);
 
 }  // namespace tern::cli

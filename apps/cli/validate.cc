@@ -1,4 +1,4 @@
-// tern validate: does this backend compute what the reference computes.
+// tern validate: checks that a backend computes what the reference computes.
 #include <unistd.h>
 
 #include <memory>
@@ -73,7 +73,7 @@ std::string report(const ValidateResult& result, bool all, const Style& style) {
 }
 
 Result<ExitCode> ValidateCommand::run() {
-  // The vocabulary's size is known to the engine, which checks the ids; here they only have to be numbers.
+  // The engine knows the vocabulary's size and checks the ids; here they only have to be numbers.
   TERN_TRY(options.tokens, parse_token_ids(tokens, std::numeric_limits<TokenId>::max()));
   TERN_TRY(LoadOptions load, model.resolved());
   ProgressBar bar;

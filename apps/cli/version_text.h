@@ -5,10 +5,10 @@
 
 namespace tern::cli {
 
-// The version alone is the first line, "tern 0.2.0", so that scripts can read it.
+// The first line is the version alone, "tern 0.2.0", so that scripts can read it.
 std::string version_text();
 
-// The commit that was built, "6c46113"; "unknown" where the sources are no checkout.
+// The commit of this build, "6c46113"; "unknown" if the sources are not a git checkout.
 const char* built_commit();
 
 }  // namespace tern::cli

@@ -7,7 +7,7 @@
 namespace tern::load {
 namespace {
 
-constexpr size_t kMaxErrorBody = size_t{64} << 10;  // of which the message is taken
+constexpr size_t kMaxErrorBody = size_t{64} << 10;  // enough to find the error message in
 
 class ReplyListener {
  public:
@@ -25,7 +25,7 @@ class ReplyListener {
       other_body_ += bytes.substr(0, kMaxErrorBody - std::min(other_body_.size(), kMaxErrorBody));
       return other_body_.size() < kMaxErrorBody;
     }
-    const double now = clock_.now();  // of all that came in one piece
+    const double now = clock_.now();  // one time for all events of the piece
     const Result<void> read = reader_.feed(bytes, [&](const SseEvent& event) { on_event(event, now); });
     if (!read) fail_with(Outcome::kNotAStream, read.error().message);
     return !failed_;
@@ -84,7 +84,7 @@ class ReplyListener {
   ReplyText& text_;
   SseReader reader_;
   std::string content_type_;
-  std::string other_body_;  // of an answer that is no stream
+  std::string other_body_;  // body of a response that is not an event stream
   bool is_stream_ = false;
   bool is_done_ = false;
   double done_at_ = 0;

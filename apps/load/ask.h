@@ -1,4 +1,4 @@
-// One request of a run: sends it, reads the reply as it arrives, and notes when what came.
+// Sends one request of a run, reads the reply as it arrives, and records the time of each event.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace tern::load {
 
-// The time of a run, in seconds since it began.
+// The clock of a run: seconds since the run began.
 class RunClock {
  public:
   double now() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
@@ -23,13 +23,13 @@ class RunClock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// What a reply said.
+// The text of a reply.
 struct ReplyText {
-  std::string content;  // what goes on in a conversation
-  std::string all;      // reasoning and tool calls too
+  std::string content;  // becomes part of the conversation
+  std::string all;      // also includes reasoning and tool calls
 };
 
-// Sets what the record has of the time from `sent` on.
+// Sends the request and reads the reply to its end. Fills in the fields of `record` from `sent` on.
 ReplyText ask(HttpRequest& request, Api api, const std::string& body, const RunClock& clock, RequestRecord& record);
 
 }  // namespace tern::load

@@ -7,16 +7,16 @@
 namespace tern::load {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of sums of steps
+constexpr double kRounding = 1e-9;  // tolerance for sums of steps
 
-// Where between two powers of ten there is room for ticks, on an axis of so many.
+// Factors for ticks between two powers of ten, on an axis that spans so many decades.
 std::vector<double> tick_factors(double decades) {
   if (decades <= 2) return {1, 2, 5};
   if (decades <= 4) return {1, 3};
   return {1};
 }
 
-// 1, 2 or 5 times a power of ten, `least` or the next above.
+// The smallest number that is at least `least` and is 1, 2 or 5 times a power of ten.
 double round_step(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0}) {

@@ -1,4 +1,4 @@
-// Axes with round numbers.
+// Chart axes that begin and end at round numbers.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ class Axis {
   // of ten.
   static Axis linear(double largest, int n_ticks = 5);
 
-  // From a power of ten to another, around both; ticks at the powers, and between them where they are few.
-  // 0 < smallest <= largest.
+  // From the power of ten below `smallest` to the one above `largest`. Ticks are at the powers, and between them where
+  // there are few. 0 < smallest <= largest.
   static Axis logarithmic(double smallest, double largest);
 
-  // 0 at the axis' beginning, 1 at its end; what lies outside is at the nearest of them.
+  // Position of `value`: 0 at the axis' beginning, 1 at its end. Values outside are clamped.
   double place(double value) const;
 
   const std::vector<double>& ticks() const { return ticks_; }
@@ -30,7 +30,7 @@ class Axis {
   std::vector<double> ticks_;
 };
 
-// "0.2", "15", "2,500": as short as a tick's number can be said.
+// A tick's label, as short as possible: "0.2", "15", "2,500".
 std::string tick_text(double value);
 
 }  // namespace tern::load

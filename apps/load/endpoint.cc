@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMaxPort = 65535;
 
-// White space and control characters would end a line of the request.
+// False for white space and control characters, which would end a line of the request.
 bool has_only_visible(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c > ' ' && c != '\x7f'; });
 }

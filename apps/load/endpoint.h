@@ -1,4 +1,4 @@
-// Where a server is: the parts of its URL.
+// The address of a server: the parts of its URL.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct Endpoint {
   std::string url() const;  // "http://127.0.0.1:8080/v1"
 };
 
-// "http://HOST[:PORT][/PATH]". Without a path, or with "/" alone, the API is below /v1, where OpenAI has it.
-// kInvalidArgument for anything else; kNotSupported for https where this build has no TLS.
+// Parses "http://HOST[:PORT][/PATH]". Without a path, or with "/" alone, the API is below /v1, as at OpenAI.
+// kInvalidArgument for anything else; kNotSupported for https if this build has no TLS.
 Result<Endpoint> parse_endpoint(std::string_view url);
 
 }  // namespace tern::load

@@ -1,4 +1,4 @@
-// Making errors, as base/result.h does for the library.
+// Creates errors, as base/result.h does for the library.
 #pragma once
 
 #include <string>

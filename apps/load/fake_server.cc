@@ -12,7 +12,7 @@
 namespace tern::load {
 namespace {
 
-constexpr size_t kFakeThreads = 300;  // more than requests that run at a time
+constexpr size_t kFakeThreads = 300;  // more than the requests that run at a time
 
 void sleep_ms(double ms) { std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms)); }
 
@@ -33,7 +33,7 @@ std::string chat_event(const std::string& text) {
 
 FakeReply scripted(const ReplyScript& script) {
   FakeReply reply;
-  if (script.is_chat) {  // a first event without text, as servers send it
+  if (script.is_chat) {  // servers begin with an event without text
     reply.pieces.push_back({.bytes = event(choices({{"delta", {{"role", "assistant"}, {"content", nullptr}}}}))});
   }
   for (int i = 0; i < script.n_tokens; ++i) {
@@ -75,7 +75,8 @@ struct FakeServer::Impl {
       most = std::max(most, ++running);
     }
     const auto reply = std::make_shared<FakeReply>(answer(about));
-    // A request is over before the client can read its end: its next one comes faster than this server's cleaning up.
+    // The client can send its next request before this server has cleaned up, so a request counts as over before its
+    // end is sent.
     const auto once = std::make_shared<std::once_flag>();
     const auto is_over = [this, once] {
       std::call_once(*once, [this] {
@@ -114,7 +115,7 @@ FakeServer::FakeServer(std::function<FakeReply(const SeenRequest&)> answer) : im
   socket_t listening = -1;
   http.set_socket_options([&](socket_t socket) { listening = socket; });
   impl_->port = http.bind_to_any_port("127.0.0.1");
-  ::listen(listening, kFakeThreads);  // the library lets five clients wait, and the rest fail
+  ::listen(listening, kFakeThreads);  // by default, the library queues only five clients and the others fail
   impl_->listener = std::thread([this] { impl_->http.listen_after_bind(); });
   http.wait_until_ready();
 }

@@ -1,4 +1,4 @@
-// A server with OpenAI's API whose replies are scripted, down to the pieces in which they are sent. For tests.
+// For tests: a server with OpenAI's API whose replies are scripted, down to the pieces in which they are sent.
 #pragma once
 
 #include <functional>
@@ -10,18 +10,18 @@ namespace tern::load {
 
 struct FakePiece {
   double after_ms = 0;
-  std::string bytes;  // sent as one chunk of HTTP
+  std::string bytes;  // sent as one HTTP chunk
 };
 
 struct FakeReply {
   int status = 200;
   std::string content_type = "text/event-stream";
-  double before_ms = 0;  // until the headers are sent
+  double before_ms = 0;  // delay before the headers are sent
   std::vector<FakePiece> pieces = {};
-  bool is_cut = false;  // the connection is closed without the end of the answer
+  bool is_cut = false;  // close the connection before the answer's end
 };
 
-// "data: JSON\n\n" of a chat's chunk with this text.
+// A chat chunk with this text, as "data: JSON\n\n".
 std::string chat_event(const std::string& text);
 
 // A whole reply: `n_tokens` events with the words "w0 ", "w1 ", …, then usage and [DONE].
@@ -36,12 +36,12 @@ FakeReply scripted(const ReplyScript& script);
 
 struct SeenRequest {
   std::string path, body, authorization;
-  bool expects_leave = false;  // the header "Expect": the body is sent once the server allows it
+  bool expects_leave = false;  // has the header "Expect": the client sends the body once the server allows it
 };
 
 class FakeServer {
  public:
-  // GET /v1/models lists "fake-1"; `answer` gives what other requests get, from several threads at once.
+  // GET /v1/models lists "fake-1". All other requests are answered by `answer`, which several threads call at once.
   explicit FakeServer(std::function<FakeReply(const SeenRequest&)> answer);
   ~FakeServer();
 

@@ -21,12 +21,12 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kReachSeconds = 10;
 
-// The address of a connection that could be made, or the reason in errno.
+// True if a connection to the address can be made; otherwise errno has the reason.
 bool can_connect(const addrinfo& address) {
   const int socket = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return false;
   const timeval limit = {.tv_sec = kReachSeconds, .tv_usec = 0};
-  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);  // Linux: for connecting as well
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);  // on Linux, also limits connect()
   const bool connected = ::connect(socket, address.ai_addr, address.ai_addrlen) == 0;
   const int why = errno == EINPROGRESS ? ETIMEDOUT : errno;
   ::close(socket);
@@ -34,8 +34,8 @@ bool can_connect(const addrinfo& address) {
   return connected;
 }
 
-// As the library writes headers, but without "Expect": it asks for leave before it sends more than 1 kB, and waits up
-// to a second for servers that do not know of that.
+// Writes headers as the library does, but without "Expect". With that header the library asks before it sends more than
+// 1 kB, and waits up to a second for servers that do not support it.
 ssize_t write_head(httplib::Stream& stream, const httplib::Headers& headers) {
   std::string head;
   for (const auto& [name, value] : headers) {
@@ -97,7 +97,7 @@ struct HttpRequest::Impl {
     client.set_decompress(false);
     client.set_follow_location(false);
     const auto seconds = static_cast<time_t>(std::ceil(options.timeout_seconds));
-    // In microseconds: with a limit of whole seconds, the library has a thread look the address up each time.
+    // In microseconds: if the limit is in whole seconds, the library starts a thread to look up the address each time.
     client.set_connection_timeout(0, seconds * 1'000'000);
     client.set_read_timeout(seconds);
     client.set_write_timeout(seconds);
@@ -118,7 +118,7 @@ HttpEnd HttpRequest::run(std::string_view path, const std::string& body, const O
   request.path = impl_->base + std::string(path);
   request.body = body;
   request.headers.emplace("Accept", "text/event-stream, application/json");
-  request.headers.emplace("Accept-Encoding", "identity");  // packing a stream would hold its pieces back
+  request.headers.emplace("Accept-Encoding", "identity");  // compressing a stream would delay its pieces
   if (!body.empty()) request.headers.emplace("Content-Type", "application/json");
   request.headers.emplace("Expect", "");  // see write_head
   request.response_handler = [&](const httplib::Response& response) {

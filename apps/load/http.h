@@ -1,5 +1,5 @@
-// HTTP as the load generator needs it: one request on a connection of its own, whose answer is seen as it arrives. The
-// only part that knows a library for it.
+// HTTP for the load generator: one request on a connection of its own, whose answer is read as it arrives. Only this
+// part uses the HTTP library.
 #pragma once
 
 #include <functional>
@@ -11,40 +11,41 @@
 
 namespace tern::load {
 
-// Whether this build can speak https.
+// True if this build supports https.
 bool has_tls();
 
-// Connects once, so that names are looked up before anything is timed, and returns the address that answered. kIo where
-// none does.
+// Connects once, so that the name is looked up before anything is timed. Returns the address that answered. kIo: none
+// does.
 Result<std::string> reach(const Endpoint& endpoint);
 
 struct HttpOptions {
   Endpoint endpoint;
-  std::string address;         // as reach() found it
-  std::string api_key = {};    // sent as "Authorization: Bearer KEY" where it is not empty
+  std::string address;         // from reach()
+  std::string api_key = {};    // if not empty, sent as "Authorization: Bearer KEY"
   double timeout_seconds = 0;  // for connecting, and between two pieces of an answer
 };
 
-// How an answer ended.
+// How an HTTP answer ended.
 struct HttpEnd {
   int status = 0;          // 0: there was no answer
-  bool is_whole = false;   // it ended as HTTP has it
-  bool timed_out = false;  // no byte came for as long as is waited
-  std::string why = {};    // where it is not whole
+  bool is_whole = false;   // it ended as HTTP requires
+  bool timed_out = false;  // no byte arrived within the timeout
+  std::string why = {};    // the reason if it is not whole
 };
 
 class HttpRequest {
  public:
   using OnHead = std::function<void(int status, const std::string& content_type)>;
-  using OnBytes = std::function<bool(std::string_view bytes)>;  // false: no more
+  using OnBytes = std::function<bool(std::string_view bytes)>;  // returns false to stop
 
   explicit HttpRequest(const HttpOptions& options);
   ~HttpRequest();
 
-  // `path` goes on after the endpoint's base. Without a body it is a GET. Returns when the answer has ended.
+  // `path` is appended to the endpoint's base. An empty body makes it a GET. Returns when the answer has ended.
   HttpEnd run(std::string_view path, const std::string& body, const OnHead& on_head, const OnBytes& on_bytes);
 
-  // Ends run(), from any thread. A request that is about to connect may not notice: call it until run() has returned.
+  // Ends run(), from any thread. A request that is about to connect may miss it: repeat the call until run() has
+  // returned.
   void cancel();
 
  private:

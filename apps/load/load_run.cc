@@ -16,10 +16,10 @@
 namespace tern::load {
 namespace {
 
-constexpr uint64_t kArrivalStream = uint64_t{1} << 63;  // random numbers that no prompt takes
+constexpr uint64_t kArrivalStream = uint64_t{1} << 63;  // a random stream that no prompt uses
 constexpr auto kCancelAgain = std::chrono::milliseconds(20);
 
-// A conversation that is to be held.
+// One conversation to run.
 struct Work {
   int64_t conversation;
   int turns;
@@ -48,7 +48,8 @@ class LoadRun {
   bool is_over() const { return stopping_ || stop_.stop_requested(); }
   bool is_late(double time) const { return options_.seconds > 0 && time >= options_.seconds; }
 
-  // The requests of conversation `index`; the last one may be cut short. 0: there is none.
+  // The number of requests in conversation `index`; the last conversation may be shorter. 0: there is no such
+  // conversation.
   int turns_of(int64_t index) const {
     if (options_.requests == 0) return options_.turns;
     const int64_t before = index * options_.turns;
@@ -99,7 +100,7 @@ class LoadRun {
         work.turns = turns_of(next_conversation_);
         if (work.turns > 0) ++next_conversation_;
       }
-      // A client does not start what it would be thinking about when the time is over.
+      // A client that would still be thinking at the time limit starts nothing more.
       if (work.turns == 0 || is_over() || is_late(due)) break;
       due = hold(work) + options_.think_seconds;
     }
@@ -123,7 +124,7 @@ class LoadRun {
       if (needs_thread && !start_thread([this] { serve_arrivals(); }) && threads_.empty()) return no_thread(0);
     }
     const std::scoped_lock lock(mutex_);
-    // Load of so many seconds is offered until then, even where nobody came at the end.
+    // With a time limit, load is offered until that limit, even if the last arrival is earlier.
     const double last = options_.seconds > 0 ? options_.seconds : due;
     result_.offered_until = is_over() ? clock_.now() : last;
     no_more_arrivals_ = true;
@@ -147,7 +148,7 @@ class LoadRun {
     }
   }
 
-  // Holds a conversation; returns when it was over.
+  // Runs a conversation; returns when it ended.
   double hold(const Work& work) {
     double due = work.due;
     Conversation conversation(prompts_, options_.request, work.conversation);
@@ -211,7 +212,7 @@ class LoadRun {
     if (result_.offered_until == 0) result_.offered_until = clock_.now();
   }
 
-  // False where the run is over first.
+  // False if the run ends first.
   bool sleep_until(double time) {
     std::unique_lock lock(sleep_mutex_);
     sleepers_.wait_until(lock, stop_, clock_.at(time), [] { return false; });
@@ -222,7 +223,7 @@ class LoadRun {
     std::unique_lock lock(mutex_);
     while (n_threads_ > 0) {
       if (is_over()) {
-        // A request that was about to connect has not noticed, so it is told again.
+        // A request that was about to connect may have missed the cancellation, so repeat it.
         for (HttpRequest* request : running_) request->cancel();
         changed_.wait_for(lock, kCancelAgain);
       } else {
@@ -251,7 +252,7 @@ class LoadRun {
   std::set<HttpRequest*> running_;
   LoadResult result_;
 
-  std::vector<SmallThread> threads_;  // last: they use all of it
+  std::vector<SmallThread> threads_;  // last, because the threads use all other members
 };
 
 Result<HttpOptions> http_options(const LoadOptions& options) {

@@ -1,4 +1,4 @@
-// The generator against a scripted server.
+// The load generator against a scripted server.
 #include "load/load_run.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ LoadResult run_on(const FakeServer& server, LoadOptions options, const Prompts& 
   return result ? *std::move(result) : LoadResult{};
 }
 
-// One request, and what was noted of it.
+// Sends one request and returns its record.
 RequestRecord ask_once(const FakeReply& reply, LoadOptions options = {}) {
   const FakeServer server(always(reply));
   options.requests = 1;
@@ -44,7 +44,7 @@ TEST(LoadRun, NotesWhenWhatCame) {
   EXPECT_EQ(record.outcome, Outcome::kComplete) << record.message;
   EXPECT_EQ(record.status, 200);
   ASSERT_EQ(record.text_times.size(), 5u) << "the first event has no text, nor has the last";
-  // Sleeps are never shorter than they say; how much longer is the machine's affair.
+  // A sleep never ends early, but may last longer, depending on the machine.
   EXPECT_GE(ttft_ms(record), 80);
   for (const double gap : gaps_ms(record)) EXPECT_GT(gap, 10);
   EXPECT_GE(record.ended, record.text_times.back());
@@ -72,7 +72,7 @@ TEST(LoadRun, CompletionsToo) {
   EXPECT_EQ(server.seen().at(0).path, "/v1/completions");
 }
 
-// The whole stream as one text, cut into two chunks of HTTP at every place.
+// The stream is sent as two HTTP chunks, cut at every possible position.
 TEST(LoadRun, ChunksCutAnywhere) {
   std::string stream = ": hello\r\n\r\n";
   for (const FakePiece& piece : scripted({.n_tokens = 2}).pieces) stream += piece.bytes;
@@ -144,7 +144,7 @@ TEST(LoadRun, SendsWhatItShould) {
   EXPECT_EQ(seen.path, "/v1/chat/completions");
   EXPECT_EQ(seen.authorization, "Bearer secret");
   EXPECT_FALSE(seen.expects_leave);
-  // Nor does the client wait for what it has not asked for: the library would, for a second.
+  // The client must not wait for a permission that it has not asked for: the library would, for a second.
   EXPECT_LT(*measure(result, {}).ttft_ms.at(0.01), 900);
   const nlohmann::json body = nlohmann::json::parse(seen.body);
   EXPECT_EQ(body["model"], "m");
@@ -192,7 +192,7 @@ TEST(LoadRun, EveryRequestIsDifferentUnlessPromptsAreFew) {
   EXPECT_NE(bodies(0, 1), bodies(0, 2));
 }
 
-// Arrivals every 10 ms at a server that takes 100 ms: an open loop does not wait for it.
+// Requests arrive every 10 ms while the server takes 300 ms: an open loop does not wait for it.
 TEST(LoadRun, OpenLoopSendsWhetherTheServerKeepsUpOrNot) {
   const FakeServer server(always(scripted({.n_tokens = 1, .ttft_ms = 300})));
   const LoadOptions options = {.rate = 100, .requests = 20, .seed = 5};
@@ -212,7 +212,7 @@ TEST(LoadRun, OpenLoopSendsWhetherTheServerKeepsUpOrNot) {
   EXPECT_DOUBLE_EQ(result.offered_until, due.back());
 }
 
-// One slow reply at a time: what arrives meanwhile waits on the server, and that counts.
+// One slow reply at a time: later arrivals wait on the server, and that time counts.
 TEST(LoadRun, WaitingCountsFromTheArrival) {
   std::mutex one_at_a_time;
   const FakeServer server([&](const SeenRequest&) {
@@ -223,13 +223,13 @@ TEST(LoadRun, WaitingCountsFromTheArrival) {
   const LoadResult result = run_on(server, {.rate = 200, .requests = 10});
   const Metrics metrics = measure(result, {});
   EXPECT_EQ(metrics.complete, 10);
-  // All arrive within about 50 ms, and the last is answered after 500.
+  // All arrive within about 50 ms, and the last is answered after 500 ms.
   EXPECT_GE(*metrics.ttft_ms.at(1), 10 * 50 - result.offered_until * 1000);
 }
 
 TEST(LoadRun, SecondsInsteadOfANumber) {
   const FakeServer server(always(scripted({.n_tokens = 2, .ttft_ms = 10, .gap_ms = 10})));
-  // Time enough for a second request of each client under a sanitizer on a busy machine.
+  // Enough time for a second request of each client, even under a sanitizer on a busy machine.
   const LoadResult closed = run_on(server, {.clients = 2, .seconds = 2});
   EXPECT_GE(closed.records.size(), 4u);
   for (const RequestRecord& record : closed.records) EXPECT_LT(record.due, 2);

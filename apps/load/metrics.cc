@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMs = 1000;
 
-// What a reply's event with text counts, so that they make its tokens together.
+// Tokens that each text event counts for, so that a reply's events add up to its tokens.
 double tokens_per_event(const RequestRecord& record) {
   return static_cast<double>(record.tokens()) / static_cast<double>(record.text_times.size());
 }
@@ -52,7 +52,7 @@ const OutcomeText& outcome_text(Outcome outcome) {
 
 std::optional<double> percentile(std::span<const double> sorted, double share) {
   if (sorted.empty()) return std::nullopt;
-  // 0.99 * 100 is a little more than 99 in binary, and is to be the 99th.
+  // 0.99 * 100 is slightly more than 99 in binary, but must give rank 99.
   const double rank = std::ceil(share * static_cast<double>(sorted.size()) - 1e-9);
   const auto index = static_cast<size_t>(std::clamp(rank, 1.0, static_cast<double>(sorted.size())));
   return sorted[index - 1];

@@ -8,7 +8,7 @@
 namespace tern::load {
 namespace {
 
-// Times in seconds; texts at `first`, `first` + `gap`, …
+// Times are in seconds; texts arrive at `first`, `first` + `gap`, …
 RequestRecord record_of(double due, double first, double gap, int n_texts, std::optional<int64_t> tokens = {}) {
   RequestRecord record{.due = due, .sent = due, .status = 200};
   for (int i = 0; i < n_texts; ++i) record.text_times.push_back(first + i * gap);
@@ -33,13 +33,13 @@ TEST(Percentile, IsTheNearestRank) {
 }
 
 TEST(Metrics, TimesOfARequest) {
-  // Due at 1 s, sent late at 1.5 s: what waits for the generator counts.
+  // Due at 1 s but sent late, at 1.5 s: time spent waiting for the generator counts.
   RequestRecord record = record_of(1, 2, 0.25, 3);
   record.sent = 1.5;
   EXPECT_DOUBLE_EQ(ttft_ms(record), 1000);
   EXPECT_EQ(gaps_ms(record), (std::vector<double>{250, 250}));
   EXPECT_DOUBLE_EQ(*reply_rate(record), 4) << "2 tokens after the first, in half a second";
-  record.counted_tokens = 7;  // several tokens in an event
+  record.counted_tokens = 7;  // several tokens per event
   EXPECT_DOUBLE_EQ(*reply_rate(record), 12);
   EXPECT_EQ(reply_rate(record_of(0, 1, 0, 1)), std::nullopt);
   EXPECT_EQ(reply_rate(record_of(0, 1, 0, 3)), std::nullopt) << "all in one piece";
@@ -59,7 +59,7 @@ TEST(Metrics, DeadlinesAreOfTheFirstTextAndOfEveryGap) {
   EXPECT_FALSE(met(record, {}));
 }
 
-// 20 requests, one after another, a second each: the first text after 0.5 s, five texts every 0.125 s.
+// 20 requests, one after another, each one second long: first text after 0.5 s, then one every 0.125 s, five in all.
 LoadResult one_by_one() {
   LoadResult result;
   for (int i = 0; i < 20; ++i) result.records.push_back(record_of(i, i + 0.5, 0.125, 5));
@@ -75,7 +75,7 @@ TEST(Metrics, RatesAreOfTheSteadyWindow) {
   EXPECT_DOUBLE_EQ(window.begin, 1);
   EXPECT_DOUBLE_EQ(window.end, 18.5);
   const Metrics metrics = measure(result, {.ttft_ms = 600});
-  // Of requests 1 to 17 all, of number 18 the first text; the first request's last text is where the window begins.
+  // The window begins at the last text of the first request, and holds all texts of 1 to 17 and the first of 18.
   EXPECT_DOUBLE_EQ(metrics.tokens_per_s, (17 * 5 + 1) / 17.5);
   EXPECT_DOUBLE_EQ(metrics.requests_per_s, 17 / 17.5);
   EXPECT_DOUBLE_EQ(metrics.goodput, 17 / 17.5);
@@ -88,7 +88,7 @@ TEST(Metrics, RatesAreOfTheSteadyWindow) {
 
 TEST(Metrics, TheWholeRunWhereTheSteadyPartHasTooFewRequests) {
   LoadResult result = one_by_one();
-  result.records.resize(10);  // 9 end after the first
+  result.records.resize(10);  // 9 requests end after the first
   result.offered_until = 10;
   result.ended = 10;
   const Window window = steady_window(result);
@@ -171,7 +171,7 @@ TEST(Random, ArrivalsAreExponential) {
     sum += gap;
     longer_than_mean += gap > 1 / kRate;
   }
-  // Five standard deviations: of a mean of exponential gaps, 1 / (rate √n); of a share p, √(p (1 − p) / n).
+  // Five standard deviations. For a mean of exponential gaps: 1 / (rate √n); for a share p: √(p (1 − p) / n).
   EXPECT_NEAR(sum / kDraws, 1 / kRate, 5 / (kRate * std::sqrt(kDraws)));
   const double share = std::exp(-1);
   EXPECT_NEAR(static_cast<double>(longer_than_mean) / kDraws, share, 5 * std::sqrt(share * (1 - share) / kDraws));
@@ -190,7 +190,7 @@ TEST(SameReplies, FindsWhereTheyPart) {
   add("a", "the same");
   add("b", "a long beginning, and näh else");
   add("b", "a long beginning, and näh then");
-  add("b", "a long beg", Outcome::kCut);  // not a whole reply
+  add("b", "a long beg", Outcome::kCut);  // not a complete reply
   add("c", "alone");
   const SameCheck check = check_same(records);
   EXPECT_EQ(check.questions, 2);

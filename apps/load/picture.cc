@@ -10,11 +10,11 @@ namespace tern::load {
 namespace {
 
 constexpr int kWidth = 840, kHeight = 640;
-constexpr size_t kMaxPoints = 400;  // of a curve: more cannot be seen
-constexpr double kMinMs = 0.01;     // two events that came in one piece have no time between them
+constexpr size_t kMaxPoints = 400;  // per curve; more could not be distinguished
+constexpr double kMinMs = 0.01;     // stands in for the gap of 0 between events that arrived in one piece
 constexpr int kMaxFailureMarks = 500;
 
-// Three digits that count.
+// Shows three significant digits.
 std::string shown(double value) {
   if (value >= 1000) return tick_text(std::round(value));
   return fixed(value, value >= 100 ? 0 : value >= 10 ? 1 : 2);
@@ -24,10 +24,10 @@ struct DistributionPanel {
   std::string name, of_what;
   const Distribution& ms;
   std::optional<double> deadline_ms;
-  double deadline_share = 0;  // of the values, that are within it
+  double deadline_share = 0;  // share of the values that meet it
 };
 
-// Which share of the values is no greater than x, over x.
+// Draws the cumulative distribution: for each x, the share of values that are at most x.
 void draw_distribution(Svg& svg, const Box& box, const DistributionPanel& panel) {
   svg.text({box.x - 8, box.y - 52}, panel.name, "start", "panel");
   if (panel.ms.size() == 0) {
@@ -38,7 +38,7 @@ void draw_distribution(Svg& svg, const Box& box, const DistributionPanel& panel)
   const bool in_seconds = largest >= 5000;
   const double unit = in_seconds ? 1000 : 1;
   const double median = std::max(*panel.ms.at(0.5), kMinMs);
-  // A tail that is much longer than the rest would press the rest against the axis.
+  // On a linear axis, a tail much longer than the rest would squeeze the rest against the axis.
   const bool is_long = largest > 8 * median;
   const Axis x = is_long ? Axis::logarithmic(std::max(panel.ms.sorted.front(), median / 100) / unit, largest / unit)
                          : Axis::linear(largest / unit);
@@ -115,7 +115,7 @@ void draw_rate(Svg& svg, const Box& box, const LoadResult& result, const Metrics
   const double mean = box.bottom() - y.place(metrics.tokens_per_s) * box.height;
   svg.line({begin, mean}, {end, mean}, "mean");
   draw_failures(svg, box, result, x);
-  // The legend, in a row under the name.
+  // The legend, in a row below the name.
   const double row = box.y - 32;
   svg.line({box.x - 8, row - 4}, {box.x + 14, row - 4}, "mean");
   svg.text({box.x + 20, row}, "mean " + shown(metrics.tokens_per_s) + " tokens/s");

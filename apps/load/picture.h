@@ -1,5 +1,5 @@
-// A run as a picture: how the times are distributed, and tokens a second over time. SVG, in colours that can be read on
-// light and on dark backgrounds.
+// Draws a run as SVG: the distribution of its times, and tokens per second over time. The colors are readable on light
+// and dark backgrounds.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tern::load {
 
 struct PictureText {
   std::string title;     // what was measured
-  std::string subtitle;  // how
+  std::string subtitle;  // how it was measured
 };
 
 std::string picture(const LoadResult& result, const Metrics& metrics, const Deadlines& deadlines,

@@ -100,7 +100,7 @@ TEST(Picture, StaysSmallWithManyRequests) { EXPECT_LT(drawn(some_requests(20'000
 TEST(Picture, ALongTailHasALogarithmicAxis) {
   LoadResult result = some_requests(40);
   EXPECT_FALSE(drawn(result).contains("logarithmic"));
-  result.records[5].text_times[0] -= 0.199;  // so the gap after it is much longer
+  result.records[5].text_times[0] -= 0.199;  // makes the gap after it much longer
   EXPECT_TRUE(drawn(result).contains("ms, logarithmic"));
 }
 

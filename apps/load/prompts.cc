@@ -24,7 +24,7 @@ constexpr auto kWords = std::to_array<std::string_view>(
      "sleeps", "wakes",  "turns", "and",    "but",   "or",     "then",  "when",   "where",  "while", "because",
      "after",  "before", "near",  "under",  "over",  "behind", "with",  "without"});
 
-// The text's streams of random numbers: the shared beginning has one, each conversation's turn another.
+// Random streams for text: one for the shared beginning, one for each turn of each conversation.
 constexpr uint64_t kSharedStream = ~uint64_t{0};
 uint64_t stream_of(int64_t conversation, int turn) {
   return (static_cast<uint64_t>(conversation) << 16) + static_cast<uint64_t>(turn);
@@ -46,14 +46,14 @@ PromptJson messages_json(const std::vector<Message>& messages) {
   return json;
 }
 
-// Texts of files may hold anything; what is no UTF-8 is replaced.
+// Texts from files may contain any bytes; invalid UTF-8 is replaced.
 std::string dumped(const PromptJson& json) { return json.dump(-1, ' ', false, PromptJson::error_handler_t::replace); }
 
 std::optional<std::vector<Message>> messages_of(const PromptJson& json) {
   if (!json.is_array() || json.empty()) return std::nullopt;
   std::vector<Message> messages;
   for (const PromptJson& message : json) {
-    if (!message.is_object() || message.size() != 2) return std::nullopt;  // more would be left out in silence
+    if (!message.is_object() || message.size() != 2) return std::nullopt;  // other members would be lost
     const auto role = message.find("role"), content = message.find("content");
     if (role == message.end() || content == message.end() || !role->is_string() || !content->is_string())
       return std::nullopt;
@@ -137,7 +137,7 @@ Prompts::Opening Prompts::opening(int64_t conversation, Api api) const {
   if (shared.empty()) return {.messages = {{.role = "user", .content = own}}};
   if (own.empty()) return {.messages = {{.role = "user", .content = shared}}};
   if (api == Api::kCompletions) return {.messages = {{.role = "user", .content = shared + " " + own}}};
-  // What many conversations share is what they are told at the beginning.
+  // In a chat, the text that conversations share becomes the system message.
   return {.messages = {{.role = "system", .content = shared}, {.role = "user", .content = own}}};
 }
 

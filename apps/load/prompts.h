@@ -1,4 +1,4 @@
-// What is asked: bodies of requests, from made text or from a file. The same seed gives the same bodies.
+// Builds request bodies, from generated text or from a file. The same seed gives the same bodies.
 #pragma once
 
 #include <cstdint>
@@ -17,36 +17,36 @@ struct Message {
   std::string content;
 };
 
-// Text of short English words, of which a tokenizer for English makes about one token each.
+// Generated text of short English words. A tokenizer for English makes about one token of each.
 struct MadeText {
-  int tokens = 128;        // of each new message, about
-  int shared_tokens = 0;   // so many at the beginning are the same in all conversations
-  int64_t n_distinct = 0;  // conversations with other texts; they are used in turn. 0: no two are alike
+  int tokens = 128;        // approximate length of each new message
+  int shared_tokens = 0;   // how many tokens at the beginning all conversations share
+  int64_t n_distinct = 0;  // number of distinct conversations, used in turn; 0: all are different
   uint64_t seed = 1;
 };
 
-// What every request says beside its prompt.
+// What every request contains besides its prompt.
 struct RequestOptions {
   Api api = Api::kChat;
   std::string model = {};
   int max_tokens = 128;
-  std::string extra = "{}";  // an object of JSON whose members are added; they win over those above
+  std::string extra = "{}";  // a JSON object whose members are added; they override those above
 };
 
-// kInvalidArgument where `extra` is no object, or sets what Tern has to know (stream, stream_options, prompt, messages,
-// n).
+// kInvalidArgument if `extra` is not an object, or sets a field that Tern itself controls (stream, stream_options,
+// prompt, messages, n).
 Result<void> check_extra(std::string_view extra);
 
-// Whether the bodies ask for greedy sampling: `extra` sets no other temperature than 0.
+// True if the bodies ask for greedy sampling: `extra` sets no temperature other than 0.
 bool is_greedy(const RequestOptions& options);
 
 class Prompts {
  public:
   static Prompts made(const MadeText& text);
 
-  // One object of JSON a line: {"prompt": TEXT}, {"messages": [{"role": …, "content": TEXT}, …]}, or either in "body",
-  // as files of OpenAI's batches have it; "max_tokens" beside it wins. Empty lines are skipped. kCorruption names the
-  // line that is something else, or has messages for Api::kCompletions.
+  // Each line is a JSON object: {"prompt": TEXT}, {"messages": [{"role": …, "content": TEXT}, …]}, or either in "body",
+  // as in OpenAI's batch files. "max_tokens" beside it overrides the option. Empty lines are skipped. kCorruption names
+  // the first other line, or one that has messages for Api::kCompletions.
   static Result<Prompts> from_jsonl(std::string_view text, std::string_view path, Api api);
 
   size_t n_from_file() const { return file_.size(); }
@@ -55,8 +55,8 @@ class Prompts {
   friend class Conversation;
 
   struct Opening {
-    std::vector<Message> messages;  // for Api::kCompletions a single one
-    int max_tokens = 0;             // 0: as the options say
+    std::vector<Message> messages;  // a single one for Api::kCompletions
+    int max_tokens = 0;             // 0: use the options' value
   };
 
   MadeText made_;
@@ -66,10 +66,10 @@ class Prompts {
   std::string next_message(int64_t conversation, int turn) const;
 };
 
-// One conversation, which grows by a reply and a new message each turn.
+// One conversation, which grows by a reply and a new message per turn.
 class Conversation {
  public:
-  // Both must outlive it.
+  // `prompts` and `options` must outlive the conversation.
   Conversation(const Prompts& prompts, const RequestOptions& options, int64_t index);
 
   std::string body() const;  // of the next request

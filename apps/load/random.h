@@ -1,4 +1,4 @@
-// Random numbers that are the same everywhere: the standard fixes its generators, but not its distributions.
+// Random numbers that are the same on all platforms: the standard fixes its generators, but not its distributions.
 #pragma once
 
 #include <cmath>
@@ -9,18 +9,18 @@ namespace tern::load {
 // SplitMix64. Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 class Random {
  public:
-  // Streams of one seed are independent of each other.
+  // The streams of one seed are independent of each other.
   explicit Random(uint64_t seed, uint64_t stream = 0) : state_(mix(seed) ^ mix(~stream)) {}
 
   uint64_t next() { return mix(state_ += kStep); }
 
-  // Evenly from [0, 1).
+  // Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  // Of [0, n), n < 2^32; what `n` does not divide evenly is far too little to be seen.
+  // Uniform in [0, n), n < 2^32. The bias if `n` does not divide 2^32 is too small to matter.
   uint32_t below(uint32_t n) { return static_cast<uint32_t>((next() >> 32) * n >> 32); }
 
-  // The time to the next of arrivals that do not know of each other, `rate` of which come in a second on average.
+  // Seconds to the next of independent (Poisson) arrivals at `rate` per second on average.
   double seconds_to_next(double rate) { return -std::log1p(-uniform()) / rate; }
 
  private:

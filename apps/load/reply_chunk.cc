@@ -10,9 +10,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaxMessage = 200;  // bytes of an error that are worth showing
+constexpr size_t kMaxMessage = 200;  // bytes of an error message that are shown
 
-// The member of an object; null where it is absent or `json` is no object.
+// An object's member; null if it is absent or `json` is not an object.
 const Json& at(const Json& json, const char* key) {
   static const Json kNull;
   if (!json.is_object()) return kNull;
@@ -49,7 +49,7 @@ std::optional<Usage> usage_of(const Json& usage) {
 std::string as_line(std::string text) {
   if (text.size() > kMaxMessage) {
     size_t end = kMaxMessage;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole characters
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // keep characters whole
     text.resize(end);
     text += "…";
   }
@@ -57,7 +57,7 @@ std::string as_line(std::string text) {
   return text;
 }
 
-// `depth`: no server nests its errors further, and whoever does is not followed down the stack.
+// `depth` bounds the recursion; no server nests its errors deeper.
 std::string message_of(const Json& error, int depth = 3) {
   if (error.is_string()) return error.get<std::string>();
   if (depth == 0) return "";

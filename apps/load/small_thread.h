@@ -1,4 +1,4 @@
-// A thread with a small stack: a generator has hundreds of them, which do little but wait.
+// A thread with a small stack: the load generator has hundreds of threads, which mostly wait.
 #pragma once
 
 #include <pthread.h>
@@ -11,7 +11,8 @@ namespace tern::load {
 
 class SmallThread {
  public:
-  // 512 KiB; the HTTP library reads into 16 KiB on the stack, and the system looks up names and checks certificates.
+  // 512 KiB: the HTTP library reads into 16 KiB on the stack, and the system needs room for name lookups and
+  // certificates.
   static constexpr size_t kStackBytes = size_t{512} << 10;
 
   SmallThread() = default;
@@ -21,7 +22,7 @@ class SmallThread {
     if (running_) ::pthread_join(id_, nullptr);
   }
 
-  // False where the system has no room for another thread.
+  // Returns false if the system cannot create another thread.
   [[nodiscard]] bool start(std::function<void()> work) {
     auto owned = std::make_unique<std::function<void()>>(std::move(work));
     pthread_attr_t attributes;

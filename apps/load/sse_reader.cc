@@ -14,7 +14,7 @@ size_t SseReader::take(std::string_view bytes) {
   after_cr_ = false;
   const size_t end = bytes.find_first_of("\r\n");
   if (end == std::string_view::npos) {
-    // A piece at a time, so that the bound on an event is looked at.
+    // Takes only part at a time, so that the limit on an event's size is checked.
     const size_t n = std::min(bytes.size(), kMaxEventBytes);
     line_.append(bytes.substr(0, n));
     return n;
@@ -35,7 +35,7 @@ void SseReader::end_line() {
     if (!has_data_) event_ = {};
     has_data_ = false;
   } else {
-    const std::string_view field = line.substr(0, line.find(':'));  // empty for a comment
+    const std::string_view field = line.substr(0, line.find(':'));  // empty for a comment line
     std::string_view value = line.substr(std::min(field.size() + 1, line.size()));
     if (value.starts_with(' ')) value.remove_prefix(1);
     if (field == "data") {

@@ -1,8 +1,8 @@
-// Server-sent events, read as they arrive.
+// Reads server-sent events as they arrive.
 //
-// The stream is lines, ended by CR LF, LF or CR. "data: TEXT" adds a line to the event, an empty line ends it, a line
-// that begins with ":" is a comment, and other fields ("id", "retry") are of no use here. Source: the HTML standard,
-// "Server-sent events", "Interpreting an event stream".
+// The stream consists of lines that end with CR LF, LF or CR. "data: TEXT" adds a line to the event, an empty line ends
+// it, a line that begins with ":" is a comment, and other fields ("id", "retry") are ignored. Source: the HTML
+// standard, "Server-sent events", "Interpreting an event stream".
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@
 namespace tern::load {
 
 struct SseEvent {
-  std::string type = {};  // of the field "event"; empty where there is none
-  std::string data = {};  // the lines of the fields "data", with '\n' between them
+  std::string type = {};  // the field "event"; empty if there is none
+  std::string data = {};  // the lines of the "data" fields, joined by '\n'
 };
 
 class SseReader {
  public:
-  // More in one event than any server means to send: what is read is not kept without end.
+  // Larger than any real event; bounds the memory for one.
   static constexpr size_t kMaxEventBytes = size_t{16} << 20;
 
   // Takes the next bytes, cut anywhere, and calls `on_event(const SseEvent&)` for each event that they complete. Events
-  // without data are none. kCorruption where an event is larger than kMaxEventBytes; nothing can be fed afterwards.
-  // What the stream ends within is no event, as the standard has it.
+  // without data are dropped, and so is an event that the stream ends within, as the standard requires. kCorruption: an
+  // event is larger than kMaxEventBytes; nothing can be fed afterwards.
   template <class OnEvent>
   Result<void> feed(std::string_view bytes, OnEvent&& on_event) {
     while (!bytes.empty()) {
@@ -43,16 +43,16 @@ class SseReader {
   }
 
  private:
-  // Reads up to the end of a line at most and returns how many bytes that took.
+  // Reads to the end of a line at most, and returns how many bytes it took.
   size_t take(std::string_view bytes);
   void end_line();
   static Result<void> too_large();
 
-  std::string line_;  // the beginning of one that has not ended
+  std::string line_;  // the beginning of an unfinished line
   SseEvent event_;
   bool has_data_ = false;
   bool is_complete_ = false;
-  bool after_cr_ = false;  // a line feed that comes next belongs to the line before
+  bool after_cr_ = false;  // a line feed that follows belongs to the line before
   bool is_first_line_ = true;
 };
 

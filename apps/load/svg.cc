@@ -6,7 +6,7 @@
 namespace tern::load {
 namespace {
 
-// The greys and colours have a contrast of at least 3 (text: 4.5) with white and with black.
+// The grays and colors have a contrast of at least 3 (text: 4.5) with white and with black.
 constexpr const char* kStyle =
     "text{font:13px system-ui,sans-serif;fill:#767676}.title{font-size:16px;font-weight:600}.panel{font-weight:600}"
     ".grid{stroke:#767676;stroke-opacity:.25}.axis{stroke:#767676}.curve{fill:none;stroke:#0d8f83;stroke-width:2}"
@@ -73,7 +73,6 @@ std::string Svg::whole(const std::string& label) const {
          "</style>\n" + body_ + "</svg>\n";
 }
 
-// Both axes with their ticks and names, around the box.
 void draw_axes(Svg& svg, const Box& box, const Axis& x, const std::string& x_name, const Axis& y,
                const std::string& y_name) {
   for (const double tick : y.ticks()) {

@@ -1,4 +1,4 @@
-// Pictures as SVG, in colours that can be read on light and on dark backgrounds.
+// Pictures as SVG, in colors that are readable on light and dark backgrounds.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Point {
 
 std::string fixed(double value, int decimals = 1);
 
-// What is drawn has a class of kStyle in svg.cc: "curve", "limit", "title".
+// The style of each element is a class of kStyle in svg.cc: "curve", "limit", "title".
 class Svg {
  public:
   Svg(int width, int height) : width_(width), height_(height) {}
@@ -31,7 +31,7 @@ class Svg {
   void path(const std::vector<Point>& points, const char* style, bool closed = false);
   void dot(Point at, const char* style = "dot");
 
-  // The file; `label` says what is to be seen, to those who do not see it.
+  // The whole file; `label` describes the picture for screen readers.
   std::string whole(const std::string& label) const;
 
  private:
@@ -39,7 +39,7 @@ class Svg {
   std::string body_;
 };
 
-// Both axes with their ticks and names, around the box.
+// Draws both axes, with their ticks and names, around the box.
 void draw_axes(Svg& svg, const Box& box, const Axis& x, const std::string& x_name, const Axis& y,
                const std::string& y_name);
 

@@ -7,12 +7,12 @@
 namespace tern::server {
 namespace {
 
-constexpr std::chrono::seconds kIdle(3);  // then a thread ends
+constexpr std::chrono::seconds kIdle(3);  // then an idle thread ends
 
 }  // namespace
 
 bool ConnectionThreads::enqueue(std::function<void()> connection) {
-  Threads ended;  // joined when the lock is free again
+  Threads ended;  // joined after the lock is released
   const std::scoped_lock lock(mutex_);
   if (is_ending_) return false;
   ended.swap(ended_);
@@ -25,7 +25,7 @@ bool ConnectionThreads::enqueue(std::function<void()> connection) {
   return true;
 }
 
-// False where the system gives no more.
+// False if the system cannot create another thread.
 bool ConnectionThreads::start_thread() {
   const auto self = threads_.emplace(threads_.end());
   try {

@@ -1,5 +1,5 @@
-// A thread for each connection that is open. The library's own pool counts a thread as free until it has woken, so that
-// of a crowd that comes at once some wait for others to leave.
+// One thread for each open connection. The library's own pool counts a thread as free until it has woken up, so in a
+// burst of connections some would wait for others to end.
 #pragma once
 
 #include <httplib.h>
@@ -15,11 +15,11 @@ namespace tern::server {
 
 class ConnectionThreads final : public httplib::TaskQueue {
  public:
-  // Past `most` threads, connections wait.
+  // Beyond `most` threads, connections wait.
   explicit ConnectionThreads(size_t most) : most_(most) {}
 
   bool enqueue(std::function<void()> connection) override;
-  void shutdown() override;  // waits for all
+  void shutdown() override;  // waits for all threads
 
  private:
   using Threads = std::list<std::jthread>;

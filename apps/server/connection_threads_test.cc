@@ -11,10 +11,10 @@ namespace {
 
 TEST(ConnectionThreads, NoneWaitsForOneThatIsHeld) {
   ConnectionThreads threads(100);
-  for (const int n : {50, 60}) {                           // the second time, those of the first are idle
-    const auto all = std::make_shared<std::latch>(n + 1);  // the last to leave it may be any of them
+  for (const int n : {50, 60}) {                           // in the second round, the threads of the first are idle
+    const auto all = std::make_shared<std::latch>(n + 1);  // shared, as any task may be the last to leave it
     for (int i = 0; i < n; ++i) {
-      // Each is over only when all have begun.
+      // Each task ends only when all have begun.
       ASSERT_TRUE(threads.enqueue([all] { all->arrive_and_wait(); }));
     }
     all->arrive_and_wait();

@@ -35,7 +35,7 @@ int port_of(const sockaddr_storage& address) {
   return -1;
 }
 
-// As the library writes it for a request.
+// The peer in the form that the library uses for a request.
 Peer peer_of(const sockaddr_storage& address, socklen_t size) {
   char host[NI_MAXHOST] = {};
   ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
@@ -76,7 +76,7 @@ void ConnectionWatch::run(const std::stop_token& stop) {
   }
 }
 
-// All under the lock: a connection that is told of has been open for a while, so that it is among those found.
+// Holds the lock throughout, so that a connection with a deadline was open before the list is made, and is in it.
 void ConnectionWatch::look() {
   const std::scoped_lock lock(mutex_);
   const auto now = Clock::now();

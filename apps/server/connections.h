@@ -1,4 +1,4 @@
-// The connections that a server has open, and an end to those that take too long over what they have to say or to take.
+// Lists the open connections of a server, and ends those that send or receive too slowly.
 #pragma once
 
 #include <chrono>
@@ -16,19 +16,19 @@ namespace tern::server {
 
 using Peer = std::pair<std::string, int>;  // a numeric address, and a port
 
-// Every open connection of the program to its own port `port`, with the file descriptor.
+// Calls `on_connection` for every open connection of the program to its own port `port`, with the file descriptor.
 void for_each_connection(int port, const std::function<void(int fd, const Peer& peer)>& on_connection);
 
-// The library gives up where nothing comes for a while. Whoever sends a byte now and then keeps a thread for as long as
-// it likes. So a connection has a time in which its next request must be there, whole, and its answer taken.
+// The library closes a connection after a silence. But a client that sends a byte now and then could keep a thread for
+// as long as it likes. Each connection therefore has a deadline to send its next complete request and take its answer.
 class ConnectionWatch {
  public:
-  // Watches connections to `port`, which have `most` for a request.
+  // Watches connections to `port`. Each has the time `most` for a request.
   ConnectionWatch(int port, std::chrono::milliseconds most);
 
-  // From the connection's thread: a request is there in part, or an answer is out, and what follows has `most` again.
+  // Call it from the connection's thread when a part of a request has arrived or an answer is sent: `most` restarts.
   void expect_more(const Peer& peer);
-  // It is whole: how long the answer takes is not the asker's fault.
+  // The request is complete: there is no deadline, because the time to answer it is not the client's fault.
   void expect_nothing(const Peer& peer);
 
  private:

@@ -18,7 +18,7 @@
 namespace tern::server {
 namespace {
 
-constexpr int kMostToBeTaken = 4096;  // systems lower it to what they have
+constexpr int kMostToBeTaken = 4096;  // connections not yet accepted; systems lower it to their limit
 
 std::string url_of(const Address& address, int port) {
   const char* scheme = address.tls.is_wanted() ? "https" : "http";
@@ -26,8 +26,7 @@ std::string url_of(const Address& address, int port) {
                                     : format_text("{}://{}:{}/", scheme, address.host, port);
 }
 
-// The library waits for connections on which nothing comes until they have been idle for long; it has no word for
-// ending them.
+// When it stops, the library waits until silent connections reach their idle timeout. It has no function to close them.
 void cut_connections(int port) {
   for_each_connection(port, [](int fd, const Peer&) { ::shutdown(fd, SHUT_RDWR); });
 }
@@ -37,7 +36,7 @@ void cut_connections(int port) {
 int port_of(const std::string& url) { return std::atoi(url.c_str() + url.rfind(':') + 1); }
 
 Result<std::string> listen_at(httplib::Server& http, const Address& address) {
-  // The library's own choice lets two servers share a port, each getting some of the requests.
+  // The library's default socket options let two servers share a port, each getting some of the requests.
   const auto listening = std::make_shared<int>(-1);
   http.set_socket_options([listening](socket_t socket) {
     const int yes = 1;
@@ -57,7 +56,7 @@ Result<std::string> listen_at(httplib::Server& http, const Address& address) {
         ErrorCode::kIo, format_text("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
                                     url_of(address, address.port), why)});
   }
-  // It lets five connections wait to be taken, and of a crowd that comes at once the others are lost.
+  // By default only five connections can wait to be accepted, so in a burst the others would be lost.
   ::listen(*listening, kMostToBeTaken);
   return url_of(address, port);
 }
@@ -75,7 +74,7 @@ Result<void> serve_until(httplib::Server& http, const std::string& url, const st
     ended.notify_all();
   });
   std::unique_lock lock(mutex);
-  // stop() is lost on a server that does not run yet.
+  // stop() has no effect on a server that is not running yet.
   while (listening && !http.is_running()) ended.wait_for(lock, std::chrono::milliseconds(1));
   ended.wait(lock, stop, [&] { return !listening; });
   lock.unlock();

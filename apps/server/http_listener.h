@@ -1,4 +1,4 @@
-// An HTTP server's socket: listening at an address, and answering until it is told to end.
+// An HTTP server's socket: listens at an address, and answers until told to stop.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,13 @@ struct Address {
 };
 
 // Returns the URL, "http://127.0.0.1:8080/", or https with TLS. Nothing is answered before serve_until(). kIo: the
-// address cannot be had.
+// address cannot be used.
 Result<std::string> listen_at(httplib::Server& http, const Address& address);
 
-int port_of(const std::string& url);  // that listen_at() returned
+int port_of(const std::string& url);  // of a URL from listen_at()
 
-// Answers until a stop is requested; then `on_ending` is called, which may take its time while requests are still
-// answered, and what is in progress after it is cut off. kIo where listening ends by itself.
+// Answers until a stop is requested. Then it calls `on_ending`, during which requests are still answered; afterwards it
+// cuts off what is in progress. kIo: listening failed.
 Result<void> serve_until(httplib::Server& http, const std::string& url, const std::stop_token& stop,
                          const std::function<void()>& on_ending);
 

@@ -1,4 +1,4 @@
-// The end of a connection whose peer may be sending still.
+// Closes a connection whose peer may still be sending.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,13 @@
 
 namespace tern::server {
 
-// A connection that is closed while there are bytes that nobody has read is reset: its peer, who is still sending, sees
-// an error and perhaps never the answer. So what comes is read and dropped for a while before it is closed. That holds
-// the connection's thread, so only so many may do it at a time; the others are closed at once.
+// Closing a connection with unread bytes resets it: a peer that is still sending sees an error, and perhaps never the
+// answer. So incoming bytes are read and dropped for a while before it is closed. That occupies the connection's
+// thread, so only a limited number do it at a time; the others are closed at once.
 class LastWords {
  public:
-  // From the connection's thread, once the answer is out: returns when the peer has closed, or after 2 s or 4 MiB.
-  // `is_plain`: without TLS, where the peer is told that nothing more comes.
+  // Call it from the connection's thread when the answer is sent. Returns when the peer has closed, or after 2 s or 4
+  // MiB. `is_plain`: without TLS; the peer is then told that nothing more follows.
   void drop(int port, const Peer& peer, bool is_plain);
 
  private:

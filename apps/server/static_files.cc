@@ -37,12 +37,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kMediaTy
     {".png", "image/png"},
     {".svg", "image/svg+xml"},
     {".txt", "text/plain; charset=utf-8"},
-    {".wasm", "application/wasm"},  // browsers compile it while it arrives only if it is called this
+    {".wasm", "application/wasm"},  // only with this type do browsers compile it while it arrives
     {".webmanifest", "application/manifest+json"},
     {".wgsl", "text/plain; charset=utf-8"},
 }};
 
-// "a//b/./c" as {a, b, c}; nothing where a name would lead elsewhere or is hidden.
+// "a//b/./c" as {a, b, c}; empty if a name is hidden or would lead elsewhere.
 std::optional<std::vector<std::string>> split_path(std::string_view path) {
   std::vector<std::string> names;
   while (!path.empty()) {
@@ -93,7 +93,7 @@ void for_each_part(std::string_view header, Use use) {
 
 std::optional<OpenFile> OpenFile::open(const std::string& path) {
   OpenFile file;
-  // Not blocking: a named pipe would wait for somebody who writes.
+  // Non-blocking, because opening a named pipe would wait for a writer.
   file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat status = {};
   if (file.fd_ < 0 || ::fstat(file.fd_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -145,7 +145,7 @@ std::expected<FoundFile, NotFound> StaticFiles::find(std::string_view path, bool
   fs::path wanted = root_;
   for (const std::string& name : *names) wanted /= name;
   std::error_code error;
-  fs::path real = fs::canonical(wanted, error);  // follows links, so that what is opened is what was checked
+  fs::path real = fs::canonical(wanted, error);  // follows links, so that the checked file is the one opened
   if (error || !is_within(real.string(), root_)) return std::unexpected(NotFound{});
   const bool named_as_folder = path.empty() || path.ends_with('/');
   if (fs::is_directory(real, error)) {
@@ -183,7 +183,7 @@ bool accepts_gzip(std::string_view header) {
     const size_t end = std::min(part.find(';'), part.size());
     if (trimmed(part.substr(0, end)) != "gzip") return;
     const std::string_view weight = trimmed(part.substr(std::min(end + 1, part.size())));
-    // "q=0", "q=0.0": not at all
+    // "q=0", "q=0.0": not accepted
     accepted = !weight.starts_with("q=0") || weight.substr(2).find_first_not_of("0.") != std::string_view::npos;
   });
   return accepted;

@@ -1,4 +1,4 @@
-// What a folder has for a URL: files, their media types, the index pages of folders, and files compressed beforehand.
+// Finds the file for a URL in a folder: media types, index pages of folders, and files compressed beforehand.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace tern::server {
 
-// A regular file, open for reading. A file that is replaced while it is sent stays what it was.
+// A regular file, open for reading. If it is replaced while it is sent, the old content is sent to its end.
 class OpenFile {
  public:
-  // Nothing where there is no regular file at `path`, or it may not be read.
+  // Empty if there is no regular file at `path`, or it may not be read.
   static std::optional<OpenFile> open(const std::string& path);
 
   OpenFile(OpenFile&& other) noexcept;
@@ -26,10 +26,10 @@ class OpenFile {
   int64_t modified_seconds() const { return modified_ns_ / 1'000'000'000; }  // since 1970, UTC
   int64_t modified_ns() const { return modified_ns_; }
 
-  // Changes whenever the size, the time of the last change or the file behind the name does. Quoted, as HTTP wants it.
+  // Changes whenever the size, the modification time or the inode changes. Quoted, as HTTP requires.
   std::string etag() const;
 
-  // Reads up to `into.size()` bytes at `offset`; 0 at the end, or where reading failed.
+  // Reads up to `into.size()` bytes at `offset`; 0 at the end, or if reading failed.
   size_t read_at(uint64_t offset, std::span<char> into) const;
 
  private:
@@ -44,26 +44,25 @@ class OpenFile {
 struct FoundFile {
   OpenFile file;
   std::string media_type;  // of the file itself, compressed or not
-  bool has_gzip =
-      false;             // there is a gzip form beside it: caches must know that the answer depends on what is accepted
-  bool is_gzip = false;  // `file` is that form
+  bool has_gzip = false;   // a gzip form exists: caches must know that the answer depends on Accept-Encoding
+  bool is_gzip = false;    // `file` is the gzip form
 };
 
-// Why there is no file: the status to answer with, and where to look instead.
+// Why there is no file: the status to answer with, and the new location for 301.
 struct NotFound {
   int status = 404;           // or 301
   std::string location = {};  // for 301, encoded
 };
 
-// A folder whose regular files may be read by anybody who knows their names. Nothing outside it: neither through "..",
+// A folder whose regular files any client may read by their names. Nothing outside it can be read: neither through ".."
 // nor through symbolic links. Names that begin with a dot do not exist.
 class StaticFiles {
  public:
-  // kNotFound where `folder` is none.
+  // kNotFound: `folder` is not a folder.
   static Result<StaticFiles> open(const std::string& folder);
 
-  // `path` is the decoded path of a URL. A folder means its index.html, and without the slash at the end is answered
-  // with 301, so that relative links work. `gzip`: the client takes gzip; NAME.gz is then given for NAME, unless it is
+  // `path` is the decoded path of a URL. A folder means its index.html; without a slash at the end the answer is 301,
+  // so that relative links work. `gzip`: the client accepts gzip; NAME.gz is then returned for NAME, unless it is
   // older.
   std::expected<FoundFile, NotFound> find(std::string_view path, bool gzip) const;
 
@@ -73,20 +72,19 @@ class StaticFiles {
   std::string root_;  // canonical
 };
 
-// "text/html; charset=utf-8" for "a/index.html"; "application/octet-stream" for what is not known, models among it.
+// "text/html; charset=utf-8" for "a/index.html"; "application/octet-stream" for unknown types, including models.
 std::string_view media_type(std::string_view path);
 
-// Whether an Accept-Encoding header takes gzip.
+// True if an Accept-Encoding header accepts gzip.
 bool accepts_gzip(std::string_view header);
 
-// Whether an If-None-Match or If-Range header names this tag. Weak tags are the same file here.
+// True if an If-None-Match or If-Range header names this tag. Weak tags count as equal.
 bool names_tag(std::string_view header, std::string_view etag);
 
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 std::string http_date(int64_t seconds);
 
-// The bytes that a range asks for: `first` to `last`, where -1 means not given, of a file of `bytes`. Nothing where the
-// file has none of them.
+// The bytes of a range `first` to `last` (-1: not given) in a file of `bytes`. Empty if the file has none of them.
 struct ByteRange {
   uint64_t offset;
   uint64_t length;

@@ -16,10 +16,10 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kPiece = size_t{16} << 10;  // read and sent at a time: fits where there is room at all
-constexpr size_t kThreads = 32;              // a browser holds six connections open, and each needs one
+constexpr size_t kPiece = size_t{16} << 10;  // bytes read and sent at a time: fits into any free send buffer
+constexpr size_t kThreads = 32;              // a browser keeps six connections open, and each needs one
 constexpr int kWriteSeconds = 60;            // a page that hashes and stores what it downloads reads in bursts
-constexpr int kLooksASecond = 4;             // … and so often it is looked whether the server is to end meanwhile
+constexpr int kLooksASecond = 4;             // … and meanwhile how often to check if the server ends
 
 httplib::Headers common_headers() {
   return {{"Cross-Origin-Opener-Policy", "same-origin"},
@@ -34,21 +34,21 @@ void answer_in_words(httplib::Response& response, int status, const std::string&
   response.set_content(format_text("{}: {}\n", status, words), "text/plain; charset=utf-8");
 }
 
-// The client has this file already.
+// True if the client has this file already.
 bool is_unchanged(const httplib::Request& request, const std::string& etag, const std::string& modified) {
   if (request.has_header("If-None-Match")) return names_tag(request.get_header_value("If-None-Match"), etag);
   return request.get_header_value("If-Modified-Since") == modified;
 }
 
-// A client that goes on with a download wants the rest only of the file that it knows.
+// A client that resumes a download wants the rest only if the file is unchanged.
 bool wants_range(const httplib::Request& request, const std::string& etag, const std::string& modified) {
-  // Several at once would be an answer in parts, which nobody who downloads asks for: the whole file is right, too.
+  // Several ranges would need a multipart answer, which no download requests; the whole file is correct, too.
   if (request.ranges.size() != 1) return false;
   const std::string known = request.get_header_value("If-Range");
   return known.empty() || known == etag || known == modified;
 }
 
-// Until the client takes more; false where it does not in time, has gone, or the server ends.
+// Waits until the client accepts more; false if it does not in time, has disconnected, or the server ends.
 bool wait_for_room(const httplib::DataSink& sink, const std::atomic<bool>& is_ending) {
   for (int look = 0; look < kWriteSeconds * kLooksASecond; ++look) {
     if (is_ending) return false;
@@ -95,7 +95,7 @@ void send_file(const httplib::Request& request, httplib::Response& response, Fou
         const size_t wanted = std::min(length, piece.size());
         const size_t n = file->read_at(part.offset + offset, std::span(piece).first(wanted));
         if (n == 0 || !wait_for_room(sink, is_ending)) return false;
-        return sink.write(piece.data(), n);  // a file that became shorter ends the connection: never padding
+        return sink.write(piece.data(), n);  // a file that became shorter ends the connection; it is not padded
       });
 }
 
@@ -109,7 +109,7 @@ void answer_file(const StaticFiles& files, const httplib::Request& request, http
     answer_in_words(response, httplib::StatusCode::MethodNotAllowed_405, "this server only reads");
     return;
   }
-  // A part of the compressed form would be of no use to anybody.
+  // A range of the compressed form would be useless.
   const bool gzip = request.ranges.empty() && accepts_gzip(request.get_header_value("Accept-Encoding"));
   std::expected<FoundFile, NotFound> found = files.find(request.path, gzip);
   if (found) {
@@ -119,7 +119,7 @@ void answer_file(const StaticFiles& files, const httplib::Request& request, http
   } else {
     answer_in_words(response, httplib::StatusCode::NotFound_404, "there is no such file");
   }
-  // The answer has its range; the library, which would cut another one out of it, has no switch for that.
+  // The answer has its range already. The library would cut another one out of it, and has no switch to prevent that.
   const_cast<httplib::Request&>(request).ranges.clear();
 }
 

@@ -1,4 +1,4 @@
-// A web server for one folder: what `tern serve --static` runs, so that the page in a browser needs nothing else.
+// A web server for one folder: `tern serve --static` runs it, so that the page in a browser needs nothing else.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ namespace tern::server {
 
 class StaticFiles;
 
-// Answers a request for one of the files, for who routes requests: from a pre-routing handler only, since the request's
-// ranges are seen to. A file that is being sent is cut off once `is_ending`, which must outlive the answer.
+// Answers a request for one of the files. Call it from a pre-routing handler only, because it handles the request's
+// ranges. A file being sent is cut off once `is_ending`, which must outlive the answer.
 void answer_file(const StaticFiles& files, const httplib::Request& request, httplib::Response& response,
                  const std::atomic<bool>& is_ending);
 
@@ -30,11 +30,11 @@ struct StaticOptions {
   TlsFiles tls = {};
 };
 
-// GET and HEAD, ranges, conditional requests. Every answer makes the page cross-origin isolated, without which browsers
-// give it no threads, and is revalidated by its ETag before it is used again.
+// Supports GET and HEAD, ranges and conditional requests. Every answer makes the page cross-origin isolated, which
+// browsers require for threads, and must be revalidated by its ETag before reuse.
 class StaticServer {
  public:
-  // Listens; nothing is answered before serve(). kNotFound: no such folder. kIo: the address cannot be had.
+  // Listens; nothing is answered before serve(). kNotFound: no such folder. kIo: the address cannot be used.
   static Result<StaticServer> open(const StaticOptions& options);
 
   StaticServer(StaticServer&&) noexcept;
@@ -43,7 +43,7 @@ class StaticServer {
 
   const std::string& url() const { return url_; }  // "http://127.0.0.1:8080/"
 
-  // Answers until a stop is requested; then requests in progress are cut off. kIo where listening ends by itself.
+  // Answers until a stop is requested, then cuts off requests in progress. kIo: listening failed.
   Result<void> serve(const std::stop_token& stop);
 
  private:

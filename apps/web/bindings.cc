@@ -1,6 +1,6 @@
-// The module's one entry: tern_call(method, parameters) → result, all as JSON. bindings.js makes module.call() of it.
-// One engine and one conversation at a time; a reply is made step by step, so that a worker's event loop runs between
-// tokens.
+// The module's one entry: tern_call(method, parameters) → result, all as JSON. bindings.js wraps it as module.call().
+// There is one engine and one conversation at a time. A reply is generated step by step, so that a worker's event loop
+// runs between tokens.
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -46,7 +46,7 @@ class App {
   Result<std::vector<TokenId>> prompt_of(const json& p) const;
   void unload();
 
-  // Destroyed in reverse.
+  // Members are destroyed in reverse order.
   std::optional<Engine> engine_;
   std::optional<Session> session_;
   std::optional<Generation> generation_;
@@ -140,13 +140,13 @@ GenerateOptions generate_options_of(const json& p) {
   options.n_logprobs = p.value("logprobs", -1);
   options.speculate = p.value("speculate", options.speculate);
   options.keep_past_context = p.value("keepPastContext", options.keep_past_context);
-  // [[token, bias], …]; JSON has no infinity, and null stands for it.
+  // [[token, bias], …]. JSON has no infinity, so null stands for it.
   for (const json& bias : p.value("logitBias", json::array())) {
     const float value = bias.at(1).is_null() ? -std::numeric_limits<float>::infinity() : bias.at(1).get<float>();
     options.logit_bias.push_back({.token = bias.at(0).get<TokenId>(), .bias = value});
   }
   sample.seed = p.value("seed", sample.seed);
-  // What it says, another module knows (src/engine/web).
+  // Another module knows the constraint (src/engine/web).
   if (p.value("isHeld", false)) options.calls = std::make_shared<const HeldCalls>();
   options.shown_tokens = p.value("shownTokens", options.shown_tokens);
   return options;
@@ -229,7 +229,7 @@ Result<json> App::render_chat(const json& p) const {
   return json{{"text", *std::move(text)}};
 }
 
-// The vocabulary and the template, for the module that knows grammars and tools.
+// Returns the vocabulary and the template, for the module that handles grammars and tools.
 Result<json> App::words() const {
   if (!engine_->has_tokenizer()) {
     return std::unexpected(
@@ -250,7 +250,7 @@ Result<json> App::words() const {
                  {"nVocab", engine_->info().n_vocab}};
   if (const auto own = engine_->chat_template()) {
     result.update({{"template", own->source}, {"bos", own->bos}, {"eos", own->eos}});
-    (void)engine_->render_chat(std::vector<ChatMessage>{{.role = "user", .content = "a"}});  // learns its stop tokens
+    (void)engine_->render_chat(std::vector<ChatMessage>{{.role = "user", .content = "a"}});  // learns stop tokens
   }
   return result;
 }
@@ -331,7 +331,7 @@ json error_json(std::string_view code, std::string_view message) {
 
 json answer(const char* method, const char* parameters) {
   static App app;
-  // Memory that runs out inside the engine, and parameters of the wrong kind, come as exceptions of the libraries.
+  // Out of memory in the engine, and parameters of the wrong type, arrive as exceptions of the libraries.
   try {
     const auto result = app.call(method, json::parse(parameters));
     if (result) return {{"result", *result}};

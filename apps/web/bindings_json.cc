@@ -10,7 +10,7 @@ using nlohmann::json;
 
 namespace {
 
-// Those that are given, by the names of the options of a reply.
+// The parameters that are set, by their names in the options of a reply.
 json values_of(const SampleOptions& sample) {
   json values = json::object();
   const auto put = [&values](const char* name, const auto& number) {
@@ -27,8 +27,8 @@ json values_of(const SampleOptions& sample) {
   return values;
 }
 
-// A token with its text, and the bytes of it, which may be less than a character. What is impossible is as good as
-// that: JSON has no infinity.
+// A token with its text and its bytes, which may be less than a character. JSON has no infinity, so an impossible token
+// gets a very low finite value.
 json logprob_of(const Engine& engine, TokenId token, float logprob) {
   const std::string_view piece = engine.has_tokenizer() ? engine.tokenizer().piece(token, true) : std::string_view();
   return {{"token", token},

@@ -1,4 +1,4 @@
-// How fast one WebAssembly flavour's CPU backend reads a prompt and writes tokens, without a browser: run by Node.
+// How fast one WebAssembly flavor's CPU backend reads a prompt and writes tokens, without a browser: run it with Node.
 //   node build/web-relaxed/bin/bench_web_decode.js MODEL [THREADS [TOKENS [PROMPT_TOKENS]]]
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   prompt.resize(static_cast<size_t>(n_prompt));
   double best_prompt = 0, best_decode = 0;
   std::string text;
-  for (int round = 0; round < 3; ++round) {  // the first one compiles
+  for (int round = 0; round < 3; ++round) {  // the first round compiles
     session->reset();
     const auto result =
         session->generate(prompt, {.max_tokens = n_tokens, .sample = {.temperature = 0.0f}, .ignore_eos = true});

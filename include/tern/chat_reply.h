@@ -1,5 +1,4 @@
-// The parts of a chat model's reply: its thoughts, its content, and the tools that it calls, told apart while the text
-// is still coming.
+// Splits a chat model's reply into thoughts, content and tool calls while the text is still arriving.
 //
 //   const auto format = engine.chat_format();
 //   tern::ChatReplyParser parser(format, {.tool_names = {"get_weather"}, .in_thought = format.opens_thought(prompt)});
@@ -23,13 +22,13 @@
 
 namespace tern {
 
-// What has become known of a reply.
+// One newly parsed part of a reply.
 struct ChatDelta {
   enum class Kind : uint8_t {
     kContent,        // more `text` of the content
     kReasoning,      // … of the thoughts
-    kCallBegin,      // the call number `call`, with `id` and `name`
-    kCallArguments,  // more `text` of its arguments, which together are a JSON object as the model wrote it
+    kCallBegin,      // the start of call number `call`, with `id` and `name`
+    kCallArguments,  // more `text` of its arguments; together they are a JSON object as the model wrote it
   };
   Kind kind = Kind::kContent;
   std::string text = {};
@@ -41,25 +40,26 @@ struct ChatDelta {
 };
 
 struct ChatReplyOptions {
-  // The functions that the request offers. What looks like the call of another one stays content, and without any
-  // everything but thoughts is content.
+  // The functions that the request offers. A call of any other function stays content. If empty, everything except
+  // thoughts is content.
   std::vector<std::string> tool_names = {};
   bool in_thought = false;  // the prompt ends inside a thought (ChatFormat::opens_thought)
-  // Tell of a call's arguments as they come. Only for replies that a grammar holds to the format: where the text breaks
-  // off, or goes wrong after all, the call stands with the arguments that it has, and what follows is content. Without
-  // it a call is told of when it is whole. Calls in a list are told of at its end either way.
+  // Report a call's arguments as they arrive. Use it only if a grammar constrains the reply to the format: if the text
+  // breaks off or becomes invalid, the call keeps the arguments so far, and the rest is content. If false, a call is
+  // reported once it is complete. Calls in a list are always reported at its end.
   bool stream_arguments = false;
-  // What calls have to be: Grammar::tool_call(). Others stay content. Null: anything that looks like a call.
+  // Calls have to match this grammar (Grammar::tool_call()); others stay content. Null: anything that looks like a
+  // call.
   std::shared_ptr<const Grammar> grammar = {};
-  uint64_t id_seed = 0;  // of the calls' ids; 0: different ones each time
+  uint64_t id_seed = 0;  // seed of the calls' ids; 0: different ids each time
 };
 
-// A parser of one reply, which may be cut into pieces anywhere: the deltas of one kind, put together, do not depend on
-// the cuts. Deltas are whole UTF-8 characters if the pieces are. What merely looks like a call, because it is no JSON,
-// has other members than a call, names an unknown function, or has no end, stays content, to the byte. Only marks are
-// left out, and line breaks next to them: around a call, at either end of a thought, and between it and the content.
-// A thought is looked for where the reply begins. Time is linear in the text; what is held back is at most a line's
-// marks or one call of at most 1 MiB (longer ones stay content).
+// Parses one reply, which may arrive in pieces cut anywhere: the concatenated deltas of one kind do not depend on the
+// cuts. Deltas are whole UTF-8 characters if the pieces are. Text that only looks like a call stays content, byte for
+// byte: invalid JSON, other members than a call has, an unknown function, or no end. Only marks and the line breaks
+// next to them are removed: around a call, at both ends of a thought, and between it and the content. A thought is
+// recognized only at the start of the reply. Time is linear in the text. At most the marks of one line or one call of
+// up to 1 MiB is held back (longer calls stay content).
 class ChatReplyParser {
  public:
   explicit ChatReplyParser(ChatFormat format, ChatReplyOptions options = {});
@@ -69,14 +69,15 @@ class ChatReplyParser {
 
   std::vector<ChatDelta> feed(std::string_view text);
 
-  // The reply has ended, for whatever reason: tells of what was held back. A call that is whole but for its end mark
-  // counts. Nothing may be fed after it.
+  // Call this when the reply has ended for any reason; returns what was held back. A call that lacks only its end mark
+  // counts. Do not feed anything afterwards.
   std::vector<ChatDelta> finish();
 
-  int n_calls() const;  // that have been told of
+  int n_calls() const;  // calls reported so far
 
-  // What there is of a call that has begun and may still become one, without white space between the parts of its JSON:
-  // all after its mark, or, where calls have none, once the first member's name says that it is one.
+  // The text so far of a call that has begun but is not complete, without white space between the parts of its JSON. It
+  // is everything after the call's mark. If calls have no mark, it is there once the name of the first member shows
+  // that it is a call.
   std::optional<std::string> begun_call() const;
 
  private:
@@ -84,75 +85,76 @@ class ChatReplyParser {
   std::unique_ptr<Impl> impl_;
 };
 
-// Puts deltas into a message.
+// Appends deltas to a message.
 void append(ChatMessage& message, std::span<const ChatDelta> deltas);
 
-// Messages as OpenAI's interface has them: {"role": …, "content": a text or null, "reasoning_content": …, "tool_calls":
+// Messages in the format of OpenAI's API: {"role": …, "content": a text or null, "reasoning_content": …, "tool_calls":
 // [{"id": …, "type": "function", "function": {"name": …, "arguments": a text}}], "tool_call_id": …, "name": …}.
 // kInvalidArgument: what is wrong with the list.
 Result<std::vector<ChatMessage>> messages_from_json(std::string_view json);
 std::string message_to_json(const ChatMessage& message);
 
-// The names of a request's tools, ChatOptions::tools. kInvalidArgument: what is wrong with the list, as in render_chat.
+// The names of a request's tools (ChatOptions::tools). kInvalidArgument: what is wrong with the list, as in
+// render_chat.
 Result<std::vector<std::string>> tool_names(std::string_view tools);
 
 struct ToolChoice {
-  std::string name = {};         // the only function that may be called; empty: any
-  bool parallel = false;         // several calls, where `calls` is a list: the schema allows more than one
-  bool is_forced = true;         // false: the model begins calls itself, and what has no mark may have an id and a type
-  std::vector<bool> loose = {};  // of tool i: any object may be its arguments
+  std::string name = {};  // the only function that may be called; empty: any
+  bool parallel = false;  // allow several calls; only has an effect if calls come as a list
+  bool is_forced = true;  // false: the model begins calls itself; calls without a mark may then have an id and a type
+  std::vector<bool> loose = {};  // element i: tool i accepts any object as its arguments
 };
 
-// What a reply that has to call a function consists of: `begin`, JSON that `schema` describes, `end`. The JSON's
-// members must come in the schema's order. To force a call, let the prompt end with `begin` and feed it to the parser
-// before the reply; or wait, where the model may choose, until it has written `trigger`.
+// The parts of a reply that must be a function call: `begin`, JSON that matches `schema`, `end`. The JSON's members
+// must come in the schema's order. To force a call, end the prompt with `begin` and feed `begin` to the parser before
+// the reply. If the model may choose, wait until it has written `trigger`.
 struct ToolCallGrammar {
   std::string begin = {};    // literal text
-  std::string end = {};      // the same
-  std::string schema = {};   // a JSON schema, as text; the parameters of tool i are in #/$defs/i, and refer to that
-  std::string trigger = {};  // with this text the model begins a call, of its own accord
-  bool triggers_only_at_start = false;  // … where a reply begins with it
+  std::string end = {};      // literal text
+  std::string schema = {};   // a JSON schema, as text; tool i's parameters are in #/$defs/i, references adjusted
+  std::string trigger = {};  // text with which the model itself begins a call
+  bool triggers_only_at_start = false;  // the trigger counts only at the start of the reply
 };
 
-// kInvalidArgument: as tool_names(), or no tool of that name; kNotSupported: calls have no form that Tern can read.
+// kInvalidArgument: as tool_names(), or no tool of that name; kNotSupported: Tern cannot parse the model's call syntax.
 Result<ToolCallGrammar> tool_call_grammar(const ChatFormat& format, std::string_view tools,
                                           const ToolChoice& choice = {});
 
-// Holds the calls that a reply makes of its own accord to what the tools take, and leaves all else free.
+// Constrains the calls in a reply to the tools' parameters and leaves all other text unconstrained.
 struct HeldCalls {
   ChatFormat format = {};
-  ChatReplyOptions reply = {};  // how the reply is read: its grammar is that of the calls
-  bool only_one = false;        // the reply ends behind its first call
+  ChatReplyOptions reply = {};  // how the reply is parsed; its grammar is that of the calls
+  bool only_one = false;        // the reply ends after its first call
 };
 
-// What a request says about tools, and who decides whether they are called: the model, nobody, or the request.
+// A request's tools, and whether the reply calls them: the model decides, no calls, or a call is required.
 struct ToolUse {
-  std::string tools = {};  // as ChatOptions::tools
+  std::string tools = {};  // in the format of ChatOptions::tools
   enum class Choice : uint8_t { kAuto, kNone, kRequired } choice = Choice::kAuto;
   std::string required = {};  // with kRequired: the only function that may be called; empty: any
-  bool parallel = true;       // several calls in a reply
+  bool parallel = true;       // allow several calls in one reply
 };
 
-// The rendered conversation, and how its reply is to be read.
+// The rendered conversation, and how to parse its reply.
 struct ChatTurn {
   std::string prompt = {};
   ChatFormat format = {};
   ChatReplyOptions reply = {};
-  // Of a reply that has to be a call: what the parser is to be fed before its text, and, where it ended by itself,
-  // after it. The prompt ends with the first.
+  // If the reply must be a call: feed `begin` to the parser before the reply's text, and `end` after it if the reply
+  // ended by itself. The prompt ends with `begin`.
   std::string begin = {}, end = {};
 };
 
-// Makes Grammar::tool_call(), or finds one that was made of the same.
+// Makes a Grammar::tool_call(), or returns one made earlier from the same arguments.
 using MakeToolCall =
     std::function<Result<std::shared_ptr<const Grammar>>(const std::string& schema, const std::string& end)>;
 
-// A turn with tools: `prompt` is rendered with them (unless nobody may call any). Adds to `generate` what the reply is
-// held to. Where the model may choose, a call that it begins is held to its tool's parameters; where these say what a
-// reply cannot be held to, any object may be the arguments, unless the tool is "strict". kInvalidArgument: as
-// tool_names(), or none of the required name; kNotSupported: parameters that a reply has to be held to and cannot be,
-// with the tool and the place, tools beside another grammar, calls whose form Tern cannot read. Messages about the list
-// of tools begin with "tools:".
+// Prepares a turn with tools. `prompt` must have been rendered with them, or without them if calls are forbidden. Adds
+// the reply's constraints to `generate`. If the model may choose, a call that it begins is constrained to its tool's
+// parameters; if these cannot be enforced, the arguments may be any object unless the tool is "strict".
+// kInvalidArgument: as tool_names(), or no tool has the required name. kNotSupported: required or strict parameters
+// that cannot be enforced (the message names the tool and the place), tools together with another grammar, or a call
+// syntax that Tern cannot parse. Messages about the list of tools begin with "tools:".
 Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse& use, GenerateOptions& generate,
                            const MakeToolCall& make = Grammar::tool_call);
 

@@ -1,4 +1,4 @@
-// Where what comes with Tern lies.
+// Where the data files that come with Tern are.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tern {
 
-// The folder NAME under share/tern in the prefix of the shared library, of the program, or that Tern was installed to:
-// the first of these that has it. Empty where none has.
+// The folder NAME under share/tern in the prefix of the shared library, of the program, or of Tern's installation: the
+// first of these that exists, or empty.
 std::string data_folder(std::string_view name);
 
 }  // namespace tern

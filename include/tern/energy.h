@@ -1,4 +1,4 @@
-// What the processor has used, from the counters that the operating system shows.
+// The processor's energy use, from the operating system's counters.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@ class EnergyReader {
  public:
   virtual ~EnergyReader() = default;
 
-  // Since some start; never less than the time before. All domains together. The counters are the machine's: what else
-  // runs is in them.
+  // Joules of all domains together since a fixed start; never decreases. The counters cover the whole machine, other
+  // programs included.
   virtual Result<double> joules() = 0;
-  // How often the counters move.
+  // The interval at which the counters are updated.
   virtual double seconds_between_updates() const { return 0.001; }
 
   virtual std::string source() const = 0;  // "powercap (package-0, dram)"
 };
 
-// Processor packages, and their memory where the machine counts it apart. kNotSupported, with the reasons, where no
-// counter can be read.
+// Opens the counters of the processor packages, and of their memory if it is counted separately. kNotSupported: no
+// counter can be read; the message gives the reasons.
 Result<std::unique_ptr<EnergyReader>> open_energy_reader();
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Errors of the public API: a code that says who is at fault, and one line on what went wrong, where, and what to do.
+// Errors of the public API: a code for the cause, and one line on what went wrong, where, and what to do.
 #pragma once
 
 #include <expected>

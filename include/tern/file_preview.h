@@ -1,4 +1,4 @@
-// A file that is elsewhere, as far as it can be looked at before it is fetched.
+// A remote file, of which parts can be read before it is downloaded.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 namespace tern {
 
 struct FilePreview {
-  std::string path;    // for messages
-  uint64_t bytes = 0;  // of the whole file
-  // Fills `into` with the first bytes of the file, which has at least so many.
+  std::string path;    // for error messages
+  uint64_t bytes = 0;  // size of the whole file
+  // Reads the first into.size() bytes of the file, which is at least that long.
   std::function<Result<void>(std::span<std::byte> into)> read_beginning;
 };
 
-// Whether Tern would refuse a model, by what comes before the weights in its files: the error that loading it would
-// give. What the weights hold is not looked at. For HubOptions::check. `files` are
+// Checks what precedes the weights in a model's files, and returns the error that loading the model would give. Does
+// not check the weights themselves. For HubOptions::check. `files` are
 //   a GGUF file, or all parts of a split one;
-//   the files of a directory, of which those beside the weights are read to their end: a Hugging Face one (with a
-//   config.json), or an MLC one (with a tensor-cache.json or ndarray-cache.json).
+//   the files of a directory, either a Hugging Face one (with a config.json) or an MLC one (with a
+//   tensor-cache.json or ndarray-cache.json). Files other than the weights are read completely.
 Result<void> check_model_header(std::span<const FilePreview> files);
 
-// The same for a model that will be loaded with these changes.
+// The same for a model that will be loaded with these metadata changes.
 Result<void> check_model_header_with(std::span<const FilePreview> files, const MetadataChanges& changes);
 
 }  // namespace tern

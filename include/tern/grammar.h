@@ -1,12 +1,12 @@
-// What a reply may say: a grammar, by which every token is chosen.
+// Grammars: constraints on the text of a reply.
 //
 //   auto grammar = tern::Grammar::json_schema(R"({"type": "object", "properties": {"name": {"type": "string"}}})");
-//   if (!grammar) …  // the schema says something that Tern cannot hold a model to; the error names it and its place
+//   if (!grammar) …  // Tern cannot enforce a part of the schema; the error names the part and its place
 //   auto reply = session.generate(prompt, {.grammar = *grammar});
 //
-// Tokens that the grammar does not allow have no probability; the model's stop tokens are allowed where the text may
-// end, and where nothing but the end is possible the reply ends by itself (FinishReason::kStopToken). A reply that is
-// cut short, by max_tokens or a stop text, is the beginning of a text of the grammar.
+// Tokens that the grammar does not allow get no probability. The model's stop tokens are allowed where the text may
+// end. If only the end is possible, the reply ends by itself (FinishReason::kStopToken). A reply that max_tokens or a
+// stop text cuts short is a prefix of a text that the grammar allows.
 #pragma once
 
 #include <memory>
@@ -16,33 +16,33 @@
 
 namespace tern {
 
-// Immutable: one grammar may serve any number of replies at once, of any model, on any threads. What has been found out
-// about a grammar and a vocabulary is kept as long as both live, so make a grammar once and use it often.
+// Immutable: one grammar may serve any number of replies at once, of any model, on any threads. Results computed for a
+// grammar and a vocabulary are cached while both live, so make a grammar once and use it often.
 //
-// All functions refuse what they cannot hold a reply to, with kInvalidArgument for mistakes and kNotSupported for what
-// Tern does not do, each with the place: a JSON pointer, or a line and a column.
+// All functions reject what Tern cannot enforce: kInvalidArgument for mistakes, kNotSupported for features that Tern
+// does not have. The message names the place: a JSON pointer, or a line and a column.
 class Grammar {
  public:
-  // JSON documents that are valid by a JSON Schema (draft 2020-12). docs/grammar.md lists the keywords; any other is
-  // refused. Every document is valid, but not every valid one is possible: properties come in the schema's order, those
-  // that the schema does not name only where additionalProperties asks for them.
+  // JSON documents that are valid for a JSON Schema (draft 2020-12). docs/grammar.md lists the keywords; others are
+  // rejected. Every generated document is valid, but not every valid document can be generated: properties come in the
+  // schema's order, and unnamed properties are allowed only if additionalProperties asks for them.
   static Result<std::shared_ptr<const Grammar>> json_schema(std::string_view schema_json);
 
-  // What follows the mark with which a call of a tool begins: JSON that is valid by the schema, and the text `end`.
-  // White space may come before each.
+  // The text after the mark that begins a tool call: JSON that is valid for the schema, and the text `end`. White space
+  // may precede each.
   static Result<std::shared_ptr<const Grammar>> tool_call(std::string_view schema_json, std::string_view end);
 
   // Any JSON object.
   static Result<std::shared_ptr<const Grammar>> json_object();
 
-  // A grammar in llama.cpp's notation, GBNF: what `root` stands for. Left recursion is refused.
+  // A grammar in llama.cpp's notation, GBNF; `root` is the start symbol. Left recursion is rejected.
   static Result<std::shared_ptr<const Grammar>> gbnf(std::string_view text);
 
-  // Texts that match all of a regular expression, in the syntax of JavaScript's without look-around, back references
+  // Texts that match a regular expression as a whole. The syntax is JavaScript's without look-around, back references
   // and \b.
   static Result<std::shared_ptr<const Grammar>> regex(std::string_view pattern);
 
-  // Whether the whole text is one of the grammar's. Where that would take too long, it is not.
+  // True if the grammar allows the whole text; false if the check would take too long.
   bool matches(std::string_view text) const;
 
   ~Grammar();

@@ -1,4 +1,4 @@
-// How probable a model found a token, and what else it might have said.
+// Log probabilities of a token and its alternatives.
 #pragma once
 
 #include <vector>
@@ -12,10 +12,10 @@ struct TokenLogprob {
   float logprob = 0;  // natural logarithm; −infinity: impossible
 };
 
-// Of one place in a text: from the model's logits as they are, before biases, penalties and temperature.
+// The log probabilities at one position of a text, from the model's logits before biases, penalties and temperature.
 struct Logprobs {
-  float chosen = 0;               // of the token that was taken
-  std::vector<TokenLogprob> top;  // the most probable, best first; the lower id first on a tie
+  float chosen = 0;               // log probability of the chosen token
+  std::vector<TokenLogprob> top;  // the most probable tokens, best first; on a tie the lower id first
 };
 
 }  // namespace tern

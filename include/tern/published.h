@@ -1,4 +1,4 @@
-// The published models that Tern is known to run, by short names: what `tern models` lists and `-m NAME` takes.
+// The published models that Tern is known to run, with their short names for `tern models` and `-m NAME`.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,31 @@ struct PublishedModel {
   std::string_view name;          // "bonsai-1.7b"
   std::string_view hub_name;      // what hub_pull() takes: "OWNER/NAME:FILE", or "OWNER/NAME" for a directory
   std::string_view format;        // of most of the weights: "Q1_0"
-  std::string_view license;       // SPDX's name of it, or that of the model's page
-  std::string_view general_name;  // general.name in the file, and
-  std::string_view architecture;  // general.architecture: by these two a file is recognised
-  uint64_t file_bytes;            // as published; 0: no source gives it
-  uint64_t weight_bytes;          // of all tensors
+  std::string_view license;       // SPDX identifier, or the name on the model's page
+  std::string_view general_name;  // general.name in the file
+  std::string_view architecture;  // general.architecture; these two identify a file
+  uint64_t file_bytes;            // published size; 0: unknown
+  uint64_t weight_bytes;          // size of all tensors
   uint32_t n_layers;
-  uint32_t kv_width;         // of the keys of one token in one layer: KV heads × head size
-  SampleOptions sampling;    // what the makers recommend; used where the file itself says nothing
+  uint32_t kv_width;         // size of one token's keys in one layer: KV heads × head size
+  SampleOptions sampling;    // the makers' recommendation; used if the file itself has none
   std::string_view replica;  // the description of the file that the tests check these numbers against
 
-  // Bytes to download: those of the tensors where the file's are not known, which leaves out at most 16 MB of names.
+  // Bytes to download. If the file's size is unknown, the size of the tensors, which leaves out at most 16 MB of names.
   uint64_t download_bytes() const { return file_bytes > 0 ? file_bytes : weight_bytes; }
-  // Bytes that the weights and an f16 KV cache of so many tokens take. What is computed with comes on top: some MB.
+  // Bytes for the weights and an f16 KV cache of n_tokens. Computation buffers add some MB.
   uint64_t memory_bytes(uint32_t n_tokens) const {
     return weight_bytes + uint64_t{2} * sizeof(uint16_t) * n_layers * kv_width * n_tokens;
   }
 };
 
-// All of them, a family at a time, the small ones first.
+// All published models, grouped by family, small ones first.
 std::span<const PublishedModel> published_models();
 
-// The one with this short name, whatever the case of its letters; null where there is none.
+// The model with this short name, ignoring case; null if there is none.
 const PublishedModel* find_published_model(std::string_view name);
 
-// The one that a file with these keys is; null where none, or several that recommend different sampling, have them.
+// The model of a file with these keys; null if there is none, or if several match and recommend different sampling.
 const PublishedModel* find_published_file(std::string_view general_name, std::string_view architecture);
 
 }  // namespace tern

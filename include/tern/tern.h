@@ -1,4 +1,4 @@
-/* Tern for C, and for every language that can call C. Start here:
+/* Tern for C and for every language that can call C. Start here:
  *
  *   tern_engine* engine = NULL;
  *   tern_session* session = NULL;
@@ -21,23 +21,23 @@
  *     return fwrite(text, 1, n_bytes, (FILE*)user) == n_bytes;
  *   }
  *
- * Errors. A function that can fail returns a code, TERN_OK (0) if it did not. After a failure its last argument, unless
- * NULL, points to an error with a line of text, to be freed with tern_error_free; without a failure it is left alone. A
- * failure leaves all other output arguments untouched. No C++ exception leaves any function.
+ * Errors. A function that can fail returns a code; TERN_OK (0) means success. After a failure its last argument, unless
+ * NULL, points to an error with one line of text; free it with tern_error_free. All other output arguments stay
+ * unchanged. On success the error argument stays unchanged. No function throws a C++ exception.
  *
- * Memory. What a `T** out` argument receives belongs to the caller: handles are freed by their own function, everything
- * else by tern_free. Freeing NULL does nothing. A `const char*` that is returned, or found in a struct, belongs to the
- * handle; each declaration says how long it lives. Arguments are not kept after the call. Handles may be freed in any
- * order: a session keeps what it needs of its engine, and a generation what it needs of its session.
+ * Memory. The caller owns what a `T** out` argument receives: free handles with their own function, everything else
+ * with tern_free. Freeing NULL does nothing. A returned `const char*`, or one in a struct, belongs to the handle; each
+ * declaration states its lifetime. Arguments are not kept after the call. Handles may be freed in any order: a session
+ * keeps the parts of its engine alive that it needs, and a generation those of its session.
  *
- * Threads. Any function may be called on any thread. Calls on an engine and on what was made from it take turns by
- * themselves; different engines do not wait for each other; a step of a generation is one turn. Functions that do not
- * wait for a turn say so ("never waits"). Do not free a handle that another thread is using. Callbacks run on the
- * thread of the call that they were passed to; they may call anything, but must not free what that call uses.
+ * Threads. Any function may be called on any thread. Calls on an engine, and on handles made from it, are serialized
+ * by a lock for each engine; one step of a generation holds it once. Functions that do not wait for this lock say
+ * "never waits". Do not free a handle that another thread is using. Callbacks run on the thread of the call that they
+ * were passed to. They may call any function, but must not free handles that this call uses.
  *
  * Structs begin with their size, so that they can grow. Start with `T_init(&options, sizeof options)`, which sets the
- * size and the defaults; NULL options are the defaults. In a struct that a function fills in, set `size` to its sizeof.
- * A library older than the header refuses fields that it does not know, unless they are 0. Text is UTF-8. */
+ * size and the defaults; NULL options mean the defaults. If a function fills in a struct, set its `size` to its sizeof
+ * first. A library older than the header rejects fields that it does not know, unless they are 0. Text is UTF-8. */
 #ifndef TERN_TERN_H_
 #define TERN_TERN_H_
 
@@ -59,7 +59,7 @@ extern "C" {
 
 /* NOLINTBEGIN(modernize-use-using, readability-identifier-naming): names and typedefs are C's */
 
-/* The library's version; TERN_VERSION_STRING is the header's. Never waits; the text lives for ever. */
+/* The library's version; TERN_VERSION_STRING is the header's. Never waits; the text is static. */
 TERN_API const char* tern_version(void);
 
 /* Frees text and tokens that a function returned. Never waits. */
@@ -77,18 +77,19 @@ typedef enum tern_code {
   TERN_DEVICE_LOST = 6,      /* the GPU went away */
   TERN_IO = 7,               /* reading or writing failed, here or over the network */
   TERN_INTERRUPTED = 8,      /* a callback asked to stop */
-  TERN_INTERNAL = 9          /* a mistake of Tern's own */
+  TERN_INTERNAL = 9          /* a bug in Tern */
 } tern_code;
 
 typedef struct tern_error tern_error;
 
-/* What went wrong, where, and what to do, in one line; "" for NULL. Lives as long as the error. These never wait. */
+/* What went wrong, where, and what to do, in one line; "" for NULL. Valid as long as the error. These three functions
+ * never wait. */
 TERN_API const char* tern_error_message(const tern_error* error);
 TERN_API tern_code tern_error_code(const tern_error* error); /* TERN_OK for NULL */
 TERN_API void tern_error_free(tern_error* error);
 
-/* Warnings go to standard error unless there is a handler. `line` lives until the handler returns. The handler may be
- * called on any thread that is in a call, and on several at once. NULL restores standard error. Never waits. */
+/* Sets the handler of warnings; without one (NULL) they go to standard error. `line` is valid until the handler
+ * returns. The handler may run on any thread that is in a call, and on several at once. Never waits. */
 typedef void (*tern_on_warning)(void* user, const char* line);
 TERN_API void tern_set_warning_handler(tern_on_warning handler, void* user);
 
@@ -96,7 +97,7 @@ TERN_API void tern_set_warning_handler(tern_on_warning handler, void* user);
 
 typedef struct tern_engine tern_engine;
 
-/* What is being done, and how much of the total, in `unit`s. The texts live until the callback returns. */
+/* The current task, and how much of the total is done, in `unit`s. The texts are valid until the callback returns. */
 typedef void (*tern_on_progress)(void* user, const char* what, uint64_t done, uint64_t total, const char* unit);
 
 enum {
@@ -104,33 +105,32 @@ enum {
   TERN_BACKEND_CPU = 1,
   TERN_BACKEND_WEBGPU = 2,
   TERN_BACKEND_REF = 3,
-  TERN_BACKEND_BOTH = 4 /* the CPU and a GPU, each pass where it costs least by what `tern devices --calibrate` kept */
+  TERN_BACKEND_BOTH = 4 /* the CPU and a GPU, each pass where it costs least (see `tern devices --calibrate`) */
 };
 
-/* What AUTO chooses a device by, where `tern devices --calibrate` has measured what each costs. ENERGY: by speed where
- * joules cannot be counted. GPU, and all of them where nothing has been measured: a GPU where there is one. */
+/* How AUTO chooses a device, if `tern devices --calibrate` has measured the costs. ENERGY: by speed if joules cannot be
+ * counted. GPU: a GPU if there is one; this is also the rule if nothing has been measured. */
 enum { TERN_PREFER_SPEED = 0, TERN_PREFER_ENERGY = 1, TERN_PREFER_GPU = 2 };
 
-/* What the last matrix is read from: see HeadKind in options.h. */
+/* The format of the LM head, see HeadKind in options.h. */
 enum { TERN_HEAD_AUTO = 0, TERN_HEAD_FILE = 1, TERN_HEAD_Q8_0 = 2, TERN_HEAD_Q6_K = 3, TERN_HEAD_EXACT = 4 };
 
 typedef struct tern_load_options {
   size_t size;
   const char* model_path;       /* NULL or "": the model that comes with Tern */
-  const char* chat_template;    /* Jinja source, instead of the model's own; NULL or "": the model's */
-  const char* gpu_adapter;      /* part of its name, or its index; NULL or "": the first that can run */
-  const char* gpu_cache_dir;    /* compiled pipelines are kept there; NULL or "": the user's cache folder */
+  const char* chat_template;    /* Jinja source that replaces the model's own; NULL or "": the model's */
+  const char* gpu_adapter;      /* part of its name, or its index; NULL or "": the first that works */
+  const char* gpu_cache_dir;    /* for compiled pipelines; NULL or "": the user's cache folder */
   tern_on_progress on_progress; /* may be NULL */
-  void* user;                   /* given to it */
+  void* user;                   /* passed to on_progress */
   int32_t backend;              /* TERN_BACKEND_AUTO: the fastest that can run this model */
-  int32_t n_threads;            /* 0: one per CPU, which is also the most */
-  int32_t max_batch;            /* prompt tokens per step; 0: a good size */
+  int32_t n_threads;            /* 0: one per CPU, which is also the maximum */
+  int32_t max_batch;            /* prompt tokens per step; 0: chosen by Tern */
   int32_t head;                 /* TERN_HEAD_AUTO */
-  int32_t pin_threads;          /* 1: each on a CPU of its own */
-  int32_t prefer;               /* TERN_PREFER_SPEED: what AUTO goes by, where costs are kept */
-  /* For a GGUF file whose metadata is not to be taken as it is, see MetadataChanges in options.h: values to read
-   * instead
-   * ("KEY=TYPE:VALUE", with a TYPE of int, float, bool or str), and keys that Tern does not know and would refuse. */
+  int32_t pin_threads;          /* 1: bind each thread to its own CPU */
+  int32_t prefer;               /* TERN_PREFER_SPEED: what AUTO optimizes, if costs were measured */
+  /* Changes to a GGUF file's metadata, see MetadataChanges in options.h: values that replace the file's
+   * ("KEY=TYPE:VALUE", with a TYPE of int, float, bool or str), and keys to ignore that Tern would otherwise reject. */
   const char* const* overrides;
   size_t n_overrides;
   const char* const* ignored_keys;
@@ -140,27 +140,27 @@ typedef struct tern_load_options {
 /* Never waits. */
 TERN_API void tern_load_options_init(tern_load_options* options, size_t size);
 
-/* Loads a model, or fails with NOT_FOUND, CORRUPTION, NOT_SUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY or IO. Never
- * waits for a turn: there is no engine yet. */
+/* Loads a model. Errors: NOT_FOUND, CORRUPTION, NOT_SUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY, IO. Waits for no lock,
+ * since there is no engine yet. */
 TERN_API tern_code tern_engine_load(const tern_load_options* options, tern_engine** engine, tern_error** error);
 TERN_API void tern_engine_free(tern_engine* engine);
 
 typedef struct tern_model_info {
   size_t size;
-  const char* path; /* these live as long as the engine */
+  const char* path; /* all texts are valid as long as the engine */
   const char* name;
   const char* architecture; /* as in the file, "bitnet-b1.58" */
   const char* backend;      /* "cpu (AVX3_SPR, 2 threads)" */
   const char* head;         /* what the logits are computed from */
-  const char* gpu;          /* its name; "" if none computes */
+  const char* gpu;          /* the GPU's name; "" if none computes */
   uint64_t n_params;
   uint64_t file_bytes;
   uint64_t bytes_per_token;    /* weights read per decoded token */
-  uint64_t kv_bytes_per_token; /* of context */
+  uint64_t kv_bytes_per_token; /* KV cache bytes per token of context */
   int32_t n_vocab;
-  int32_t n_ctx; /* tokens of context that it was trained for */
+  int32_t n_ctx; /* trained context length, in tokens */
   int32_t n_layers;
-  int32_t n_threads;         /* that compute on the host; 0: a GPU computes */
+  int32_t n_threads;         /* threads that compute on the host; 0: a GPU computes */
   int32_t has_tokenizer;     /* 1 or 0 */
   int32_t has_chat_template; /* 1 or 0 */
 } tern_model_info;
@@ -171,29 +171,29 @@ TERN_API tern_code tern_engine_info(const tern_engine* engine, tern_model_info* 
 /* The path of the model that comes with Tern, or NOT_FOUND. Never waits. */
 TERN_API tern_code tern_default_model_path(char** path, tern_error** error);
 
-/* ---- text and tokens: NOT_SUPPORTED where the model has no tokenizer */
+/* ---- text and tokens. NOT_SUPPORTED: the model has no tokenizer */
 
 enum {
   TERN_ADD_BOS = 1,       /* tokenize: put the begin-of-sequence token first, if the model wants one */
-  TERN_SPECIAL_TOKENS = 2 /* tokenize: recognise control tokens in the text; detokenize: spell them out */
+  TERN_SPECIAL_TOKENS = 2 /* tokenize: recognize control tokens in the text; detokenize: spell them out */
 };
 
-/* `text` may hold any bytes. `*n_tokens` may become 0; `*tokens` is never NULL. */
+/* `text` may hold any bytes. `*n_tokens` may become 0; `*tokens` is not NULL even then. */
 TERN_API tern_code tern_tokenize(const tern_engine* engine, const char* text, size_t n_bytes, uint32_t flags,
                                  int32_t** tokens, size_t* n_tokens, tern_error** error);
 
-/* The bytes of the tokens, and a 0 after them that does not count; `n_bytes` may be NULL. May end inside a character if
- * the tokens do. Ids outside the vocabulary add nothing. */
+/* The bytes of the tokens, followed by a 0 that is not counted in `n_bytes`; `n_bytes` may be NULL. May end inside a
+ * character if the tokens do. Ids outside the vocabulary add nothing. */
 TERN_API tern_code tern_detokenize(const tern_engine* engine, const int32_t* tokens, size_t n_tokens, uint32_t flags,
                                    char** text, size_t* n_bytes, tern_error** error);
 
 /* The token with exactly this spelling, e.g. "<|eot_id|>", or -1. */
 TERN_API int32_t tern_find_token(const tern_engine* engine, const char* text);
 
-/* The token that begins texts, or -1. */
+/* The begin-of-sequence token, or -1. */
 TERN_API int32_t tern_bos_token(const tern_engine* engine);
 
-/* Tokens that end a reply. They live as long as the engine; tern_render_chat() may make them one more. */
+/* Tokens that end a reply. The array is valid as long as the engine; tern_render_chat() may add one more token. */
 TERN_API const int32_t* tern_stop_tokens(const tern_engine* engine, size_t* n_tokens);
 
 typedef struct tern_chat_message {
@@ -210,12 +210,12 @@ typedef struct tern_chat_options {
 /* Never waits. */
 TERN_API void tern_chat_options_init(tern_chat_options* options, size_t size);
 
-/* The conversation in the model's own template, ready for tern_tokenize with TERN_SPECIAL_TOKENS alone. NOT_SUPPORTED
- * where the model has none. `n_bytes` may be NULL. */
+/* Renders the conversation with the model's template, ready for tern_tokenize with only TERN_SPECIAL_TOKENS.
+ * NOT_SUPPORTED: the model has no template. `n_bytes` may be NULL. */
 TERN_API tern_code tern_render_chat(const tern_engine* engine, const tern_chat_message* messages, size_t n_messages,
                                     const tern_chat_options* options, char** text, size_t* n_bytes, tern_error** error);
 
-/* ---- sessions: a context, and what is in it */
+/* ---- sessions: a context and its KV cache */
 
 typedef struct tern_session tern_session;
 
@@ -223,10 +223,10 @@ enum { TERN_KV_F16 = 0, TERN_KV_F32 = 1, TERN_KV_Q8_0 = 2 };
 
 typedef struct tern_session_options {
   size_t size;
-  int32_t n_ctx;   /* tokens; 0: what the model was trained for, as far as memory allows */
+  int32_t n_ctx;   /* tokens; 0: the trained length, or as much of it as fits in memory */
   int32_t kv_type; /* TERN_KV_F16 */
-  /* A smaller model with the same tokenizer, whose guesses tern_generate_options.speculate checks; NULL: none. The
-   * session keeps what it needs of it, and its calls wait for turns of both engines. */
+  /* A smaller model with the same tokenizer that proposes the draft tokens for tern_generate_options.speculate; NULL:
+   * none. The session keeps the parts of it alive that it needs, and its calls wait for the locks of both engines. */
   const tern_engine* draft;
 } tern_session_options;
 
@@ -241,35 +241,35 @@ TERN_API int32_t tern_session_n_ctx(const tern_session* session);
 TERN_API int32_t tern_session_n_used(const tern_session* session); /* tokens in it */
 TERN_API void tern_session_reset(tern_session* session);           /* forgets them */
 
-/* Keeps the keys and values of the session's tokens in a file; a session without tokens writes none. */
+/* Saves the session's KV cache to a file; a session without tokens writes no file. */
 TERN_API tern_code tern_session_save_cache(tern_session* session, const char* path, tern_error** error);
 
-/* Takes them from there: the next prompt that begins like them is not computed again. What was in the session is
- * forgotten, whatever comes of it. `loaded`, unless NULL, becomes false where there is no such file, which is no
- * failure. INVALID_ARGUMENT: the file is of another model or of other settings, or is no such cache; CORRUPTION: it is
+/* Loads such a file: the next prompt with the same prefix is not computed again. The session's own tokens are forgotten
+ * even on an error. `loaded`, unless NULL, becomes false if the file does not exist, which is not an error.
+ * INVALID_ARGUMENT: the file is for another model or other settings, or is not a cache file; CORRUPTION: it is
  * damaged. */
 TERN_API tern_code tern_session_load_cache(tern_session* session, const char* path, bool* loaded, tern_error** error);
 
-/* The logits after tokens[first], tokens[first + 1], … of a text that begins with tokens[0], in rows of n_vocab floats:
- * (n_tokens - first) · n_vocab of them, and `n_floats` must be exactly that. Forgets what was in the session. A
- * failure may leave some rows written. */
+/* The logits after tokens[first], tokens[first + 1], … of a text that begins with tokens[0], as [n_tokens - first,
+ * n_vocab] floats; `n_floats` must be exactly (n_tokens - first) · n_vocab. Forgets the session's tokens. A failure may
+ * leave some rows written. */
 TERN_API tern_code tern_session_logits(tern_session* session, const int32_t* tokens, size_t n_tokens, size_t first,
                                        float* logits, size_t n_floats, tern_error** error);
 
-/* ---- grammars: what a reply may say, see grammar.h */
+/* ---- grammars: constraints on the text of a reply, see grammar.h */
 
 typedef struct tern_grammar tern_grammar;
 
 enum {
-  TERN_GRAMMAR_JSON_SCHEMA = 0, /* JSON that is valid by the schema `text` */
-  TERN_GRAMMAR_JSON_OBJECT = 1, /* any JSON object; there is no text */
+  TERN_GRAMMAR_JSON_SCHEMA = 0, /* JSON that is valid for the JSON Schema in `text` */
+  TERN_GRAMMAR_JSON_OBJECT = 1, /* any JSON object; `text` is not used */
   TERN_GRAMMAR_GBNF = 2,        /* a grammar in llama.cpp's notation */
-  TERN_GRAMMAR_REGEX = 3        /* a regular expression, from the first to the last character */
+  TERN_GRAMMAR_REGEX = 3        /* a regular expression that matches the whole reply */
 };
 
-/* INVALID_ARGUMENT or NOT_SUPPORTED, with the place, for what a reply cannot be held to. A grammar may be used by any
- * number of replies, of any engines; each keeps what it needs of it. Make it once and use it often. These never wait.
- */
+/* INVALID_ARGUMENT: a mistake in `text`; NOT_SUPPORTED: a feature that Tern cannot enforce. Both name the place. Any
+ * number of replies of any engines may use a grammar, and may outlive it. Make it once and use it often. Both functions
+ * never wait. */
 TERN_API tern_code tern_grammar_new(int32_t kind, const char* text, size_t n_bytes, tern_grammar** grammar,
                                     tern_error** error);
 TERN_API void tern_grammar_free(tern_grammar* grammar);
@@ -279,16 +279,16 @@ TERN_API void tern_grammar_free(tern_grammar* grammar);
 typedef struct tern_turn tern_turn;
 
 enum {
-  TERN_TOOLS_AUTO = 0,    /* the model decides; a call that it begins is held to the tool's parameters */
-  TERN_TOOLS_NONE = 1,    /* it is not told of them */
-  TERN_TOOLS_REQUIRED = 2 /* the reply is a call */
+  TERN_TOOLS_AUTO = 0,    /* the model decides; a call is constrained to the tool's parameters */
+  TERN_TOOLS_NONE = 1,    /* the prompt does not mention the tools */
+  TERN_TOOLS_REQUIRED = 2 /* the reply must be a call */
 };
 
 typedef struct tern_turn_options {
   size_t size;
-  const char* tools;     /* as in OpenAI's interface: a JSON list of {"type": "function", "function": {"name": …,
+  const char* tools;     /* as in OpenAI's API: a JSON list of {"type": "function", "function": {"name": …,
                             "description": …, "parameters": a JSON schema, "strict": …}}; NULL or "": none */
-  const char* tool_name; /* with REQUIRED: the only one that may be called; NULL or "": any */
+  const char* tool_name; /* with REQUIRED: the only tool that may be called; NULL or "": any */
   int32_t tool_choice;   /* TERN_TOOLS_AUTO */
   int32_t one_call;      /* 1: a reply has one call at most */
   int32_t think;         /* as in tern_chat_options */
@@ -298,28 +298,29 @@ typedef struct tern_turn_options {
 /* Never waits. */
 TERN_API void tern_turn_options_init(tern_turn_options* options, size_t size);
 
-/* A conversation that the model is to reply to. `messages` is a JSON list as in OpenAI's interface: {"role": …,
- * "content": …}, with "tool_calls" in the assistant's messages and the results of calls as {"role": "tool",
- * "tool_call_id": …, "content": …}. NOT_SUPPORTED where the model has no chat template, where its template has no
- * tools, or where a reply cannot be held to what a tool says; INVALID_ARGUMENT for what is wrong with the JSON. */
+/* Prepares the model's reply to a conversation. `messages` is a JSON list as in OpenAI's API: {"role": …, "content":
+ * …}, with "tool_calls" in the assistant's messages, and results of calls as {"role": "tool", "tool_call_id": …,
+ * "content": …}. NOT_SUPPORTED: the model has no chat template, its template has no tools, or a tool's parameters
+ * cannot be enforced; INVALID_ARGUMENT: what is wrong with the JSON. */
 TERN_API tern_code tern_turn_new(const tern_engine* engine, const char* messages, size_t n_bytes,
                                  const tern_turn_options* options, tern_turn** turn, tern_error** error);
 TERN_API void tern_turn_free(tern_turn* turn);
 
-/* What the model reads, ready for tern_tokenize with TERN_SPECIAL_TOKENS alone. Lives as long as the turn. `n_bytes`
- * may be NULL. Never waits. Generate with tern_generate_options.turn. */
+/* The prompt, ready for tern_tokenize with only TERN_SPECIAL_TOKENS. Valid as long as the turn. `n_bytes` may be NULL.
+ * Never waits. Pass the turn in tern_generate_options.turn when generating. */
 TERN_API const char* tern_turn_prompt(const tern_turn* turn, size_t* n_bytes);
 
-/* The reply, all of its text so far, as a message in JSON: {"role": "assistant", "content": a text or null, and where
- * there are any "reasoning_content" and "tool_calls"}. `finish`: why it ended; with NONE only what is certain counts. A
- * call that was cut off is content. `n_message` may be NULL. Never waits. */
+/* Parses a reply and returns it as a message in JSON: {"role": "assistant", "content": a text or null, and if there are
+ * any "reasoning_content" and "tool_calls"}. `text` is the whole reply so far. `finish`: why it ended; with NONE the
+ * message has only the parts that are certain. A call that was cut off is content. `n_message` may be NULL. Never
+ * waits. */
 TERN_API tern_code tern_turn_read(const tern_turn* turn, const char* text, size_t n_bytes, int32_t finish,
                                   char** message, size_t* n_message, tern_error** error);
 
 /* ---- generating */
 
 enum {
-  TERN_FINISH_NONE = 0, /* it goes on */
+  TERN_FINISH_NONE = 0, /* it has not ended */
   TERN_FINISH_STOP_TOKEN = 1,
   TERN_FINISH_STOP_STRING = 2,
   TERN_FINISH_MAX_TOKENS = 3,
@@ -327,10 +328,10 @@ enum {
   TERN_FINISH_CANCELLED = 5
 };
 
-/* For six numbers of sampling: as the model's makers recommend, and else as Tern has it. */
+/* For six sampling parameters: the model makers' recommendation, else Tern's default. */
 enum { TERN_RECOMMENDED = -2 };
 
-/* Added to a token's logit before anything else; -INFINITY: never this token. */
+/* Added to a token's logit before all other steps; -INFINITY: never this token. */
 typedef struct tern_logit_bias {
   int32_t token;
   float bias;
@@ -338,36 +339,37 @@ typedef struct tern_logit_bias {
 
 typedef struct tern_generate_options {
   size_t size;
-  const char* const* stop; /* texts that end it and are not part of it */
+  const char* const* stop; /* texts that end the reply and are not part of it */
   size_t n_stop;
   uint64_t seed;      /* same seed, same text */
   int32_t max_tokens; /* -1: until the model stops or the context is full */
   int32_t ignore_eos; /* 1: go on past the model's stop tokens */
-  /* All six are TERN_RECOMMENDED at first. Tern's own are 0.7, 1, 0, 1, 40, 64. */
+  /* These six are TERN_RECOMMENDED by default. Tern's own defaults are 0.7, 1, 0, 1, 40, 64. */
   float temperature;     /* 0: always the most probable token */
   float top_p;           /* keep the smallest set with this much probability; 1: all */
-  float min_p;           /* drop tokens less probable than this part of the best; 0: none */
+  float min_p;           /* drop tokens less probable than this fraction of the best; 0: none */
   float repeat_penalty;  /* 1: off */
   int32_t top_k;         /* keep this many of the most probable; 0: all */
   int32_t repeat_last_n; /* how many of the last tokens count as seen; -1: all */
-  /* Subtracted from the logits of the reply's own tokens: once, and as often as they occur. NAN, as they are at first:
-   * as recommended, else 0. */
+  /* Subtracted from the logits of tokens in the reply so far: once, and once for each occurrence. NAN (the default): as
+   * recommended, else 0. */
   float presence_penalty;
   float frequency_penalty;
   const tern_logit_bias* logit_bias; /* n_logit_bias of them */
   size_t n_logit_bias;
-  int32_t heal_prompt; /* 1: a prompt may end inside a word: go on with that */
-  /* At most so many tokens are guessed, from what the text repeats or by the session's draft model, and checked in one
-   * pass: the same text, sooner where guesses are right. 0: none. Nothing is guessed where a GPU computes. */
+  int32_t heal_prompt; /* 1: the prompt may end inside a word, which the reply continues */
+  /* Speculative decoding: the maximum number of draft tokens, from repetitions in the text or the session's draft
+   * model, that one pass checks. The text stays the same; it comes faster if drafts are right. 0: off. It is always off
+   * if a GPU computes. */
   int32_t speculate;
-  /* Where the context is full, go on with its first so many tokens and the later half of the others, instead of ending
-   * with CONTEXT_FULL; at most half of the context. -1: end. */
+  /* If the context is full, keep its first so many tokens and the later half of the others, and continue instead of
+   * ending with CONTEXT_FULL; at most half of the context. -1: end. */
   int32_t keep_past_context;
   int32_t reserved; /* 0 */
-  /* What the reply may say; NULL: anything. Nothing is guessed then, a prompt's last word stays as it is, and a reply
-   * that is complete ends with TERN_FINISH_STOP_TOKEN. */
+  /* The reply's constraint; NULL: none. A grammar turns off `speculate` and `heal_prompt`, and a complete reply ends
+   * with TERN_FINISH_STOP_TOKEN. */
   const tern_grammar* grammar;
-  const tern_turn* turn; /* whose prompt this is: the reply is held to its tools; NULL: none */
+  const tern_turn* turn; /* the turn of this prompt, whose tools constrain the reply; NULL: none */
 } tern_generate_options;
 
 /* Never waits. */
@@ -375,59 +377,59 @@ TERN_API void tern_generate_options_init(tern_generate_options* options, size_t 
 
 typedef struct tern_stats {
   size_t size;
-  int32_t finish;          /* TERN_FINISH_…; NONE until it is over */
-  int32_t n_prompt;        /* tokens of the prompt, of which */
-  int32_t n_reused;        /* … were in the session already */
-  int32_t n_generated;     /* tokens sampled, the stop token included */
+  int32_t finish;          /* TERN_FINISH_…; NONE until the reply has ended */
+  int32_t n_prompt;        /* prompt tokens */
+  int32_t n_reused;        /* prompt tokens that were still in the KV cache */
+  int32_t n_generated;     /* tokens sampled, including the stop token */
   double prompt_seconds;   /* until the first token */
-  double decode_seconds;   /* for those after it */
-  double load_seconds;     /* of the engine */
-  int32_t n_guessed;       /* guesses that were checked, of which */
-  int32_t n_guessed_right; /* … were what was sampled */
+  double decode_seconds;   /* for the tokens after the first */
+  double load_seconds;     /* to load the engine */
+  int32_t n_guessed;       /* draft tokens that were checked */
+  int32_t n_guessed_right; /* draft tokens that were accepted */
 } tern_stats;
 
-/* Called after each step, also of the prompt; then, and while there is no whole character yet, n_bytes is 0.
- * `text` is whole UTF-8 characters with a 0 after them, and lives until the callback returns. Returning false
- * ends the reply, which is not an error. */
+/* Called after each step, including prefill steps. n_bytes is 0 during prefill and while no character is complete.
+ * `text` is whole UTF-8 characters followed by a 0, valid until the callback returns. Returning false ends the reply,
+ * which is not an error. */
 typedef bool (*tern_on_text)(void* user, const char* text, size_t n_bytes);
 
-/* Continues `prompt`. What the session has already seen of it is not computed again, so a conversation is generated by
- * passing its whole history each time. on_text and stats may be NULL. Each step is a turn of its own, and on_text is
- * not part of one. */
+/* Continues `prompt`. A prefix that the session has already seen is not computed again, so pass the whole history each
+ * time to continue a conversation. on_text and stats may be NULL. Each step takes the engine's lock once; on_text is
+ * called without it. */
 TERN_API tern_code tern_generate(tern_session* session, const int32_t* prompt, size_t n_prompt,
                                  const tern_generate_options* options, tern_on_text on_text, void* user,
                                  tern_stats* stats, tern_error** error);
 
-/* A reply step by step. A session has one at a time: beginning another, and whatever else uses or resets the session,
- * cancels it. */
+/* A reply, step by step. A session has one generation at a time: beginning another, and any other use or reset of the
+ * session, cancels it. */
 typedef struct tern_generation tern_generation;
 
 typedef struct tern_step {
   size_t size;
-  const char* text; /* that is certain now: whole characters and a 0; lives until the next step or the free */
+  const char* text; /* new text: whole characters and a 0; valid until the next step or the free */
   size_t n_bytes;
-  int32_t token;  /* -1 while the prompt is being read, and where it is over */
-  int32_t finish; /* why it is over; TERN_FINISH_NONE while it goes on */
+  int32_t token;  /* -1 during prefill and after the end */
+  int32_t finish; /* why the reply ended; TERN_FINISH_NONE before the end */
 } tern_step;
 
 TERN_API tern_code tern_generation_begin(tern_session* session, const int32_t* prompt, size_t n_prompt,
                                          const tern_generate_options* options, tern_generation** generation,
                                          tern_error** error);
 
-/* One bounded piece of work: a batch of the prompt, or a token. After the end it does nothing; `finish` stays. */
+/* Does one bounded piece of work: a batch of the prompt, or one token. Does nothing after the end; `finish` stays. */
 TERN_API tern_code tern_generation_next(tern_generation* generation, tern_step* step, tern_error** error);
 
-/* Ends it: the next step reports TERN_FINISH_CANCELLED, unless it is over already. A step running on another thread is
- * completed first. Never waits. */
+/* Cancels the reply: the next step reports TERN_FINISH_CANCELLED, unless the reply has already ended. A step running on
+ * another thread is completed first. Never waits. */
 TERN_API void tern_generation_cancel(tern_generation* generation);
 
-/* So far. */
+/* Statistics so far. */
 TERN_API tern_code tern_generation_stats(const tern_generation* generation, tern_stats* stats, tern_error** error);
 TERN_API void tern_generation_free(tern_generation* generation);
 
 /* ---- downloading */
 
-/* As tern_on_progress; false gives up with INTERRUPTED, and what has arrived is kept. */
+/* Same as tern_on_progress, but returning false stops with INTERRUPTED and keeps the downloaded part. */
 typedef bool (*tern_on_download)(void* user, const char* what, uint64_t done, uint64_t total, const char* unit);
 
 typedef struct tern_pull_options {
@@ -436,16 +438,16 @@ typedef struct tern_pull_options {
   tern_on_download on_progress;
   void* user;
   int32_t offline;       /* 1: use the cache only */
-  int32_t prefer_cached; /* 1: ask the network only for what the cache lacks */
-  int32_t unchecked;     /* 1: download also what Tern cannot run; else what stands before the weights is read */
+  int32_t prefer_cached; /* 1: use the network only for files that are not in the cache */
+  int32_t unchecked;     /* 1: download even what Tern cannot run; 0: check the headers before the weights first */
   int32_t reserved;
 } tern_pull_options;
 
 /* Never waits. */
 TERN_API void tern_pull_options_init(tern_pull_options* options, size_t size);
 
-/* Makes sure that a model from Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE", or a name that `tern models` lists) is on
- * this machine, and returns its path. See hub_pull in hub.h. Never waits for a turn. */
+/* Downloads a model from Hugging Face ("OWNER/NAME", "OWNER/NAME:FILE", or a name that `tern models` lists) unless it
+ * is on this machine already, and returns its path. See hub_pull in hub.h. Waits for no engine's lock. */
 TERN_API tern_code tern_pull(const char* model, const tern_pull_options* options, char** path, tern_error** error);
 
 /* NOLINTEND(modernize-use-using, readability-identifier-naming) */

@@ -1,4 +1,4 @@
-// Text from files on a terminal.
+// Makes text from files safe to show on a terminal.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace tern {
 
-// `text` with everything visible that could act on a terminal unseen: control characters (C1 too, which start escape
-// sequences as ESC does), marks that turn the direction of writing, with which one name can look like another, and
-// bytes that are no UTF-8, as \u001b, \u009b, \u202e and \xff. Line feeds and tabs stay. JSON stays what it means.
-// Errors and names that Tern returns may hold what a model file or a hub says.
+// Returns `text` with everything escaped that could act on a terminal invisibly, as \u001b, \u009b, \u202e and \xff:
+// control characters (including C1, which start escape sequences as ESC does), marks that change the writing direction
+// and can disguise a name, and bytes that are not UTF-8. Line feeds and tabs stay. The meaning of JSON does not change.
+// Errors and names returned by Tern may contain text from a model file or a hub.
 std::string visible(std::string_view text);
 
 }  // namespace tern

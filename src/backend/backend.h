@@ -1,4 +1,4 @@
-// What a backend is: something that compiles a plan and then runs batches of tokens through it.
+// The backend interface: a backend compiles a plan and then runs batches of tokens through it.
 #pragma once
 
 #include <functional>
@@ -29,11 +29,11 @@ struct Slice {
   std::span<const TokenId> tokens;
   int first_pos = 0;
   WantLogits logits = WantLogits::kLast;
-  // Of each row of logits, only the n_best greatest (NaN aside), and whatever equals the least of these, will be
-  // looked at. A backend may leave −infinity for any other, and is free to ignore this. 0: all are wanted.
+  // Only the n_best largest logits of each row (NaN aside), and all that tie with the smallest of them, are read. A
+  // backend may set any other logit to −infinity, and may ignore this. 0: all logits are wanted.
   int n_best = 0;
-  // The sequence's blocks, in order, which cover first_pos + tokens.size() positions, and the most that it may have:
-  // some models turn the heads of long sequences otherwise (model/rope.h).
+  // The sequence's KV blocks, in order; they cover first_pos + tokens.size() positions. n_ctx is the most positions
+  // that the sequence may have: some models use other RoPE frequencies for long sequences (model/rope.h).
   std::span<const KvBlockId> blocks = {};
   int n_ctx = 0;
 
@@ -42,12 +42,12 @@ struct Slice {
   }
 };
 
-// What is computed together: 1 to max_slices() slices of different sequences, max_batch() tokens and max_logit_rows()
-// rows of logits at most.
+// The slices of one run: 1 to max_slices() slices of different sequences, with at most max_batch() tokens and
+// max_logit_rows() rows of logits in all.
 using Batch = std::span<const Slice>;
 
-// What a step wrote, for comparing backends: float rows (int8 blocks: as the floats that they stand for), or the int8
-// rows as floats with their scales and sums.
+// What a step wrote, for comparing backends: float rows (int8 blocks are dequantized), or the int8 rows as floats with
+// their scales and sums.
 struct StepOutput {
   const Step* step = nullptr;
   const Slot* slot = nullptr;
@@ -58,7 +58,7 @@ struct StepOutput {
 };
 using StepObserver = std::function<void(const StepOutput&)>;
 
-// How a device chooses tokens: as Sampler does (src/sample/sampler.h), without a repetition penalty.
+// How a device samples tokens: like Sampler (src/sample/sampler.h), but without a repetition penalty.
 struct DeviceSampling {
   float temperature = 0;  // 0: greedy, and `uniform` is not called
   int top_k = 0;
@@ -67,7 +67,7 @@ struct DeviceSampling {
   std::function<float()> uniform = {};  // [0, 1), one call per token drawn, in the order of the tokens
 };
 
-// Tokens that the device chooses, in order, for one sequence or for several.
+// Tokens sampled on the device, in order, for one sequence or for several.
 class TokenStream {
  public:
   virtual ~TokenStream() = default;
@@ -78,14 +78,14 @@ class TokenStream {
 // One kind of operation inside a decoded token: the same kernel for the same purpose, in all layers.
 struct OpTime {
   std::string name;    // what it computes: the step without its layer, "ffn_down"
-  std::string kernel;  // that computes it
+  std::string kernel;  // the kernel that computes it
   int dispatches = 0;
-  double seconds = 0;        // of all of them together, within a token
-  double alone_seconds = 0;  // of as many, where nothing else runs
-  uint64_t bytes = 0;        // that all of them have to move: weights, keys and values, activations
+  double seconds = 0;        // all dispatches together, within a token
+  double alone_seconds = 0;  // the same dispatches, with nothing else running
+  uint64_t bytes = 0;        // that all of them must move: weights, keys and values, activations
 };
 struct TokenTimes {
-  std::vector<OpTime> ops;  // in the order of the token
+  std::vector<OpTime> ops;  // in the order in which they run
   double seconds = 0;       // from one token to the next while tokens are generated
 };
 
@@ -102,80 +102,81 @@ class Executable {
 
   virtual int max_slices() const = 0;
 
-  // How many positions a block has in stores for sequences of at most n_ctx tokens; and a store of such blocks.
+  // Block size, in positions, for stores of sequences of at most n_ctx tokens.
   virtual int kv_block_tokens(int n_ctx) const = 0;
   virtual Result<std::unique_ptr<KvStore>> new_kv_store(int block_tokens, KvType type) const = 0;
 
-  // Runs the batch: writes keys and values at the slices' positions of `store`, which this executable made, and returns
-  // the wanted logits, [rows, n_vocab], slice after slice, valid until the next run. Positions before a slice's first
-  // have been run; what was there from it on is overwritten.
+  // Runs the batch: writes keys and values at the slices' positions of `store`, which must come from this executable's
+  // new_kv_store(). Returns the wanted logits, [rows, n_vocab], slice after slice; they are valid until the next run.
+  // The positions before a slice's first must have been run already; positions from there on are overwritten.
   virtual Result<std::span<const float>> run(KvStore& store, Batch batch) = 0;
 
-  // Tokens of up to so many sequences are going to be run together: what has to be tried or compiled for that had
-  // better be now.
+  // Announces that tokens of up to n_sequences sequences will be run together, so that the backend can compile and test
+  // what it needs for that now.
   virtual Result<void> expect(int /*n_sequences*/) { return {}; }
 
-  // Whether decode() may give a stream.
+  // True if decode() may return a stream.
   virtual bool decodes() const { return false; }
 
-  // Lets the device choose tokens for itself: the stream runs the only token of each slice, gives the tokens chosen
-  // after them, runs those at the next positions, and so on, for at most n_tokens (≥ 1) of each, for all of which there
-  // are blocks. `starts`: of different sequences, at most max_slices() and max_logit_rows(). `sampling`: how the tokens
-  // of each are chosen. The device may be some tokens ahead of the caller; what it has written past the tokens taken
-  // counts as never run. Other streams and batches may be run meanwhile: the stream then goes on where it was, and the
-  // tokens that were ahead are computed again. Null: this backend, or these options, need run() and a sampler.
+  // Starts decoding with sampling on the device. Each slice of `starts` has one token; the stream runs it, returns the
+  // token sampled after it, runs that at the next position, and so on, for at most n_tokens (≥ 1) per sequence. The
+  // slices' blocks must have room for all of them. `starts`: different sequences, at most max_slices() and
+  // max_logit_rows() of them. `sampling`: one entry per sequence. The device may run a few tokens ahead of the caller;
+  // positions past the tokens taken count as never run. Other streams and batches may run in between: the stream then
+  // continues from where it was and computes the tokens that were ahead again. Null: this backend does not support it,
+  // or not with these options; use run() and a sampler.
   virtual Result<std::unique_ptr<TokenStream>> decode(KvStore& /*store*/, Batch /*starts*/, int /*n_tokens*/,
                                                       std::span<const DeviceSampling> /*sampling*/) {
     return nullptr;
   }
 
-  // A sequence that is alone in a store of its own (kv_cache.h), with room for n_ctx tokens. kOutOfMemory.
+  // A cache for one sequence with a store of its own (kv_cache.h) and room for n_ctx tokens. kOutOfMemory.
   Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const;
-  // The slice's blocks are the cache's.
+  // Run and decode one sequence; the blocks are the cache's.
   Result<std::span<const float>> run(KvCache& cache, Slice slice);
   Result<std::unique_ptr<TokenStream>> decode(KvCache& cache, TokenId token, int pos, int n_tokens,
                                               const DeviceSampling& sampling);
 
   // For Engine and ModelInfo (include/tern/engine.h).
-  // What is read for the logits of a token instead of the plan's last matrix: "exact (int8 + F16)".
+  // What is read to compute a token's logits instead of the plan's last matrix: "exact (int8 + F16)".
   virtual std::optional<std::string> own_head() const { return {}; }
-  // What a decoded token reads beyond the bytes of the plan's matrices, of which there may be copies in another order
-  // or format. Below 0: less.
+  // Bytes that a decoded token reads beyond those of the plan's matrices, since a backend may read copies in another
+  // order or format. Negative if it reads less.
   virtual int64_t bytes_beyond_plan() const { return 0; }
   virtual std::optional<GpuStats> gpu_stats() const { return {}; }
   virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
   virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }
   virtual std::vector<DeviceShare> device_shares() const { return {}; }
 
-  // Measures a token of each slice, where there are blocks for `repeats` + 1 more, `repeats` times, and takes medians.
-  // kNotSupported where steps cannot be timed.
+  // Times the ops of one token of each slice `repeats` times and returns medians. The slices' blocks must have room for
+  // `repeats` + 1 more positions. kNotSupported where steps cannot be timed.
   virtual Result<TokenTimes> time_ops(KvStore& /*store*/, Batch /*tokens*/, int /*repeats*/) {
     return fail(ErrorCode::kNotSupported, "{} does not time single operations; use the webgpu backend", description());
   }
 
-  // Called after every step with what it wrote, scratch aside; empty switches it off. For tests and `tern validate`:
-  // slow.
+  // The observer is called after every step with what that step wrote, except scratch; an empty observer switches this
+  // off. For tests and `tern validate`: slow.
   virtual void observe(StepObserver observer) = 0;
 };
 
-// Whether the head's best logits are found with an int8 copy of it (Batch::n_best).
+// Use of an int8 copy of the head to find the best logits (Batch::n_best).
 enum class ExactHead {
   kNo,
-  kWherePays,  // where it can be made, and the head is large
-  kYes,        // kNotSupported where it cannot be made, kOutOfMemory
+  kWherePays,  // if the copy can be made and the head is large
+  kYes,        // kNotSupported if it cannot be made, kOutOfMemory
 };
 
 struct CompileOptions {
   int max_batch = 256;
-  // Where it is more: a GPU that reads prompts faster by so many tokens, and has the memory, may take up to so many.
+  // If larger than max_batch: a GPU that has the memory, and prefills faster this way, may take up to this many tokens.
   int most_batch = 0;
   int max_logit_rows = 16;
-  ExactHead exact_head = ExactHead::kNo;  // the cpu and webgpu backends
+  ExactHead exact_head = ExactHead::kNo;  // used by the cpu and webgpu backends
   GpuOptions gpu = {};
-  bool only_hardware_gpu = false;  // kNotFound where the adapter that would be used draws on the CPU
+  bool only_hardware_gpu = false;  // kNotFound if the chosen adapter is a software renderer
   OnProgress on_progress = {};
-  ThreadPool* pool = nullptr;   // to pack weights for a GPU on; null: the caller packs them alone
-  PhaseTimes* times = nullptr;  // told of phases while it compiles, not afterwards; may be null
+  ThreadPool* pool = nullptr;   // packs weights for a GPU; null: the calling thread packs them
+  PhaseTimes* times = nullptr;  // records phases of the compilation only; may be null
 
   void end_phase(std::string_view phase) const {
     if (times) times->end(phase);

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// A smaller head is little of a token's reading, and the copy is memory that the whole model would take.
+// A smaller head is a small part of what a token reads, and a copy is not worth its memory.
 constexpr uint64_t kWorthCopying = uint64_t{16} << 20;
 
 bool is_float(const Tensor& w) {

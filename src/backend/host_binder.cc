@@ -29,7 +29,7 @@ Result<std::unique_ptr<HostBinder>> HostBinder::create(const Plan& plan, int max
     const uint64_t values = rows * static_cast<uint64_t>(buffer.width);
     Memory memory;
     if (buffer.type == SlotType::kNormStats) {
-      // The host's steps norm whole rows: nothing is passed on.
+      // Nothing to allocate: the host's steps normalize whole rows.
     } else if (buffer.type == SlotType::kF32) {
       TRY(memory.values, HostMemory::allocate(values * sizeof(float), "the activations"));
     } else {
@@ -58,7 +58,7 @@ void HostBinder::begin(const HostKvStore& store, Batch batch) {
   }
   CHECK(n_tokens >= 1 && n_tokens <= static_cast<size_t>(max_batch_));
   CHECK(n_logit_rows <= static_cast<size_t>(max_logit_rows_));
-  blocks_.reserve(n_blocks);  // rows point into it
+  blocks_.reserve(n_blocks);  // kv_rows_ points into it
   for (const Slice& slice : batch) add(slice);
 }
 
@@ -172,7 +172,7 @@ ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {
 }
 
 ops::Attention HostBinder::bind(const step::Attention& s) const {
-  CHECK(!s.heads);  // as above: in the expanded plan they are steps
+  CHECK(!s.heads);  // in the expanded plan, heads are separate steps
   return {.q = floats(s.q),
           .rows = kv_rows_,
           .tiles = tiles_,
@@ -200,7 +200,7 @@ void HostBinder::report(const Step& step, const StepObserver& observer) const {
     if (!use.is_output()) continue;
     const Slot& slot = plan_.slot(use.slot);
     StepOutput output{.step = &step, .slot = &slot, .rows = rows(use.slot), .values = {}, .scales = {}, .sums = {}};
-    std::vector<float> integers;  // or the floats that blocks stand for
+    std::vector<float> integers;  // or the dequantized blocks
     if (slot.type == SlotType::kF32) {
       output.values = {floats(use.slot), elements(use.slot)};
     } else if (slot.type == SlotType::kInt8Blocks) {

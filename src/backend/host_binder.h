@@ -1,5 +1,5 @@
 // Gives a plan's slots addresses in host memory, and turns steps into op arguments (ops.h). Shared by the backends that
-// run on the host, so that neither spells out which slot goes where.
+// run on the host.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class HostBinder {
   // Allocates the plan's buffers. The plan must outlive the binder.
   static Result<std::unique_ptr<HostBinder>> create(const Plan& plan, int max_batch, int max_logit_rows);
 
-  // Sets what the following bind() calls refer to.
+  // Sets the store and the batch for the following bind() calls.
   void begin(const HostKvStore& store, Batch batch);
 
   int n_tokens() const { return static_cast<int>(tokens_.size()); }
@@ -63,7 +63,7 @@ class HostBinder {
         body);
   }
 
-  // Shows the observer every slot that `step` wrote.
+  // Calls the observer with every slot that `step` wrote.
   void report(const Step& step, const StepObserver& observer) const;
 
  private:
@@ -87,9 +87,9 @@ class HostBinder {
   std::vector<Memory> buffers_;
   std::vector<RopeTable> ropes_;  // of Config::ropes
   const HostKvStore* store_ = nullptr;
-  // The rows of the batch: what they are, and where they belong.
+  // The rows of the batch, and where each belongs.
   std::vector<TokenId> tokens_;
-  std::vector<std::byte*> blocks_;  // of all slices, one after the other
+  std::vector<std::byte*> blocks_;  // of all slices, concatenated
   std::vector<ops::KvRow> kv_rows_;
   std::vector<ops::RowTile> tiles_;
   std::vector<int> logit_rows_;

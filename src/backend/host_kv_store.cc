@@ -17,7 +17,7 @@ HostKvStore::HostKvStore(const Config& config, KvType type) : type_(type) {
                        .v_offset = static_cast<size_t>(block_bytes_ + bytes / 2)});
     block_bytes_ += bytes;
   }
-  blocks_.reserve(256);  // more than most conversations have: the token loop allocates nothing else
+  blocks_.reserve(256);  // more than most conversations have, so that the token loop allocates nothing else
 }
 
 Result<void> HostKvStore::allocate(KvBlockId block) {
@@ -25,8 +25,8 @@ Result<void> HostKvStore::allocate(KvBlockId block) {
   if (at >= blocks_.size()) blocks_.resize(at + 1);
   CHECK(blocks_[at].data() == nullptr);
   TRY(blocks_[at], HostMemory::allocate(block_bytes_, "the KV cache"));
-  // Long contexts are read from end to end for each token: addresses are looked up less often. Small blocks would take
-  // more memory than they need.
+  // Every token reads long contexts from end to end, and huge pages mean fewer TLB misses. Small blocks would only use
+  // more memory.
   if (block_bytes_ >= kHugePage) blocks_[at].advise_huge_pages();
   return {};
 }

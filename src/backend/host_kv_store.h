@@ -10,7 +10,7 @@
 
 namespace tern {
 
-// A block is one piece of memory: all layers one after the other, each [2][n_kv_heads, kKvBlock, head_dim].
+// A block is one piece of memory: the layers in order, each [2][n_kv_heads, kKvBlock, head_dim].
 class HostKvStore final : public KvStore {
  public:
   HostKvStore(const Config& config, KvType type);

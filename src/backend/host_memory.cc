@@ -11,7 +11,7 @@ namespace {
 #ifdef __linux__
 constexpr bool kHasHugePages = true;
 #else
-constexpr bool kHasHugePages = false;  // browsers cannot give a part of what they gave back
+constexpr bool kHasHugePages = false;  // in browsers a part of a mapping cannot be unmapped
 #endif
 
 std::unexpected<Error> refused(uint64_t bytes, const char* what) {
@@ -19,13 +19,13 @@ std::unexpected<Error> refused(uint64_t bytes, const char* what) {
               what, bytes / 1'000'000);
 }
 
-// Null: refused.
+// Null if the system refuses.
 std::byte* map(uint64_t bytes) {
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
-// From the beginning of a large page on, so that as much of it as can be lies in large pages.
+// Maps from a huge-page boundary on, so that as much as possible lies in huge pages.
 std::byte* map_from_huge_page(uint64_t bytes) {
   std::byte* const all = map(bytes + kHugePage);
   if (!all) return nullptr;
@@ -42,7 +42,7 @@ std::byte* map_from_huge_page(uint64_t bytes) {
 Result<HostMemory> HostMemory::allocate(uint64_t bytes, const char* what) {
   HostMemory memory;
   if (bytes == 0) return memory;
-  if (bytes > PTRDIFF_MAX - kHugePage) return refused(bytes, what);  // where sizes have 32 bits
+  if (bytes > PTRDIFF_MAX - kHugePage) return refused(bytes, what);  // possible where sizes have 32 bits
   memory.data_ = kHasHugePages && bytes >= kHugePage ? map_from_huge_page(bytes) : map(bytes);
   if (!memory.data_) return refused(bytes, what);
   memory.bytes_ = bytes;

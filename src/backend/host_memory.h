@@ -1,4 +1,4 @@
-// Memory of the backends that run on the host: zeroed, aligned, and taken from the system page by page as it is
+// Memory for the backends that run on the host: zeroed and aligned. The system provides its pages when they are first
 // touched.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace tern {
 
-// Of x86-64, and of ARM with pages of 4 KiB.
+// The huge-page size of x86-64, and of ARM with 4 KiB pages.
 inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
-// A zeroed region, page-aligned; from kHugePage on it begins with a large page, where the system has them. Untouched
-// pages cost no memory.
+// A zeroed, page-aligned region. From kHugePage bytes on, it starts at a huge-page boundary on systems with huge pages.
+// Untouched pages cost no memory.
 class HostMemory {
  public:
   HostMemory() = default;
@@ -28,7 +28,7 @@ class HostMemory {
   }
   ~HostMemory();
 
-  // Asks for large pages, where the system has them to give: fewer address look-ups for memory that is used in full.
+  // Asks the system for huge pages, if it has them: fewer TLB misses for memory that is used in full.
   void advise_huge_pages() const;
 
   std::byte* data() const { return data_; }

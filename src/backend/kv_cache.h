@@ -1,4 +1,4 @@
-// Keys and values of a sequence that is alone: for tools and tests, which have no need to share.
+// Keys and values of a single sequence: for tools and tests, which share no blocks.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// As many blocks of a store of its own as n_ctx tokens need.
+// Owns a store, and as many of its blocks as n_ctx tokens need.
 class KvCache {
  public:
   static Result<std::unique_ptr<KvCache>> create(std::unique_ptr<KvStore> store, int n_ctx);

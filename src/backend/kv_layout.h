@@ -1,4 +1,4 @@
-// How large keys and values are, and where those of one layer lie in a block of a host's store.
+// Sizes of keys and values, and the layout of one layer within a block of a host's store.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 
 namespace tern {
 
-// q8_0: int8 codes and, for so many of them, a scale in f16.
+// q8_0: int8 codes, with one f16 scale per this many codes.
 inline constexpr int kKvScaleGroup = 32;
-inline constexpr int kMostKvScales = 32;  // of a head: head_dim is 1,024 at most
+inline constexpr int kMostKvScales = 32;  // per head: head_dim is 1,024 at most
 constexpr size_t kv_scales_of(int head_dim) {
   return static_cast<size_t>((head_dim + kKvScaleGroup - 1) / kKvScaleGroup);
 }
 
-// Of one side (keys or values) of one head of one token.
+// Bytes of one side (keys or values) of one head of one token.
 constexpr uint64_t kv_head_bytes(int head_dim, KvType type) {
   const auto dim = static_cast<uint64_t>(head_dim);
   if (type == KvType::kQ8_0) return dim + 2 * kv_scales_of(head_dim);
   return dim * (type == KvType::kF16 ? 2 : 4);
 }
 
-// Keys and values of one layer, and of all, for `n_tokens` tokens.
+// Bytes of the keys and values of `n_tokens` tokens, for one layer and for all.
 inline uint64_t kv_layer_bytes(const Config& config, int layer, int n_tokens, KvType type) {
   return 2 * kv_head_bytes(config.head_dim, type) * static_cast<uint64_t>(config.layer(layer).n_kv_heads) *
          static_cast<uint64_t>(n_tokens);
@@ -33,15 +33,15 @@ inline uint64_t kv_bytes(const Config& config, int n_tokens, KvType type) {
   return bytes;
 }
 
-// Blocks that so many positions take.
+// The number of blocks that hold n_positions positions.
 constexpr int kv_blocks_for(int n_positions) { return (n_positions + kKvBlock - 1) / kKvBlock; }
 
 // The block of a row's sequence that holds position `pos`.
 inline std::byte* kv_block_of(const ops::KvRow& row, int pos) { return row.blocks[pos / kKvBlock]; }
 
-// Where value i of a head at position `pos` lies in a block's side: of the keys, a head's positions lie side by side,
-// [n_kv_heads, head_dim, kKvBlock], so that the scores of many need no sums across a vector; of the values its
-// dimensions do, [n_kv_heads, kKvBlock, head_dim].
+// Index of value i of a head at position `pos` within a block's side. Keys are stored [n_kv_heads, head_dim, kKvBlock]:
+// a head's positions lie side by side, so that many scores need no sums across a vector. Values are stored [n_kv_heads,
+// kKvBlock, head_dim].
 inline size_t kv_key_at(const ops::KvLayer& layer, int kv_head, int pos, int i) {
   return static_cast<size_t>(kv_head * layer.head_dim + i) * kKvBlock + static_cast<size_t>(pos % kKvBlock);
 }
@@ -49,7 +49,7 @@ inline size_t kv_value_at(const ops::KvLayer& layer, int kv_head, int pos, int i
   return static_cast<size_t>(kv_head * kKvBlock + pos % kKvBlock) * static_cast<size_t>(layer.head_dim) +
          static_cast<size_t>(i);
 }
-// The same of q8_0's scales, behind the side's codes, for dimension i.
+// The same for q8_0's scales, which follow the side's codes; i is the dimension.
 inline size_t kv_key_scale_at(const ops::KvLayer& layer, int kv_head, int pos, int i) {
   const size_t row =
       static_cast<size_t>(kv_head) * kv_scales_of(layer.head_dim) + static_cast<size_t>(i / kKvScaleGroup);
@@ -59,16 +59,16 @@ inline size_t kv_value_scale_at(const ops::KvLayer& layer, int kv_head, int pos,
   return static_cast<size_t>(kv_head * kKvBlock + pos % kKvBlock) * kv_scales_of(layer.head_dim) +
          static_cast<size_t>(i / kKvScaleGroup);
 }
-// q8_0: where the scales lie behind a side's codes, in bytes from the side's beginning: [place,
+// q8_0: offset of the scales from the start of the side, in bytes; they follow the codes as [place,
 // kv_scales_of(head_dim)].
 inline size_t kv_scale_offset(const ops::KvLayer& layer) {
   return static_cast<size_t>(layer.n_kv_heads) * kKvBlock * static_cast<size_t>(layer.head_dim);
 }
 
-// The scale of codes for numbers up to `most`: as f16, and its inverse. Codes are rounded to even, −127 … 127.
+// The f16 scale for codes of numbers up to `most`, and its inverse. Codes are rounded to even, −127 … 127.
 struct Q8Scale {
   uint16_t bits;
-  float inverse;  // 0 where the scale is
+  float inverse;  // 0 if the scale is 0
 };
 inline Q8Scale q8_scale(float most) {
   const uint16_t bits = f32_to_f16(most / 127.0f);

@@ -1,5 +1,5 @@
-// The arguments of every op that runs in host memory: what the plan's slots become once they have addresses. The
-// reference and the CPU backend take the same arguments, and the conform tests give them to both.
+// The arguments of every op that runs in host memory: the plan's slots, resolved to addresses. The reference and the
+// CPU backend take the same arguments, and the conform tests give them to both.
 //
 // Rows are dense: row r of an [n, width] array starts at r·width.
 #pragma once
@@ -46,7 +46,7 @@ struct MutableBlockRows {
   int32_t* sum;
 };
 
-// What a float linear layer reads: one of the two.
+// The input of a float linear layer: one of the two is set.
 struct FloatRows {
   const float* x = nullptr;  // [n, width]
   BlockRows blocks = {};
@@ -61,7 +61,7 @@ struct Embed {
 
 struct SelectRows {
   const float* in;            // [n, width]
-  std::span<const int> rows;  // of them
+  std::span<const int> rows;  // which rows of `in`
   int width;
   float* out;  // [rows.size(), width]
 };
@@ -139,15 +139,15 @@ struct Rope {
   RopePairs pairs;
 };
 
-// Where one layer's keys and values lie in a block of the store, kKvBlock positions: so many bytes from the block's
-// beginning, of type KvType, in the order that kv_layout.h gives.
+// Where one layer's keys and values lie in a block of the store (kKvBlock positions): byte offsets from the start of
+// the block. The order of the values is given in kv_layout.h.
 struct KvLayer {
   KvType type;
   int n_kv_heads, head_dim;
   size_t k_offset, v_offset;
 };
 
-// A row of a batch: the blocks of its sequence, and its position there.
+// A row of a batch: the blocks of its sequence, and its position in it.
 struct KvRow {
   std::byte* const* blocks;
   int pos;
@@ -171,10 +171,10 @@ struct Attention {
   std::span<const KvRow> rows;     // n; each sees positions 0 … pos of its sequence
   std::span<const RowTile> tiles;  // all rows, in order
   int n_heads;
-  int window;  // of the positions the last `window`; 0: all
+  int window;  // only the last `window` positions are seen; 0: all
   KvLayer cache;
   float* out;         // [n, n_heads, head_dim]
-  float softcap = 0;  // scores s become softcap · tanh(s / softcap); 0: as they are
+  float softcap = 0;  // scores s become softcap · tanh(s / softcap); 0: unchanged
 };
 
 struct GluMul {

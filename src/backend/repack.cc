@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// The one scale of a tensor whose decoded values are −s, 0 and s: 0 while only zeros have been seen.
+// The common scale of a tensor whose decoded values are −s, 0 and s; 0 while only zeros have been seen.
 Result<float> common_scale(const Tensor& w, std::span<const float> row, float scale) {
   for (const float value : row) {
     const float magnitude = std::abs(value);
@@ -27,7 +27,7 @@ Result<float> common_scale(const Tensor& w, std::span<const float> row, float sc
   return scale;
 }
 
-// Of all rows.
+// The scale of all rows.
 Result<float> scale_of(const Tensor& w) {
   const uint64_t stride = row_bytes(w.format, w.cols);
   std::vector<float> row(static_cast<size_t>(w.cols));
@@ -65,7 +65,7 @@ Result<Repacked> to_i2_s(const Tensor& w) {
   if (w.data.is_resident()) {
     out.bytes.resize(tensor_bytes(Format::kI2_S, w.rows, w.cols));
     TRY_STATUS(encode_rows(w, {0, w.rows}, out.bytes));
-    out.tensor.data = out.bytes;  // a vector keeps its bytes where they are when it is moved
+    out.tensor.data = out.bytes;  // moving a vector keeps the address of its bytes
     return out;
   }
   const auto make = [w](uint64_t first, uint64_t n, MutableBytes rows) {
@@ -77,7 +77,7 @@ Result<Repacked> to_i2_s(const Tensor& w) {
   return out;
 }
 
-// The same values, block by block: both formats have as many of them and one scale.
+// The same values, block by block: blocks of both formats have the same size and one scale each.
 Repacked to_two_bits(const Tensor& w, Format to) {
   const uint64_t in_bytes = row_bytes(w.format, w.cols);
   const uint64_t out_bytes = row_bytes(to, w.cols);
@@ -107,7 +107,7 @@ class Repacker {
   std::deque<Repacked> take() { return std::move(done_); }
 
  private:
-  std::deque<Repacked> done_;  // a deque: addresses stay
+  std::deque<Repacked> done_;  // a deque: addresses stay valid
 };
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace tern {
 
-// Angles are computed in double precision, so that positions in the thousands keep all the bits that a float cosine can
-// show.
+// Angles are computed in double precision, so that at positions in the thousands the float cosines are still exact to
+// the last bit.
 class RopeTable {
  public:
   RopeTable(const RopeParams& rope, int head_dim, int max_rows);
-  // Rows first_row and after of a sequence of at most n_ctx tokens.
+  // Fills n_rows rows from first_row on, for positions first_pos and after of a sequence of at most n_ctx tokens.
   void fill(int first_row, int n_rows, int first_pos, int n_ctx = 0);
   const float* cos() const { return cos_.data(); }  // [n_rows, head_dim / 2]
   const float* sin() const { return sin_.data(); }

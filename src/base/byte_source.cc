@@ -6,7 +6,7 @@ namespace tern {
 
 Result<MutableBytes> Scratch::take(uint64_t n) {
   if (n > capacity_) {
-    memory_.reset();  // first, so that the two never are there at once
+    memory_.reset();  // first, so that both never exist together
     capacity_ = 0;
     memory_.reset(n > SIZE_MAX / 2 ? nullptr : new (std::nothrow) std::byte[static_cast<size_t>(n)]);
     if (!memory_) return fail(ErrorCode::kOutOfMemory, "no memory for {} bytes to read into; close other programs", n);

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Byte i of row r is 16 · r + i. Notes which rows were made.
+// Byte i of row r is 16 · r + i. Records which rows were made.
 struct Counted {
   static constexpr uint64_t kRowBytes = 8, kRows = 5;
   std::string made;
@@ -40,7 +40,7 @@ TEST(MadeRows, MakesOnlyWhatIsRead) {
   counted.made.clear();
   bytes.resize(24);
   ASSERT_TRUE(rows.read(8, bytes));
-  EXPECT_EQ(counted.made, "1+3 ");  // whole rows at once
+  EXPECT_EQ(counted.made, "1+3 ");  // whole rows in one call
   bytes.resize(2);
   ASSERT_TRUE(rows.read(40, bytes));
   EXPECT_EQ(bytes[1], std::byte{0xEE});

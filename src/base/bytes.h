@@ -1,4 +1,4 @@
-// Byte views, and little-endian loads that do not care about alignment.
+// Byte views, and little-endian loads that need no alignment.
 #pragma once
 
 #include <bit>

@@ -6,7 +6,7 @@ namespace tern {
 
 std::string user_cache_folder() {
 #ifdef __EMSCRIPTEN__
-  return "";  // there are no folders, though HOME has a name
+  return "";  // a browser has no folders, although HOME is set
 #endif
   const auto absolute = [](const char* name) -> std::string {
     const char* path = std::getenv(name);

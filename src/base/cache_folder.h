@@ -1,12 +1,12 @@
-// Where things are kept between runs that can be made again.
+// The folder for data that is kept between runs and can be regenerated.
 #pragma once
 
 #include <string>
 
 namespace tern {
 
-// $XDG_CACHE_HOME/tern, or ~/.cache/tern; empty (nowhere) without either. As the XDG base directory specification has
-// it, a relative path counts as none. The folder need not exist.
+// $XDG_CACHE_HOME/tern, or ~/.cache/tern; empty if neither is set. Relative paths are ignored, as the XDG base
+// directory specification says. The folder may not exist.
 std::string user_cache_folder();
 
 }  // namespace tern

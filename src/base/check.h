@@ -1,4 +1,4 @@
-// CHECK and DCHECK: for our own bugs. Anything that comes from outside is a Result (base/result.h).
+// CHECK and DCHECK: for bugs in Tern itself. Errors from outside are a Result (base/result.h).
 #pragma once
 
 namespace tern {

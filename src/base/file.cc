@@ -76,7 +76,7 @@ class PieceFile final : public File {
 }  // namespace
 
 Result<std::unique_ptr<File>> open_file(const std::string& path, Access access) {
-  TRY(MappedFile mapped, MappedFile::open(path));  // mapping costs nothing, and finds all that can be wrong
+  TRY(MappedFile mapped, MappedFile::open(path));  // mapping is cheap and finds all errors
   if (access == Access::kResident) return std::make_unique<ResidentFile>(std::move(mapped));
   auto file = std::make_unique<PieceFile>(path, mapped.bytes().size());
   TRY_STATUS(file->open());

@@ -1,5 +1,5 @@
-// Files as the rest of Tern sees them: opened by path, in memory or read piece by piece. file.cc maps them; where there
-// is no file system to map from, another implementation of this header takes its place.
+// Files for the rest of Tern: opened by path, in memory or read piece by piece. file.cc maps them. Builds without a
+// file system have another implementation of this header.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace tern {
 
-// What is wanted of a file's bytes.
+// How a file's bytes will be used.
 enum class Access {
-  kResident,  // all of them lie in memory
-  kPieces,    // they can be read; on the host only as much as is being read lies in memory
+  kResident,  // all of them are in memory
+  kPieces,    // they can be read; on the host only the piece being read is in memory
 };
 
 class File : public ByteSource {
@@ -23,20 +23,20 @@ class File : public ByteSource {
   virtual const std::string& path() const = 0;
   const File* file() const final { return this; }
 
-  // Brings a resident file into memory, so that later reads neither wait for the disk nor fault. Tells how far it is.
-  // Else does nothing.
+  // Loads a resident file into memory, so that later reads neither wait for the disk nor fault. Reports progress. Does
+  // nothing for other files.
   virtual void populate([[maybe_unused]] const std::function<void(uint64_t done, uint64_t total)>& on_progress) const {}
 };
 
-// Errors: kNotFound; kIo where it cannot be read or is a directory; kCorruption where it is empty.
+// Errors: kNotFound; kIo: it cannot be read or is a directory; kCorruption: it is empty.
 Result<std::unique_ptr<File>> open_file(const std::string& path, Access access = Access::kResident);
 
-// Whether a resident file takes no memory of its own, because it is mapped: then nothing is saved by reading pieces.
+// True if a resident file is mapped and takes no memory of its own. Reading in pieces then saves nothing.
 bool maps_files();
 
 bool is_file(const std::string& path);
 bool is_directory(const std::string& path);
-// The names in it, in any order; none where it cannot be read.
+// The names in the directory, in any order; empty if it cannot be read.
 std::vector<std::string> list_directory(const std::string& path);
 
 }  // namespace tern

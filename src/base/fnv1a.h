@@ -1,4 +1,4 @@
-// FNV-1a, 64 bits: a short name for a text, the same on every machine. Who wants to can make two texts with one name.
+// FNV-1a, 64 bits: a short name for a text, the same on every machine. It is not secure: collisions are easy to make.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The files of one directory by their names: on the disk, or on a host where they are only looked at.
+// The files of one directory by name: on disk, or on a host where only their headers are read.
 #pragma once
 
 #include <memory>
@@ -19,13 +19,13 @@ class Folder {
   virtual const std::string& path() const = 0;  // for messages
   virtual std::vector<std::string> names() const = 0;
   virtual bool has(std::string_view name) const = 0;
-  // Errors as open_file's.
+  // Errors: those of open_file.
   virtual Result<std::unique_ptr<File>> open(std::string_view name, Access access = Access::kResident) const = 0;
-  // Whether all bytes of its files can be read. Else those of tensors are made up: they are good enough to make a model
-  // from, but nothing may be concluded from them, and reading many of them is a waste of time.
+  // True if all bytes of its files can be read. Otherwise tensor data is fake: good enough to build a model, but
+  // nothing may be derived from the values, and reading many of them wastes time.
   virtual bool has_weights() const = 0;
 
-  // Of a file in it, for messages.
+  // The path of a file in it, for messages.
   std::string path_of(std::string_view name) const;
 };
 

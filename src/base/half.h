@@ -25,7 +25,7 @@ constexpr uint16_t f32_to_f16(float f) {
   if (magnitude > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u);
   if (magnitude >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // ≥ 65520 rounds to infinity
   if (magnitude < 0x38800000u) {                                               // below 2^-14: subnormal
-    // Adding 0.5 puts the value's 2^-24 units at the bottom of the mantissa, rounded to nearest even by the FPU.
+    // Adding 0.5 moves the value's 2^-24 units to the bottom of the mantissa; the FPU rounds them to nearest even.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000u));
   }

@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Every one of the 65,536 halves survives the trip through float, NaN payloads aside.
+// Every one of the 65,536 halves survives the round trip through float, except NaN payloads.
 TEST(Half, EveryF16RoundTrips) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const float value = f16_to_f32(static_cast<uint16_t>(bits));
@@ -28,7 +28,7 @@ TEST(Half, KnownF16Values) {
   EXPECT_EQ(f32_to_f16(65519.0f), 0x7BFF);
   EXPECT_EQ(f32_to_f16(65520.0f), 0x7C00);
   EXPECT_EQ(f32_to_f16(-1e30f), 0xFC00);
-  EXPECT_EQ(f32_to_f16(0x1p-25f), 0x0000);  // half of the least subnormal: tie to even
+  EXPECT_EQ(f32_to_f16(0x1p-25f), 0x0000);  // half of the smallest subnormal: tie to even
   EXPECT_EQ(f32_to_f16(0x1.000002p-25f), 0x0001);
   EXPECT_EQ(f32_to_f16(1.0f + 0x1p-11f), 0x3C00);  // tie to even
   EXPECT_EQ(f32_to_f16(1.0f + 0x3p-11f), 0x3C02);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxDepth = 64;
 
-// Whether brackets nest too deep, by a scan that needs no memory.
+// True if brackets nest too deep. The scan needs no memory.
 bool nests_too_deep(std::string_view text) {
   size_t depth = 0;
   bool in_string = false;
@@ -34,7 +34,7 @@ struct NameTwice {
   std::string name;
 };
 
-// Parses, and throws NameTwice where an object has a name twice: the tree that the parser makes would hide it.
+// Parses, and throws NameTwice if an object has a duplicate name, which the parsed tree would hide.
 Json parse_with_unique_names(std::string_view text) {
   std::vector<std::unordered_set<std::string>> open_objects;
   const auto watch = [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {

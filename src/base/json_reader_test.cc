@@ -21,7 +21,7 @@ TEST(JsonReader, BoundsSizeAndDepth) {
 
 TEST(JsonReader, SeesANameThatIsThereTwice) {
   const std::string_view twice = R"({"a": {"x": 1}, "b": {"x": 2}, "a": 3})";
-  EXPECT_EQ(message_of(twice), "accepted");  // what a tokenizer.json does with it is the JSON library's business
+  EXPECT_EQ(message_of(twice), "accepted");  // the JSON library decides which one counts
   EXPECT_EQ(message_of(twice, {.unique_names = true}),
             "t.json: JSON with 'a' twice in one object, and it is unclear which one counts");
   EXPECT_EQ(message_of(R"([{"x": 1}, {"x": 2, "y": {"x": 3}}])", {.unique_names = true}), "accepted");

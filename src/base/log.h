@@ -1,4 +1,4 @@
-// Warnings for the person at the terminal. A library user may take them over.
+// Warnings for the user at the terminal. A program that uses the library can redirect them.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace tern {
 
 using WarningSink = void (*)(std::string_view line);
 
-// The default sink prints "tern: warning: LINE" to stderr. Passing nullptr brings it back.
+// The default sink prints "tern: warning: LINE" to stderr. Passing nullptr restores it.
 void set_warning_sink(WarningSink sink);
 void emit_warning(std::string_view line);
 

@@ -39,7 +39,7 @@ struct OpenFile {
   struct stat info;
 };
 
-// `flags` beside O_RDONLY.
+// `flags`: in addition to O_RDONLY.
 Result<OpenFile> open_for_reading(const std::string& path, int flags) {
   if (path == "-") return OpenFile{FileDescriptor(STDIN_FILENO, false), {}};
   OpenFile file{FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)), {}};
@@ -52,7 +52,7 @@ Result<OpenFile> open_for_reading(const std::string& path, int flags) {
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  TRY(OpenFile file, open_for_reading(path, O_NONBLOCK));  // a pipe without a writer must not wait for one
+  TRY(OpenFile file, open_for_reading(path, O_NONBLOCK));  // do not wait for a pipe's writer
   if (!S_ISREG(file.info.st_mode)) return fail(ErrorCode::kIo, "{}: not a regular file, so it cannot be mapped", path);
   const auto size = static_cast<size_t>(file.info.st_size);
   if (size == 0) return fail(ErrorCode::kCorruption, "{}: the file is empty; download or write it again", path);
@@ -78,14 +78,14 @@ void MappedFile::populate(const std::function<void(uint64_t, uint64_t)>& on_prog
   constexpr size_t kStep = size_t{32} << 20;
   auto* start = const_cast<std::byte*>(bytes_.data());
 #ifdef MADV_HUGEPAGE
-  // File systems that can then read pages of 2 MB: weights stream through memory, and a core looks up every page.
-  // Others do as before.
+  // Some file systems can then use pages of 2 MB. Weights stream through memory, so every page costs a lookup. Other
+  // file systems ignore this.
   ::madvise(start, bytes_.size(), MADV_HUGEPAGE);
 #endif
   for (size_t done = 0; done < bytes_.size();) {
     const size_t n = std::min(kStep, bytes_.size() - done);
 #ifdef MADV_POPULATE_READ
-    // Kernels before 5.14 do not know it; then pages arrive as they are touched.
+    // Kernels before 5.14 lack it; pages are then loaded when they are touched.
     if (::madvise(start + done, n, MADV_POPULATE_READ) != 0) ::madvise(start + done, n, MADV_WILLNEED);
 #else
     ::madvise(start + done, n, MADV_WILLNEED);

@@ -12,14 +12,14 @@ namespace tern {
 
 class MappedFile {
  public:
-  // Maps `path`. Errors: kNotFound; kIo where it cannot be read or is a directory; kCorruption where it is empty.
+  // Maps `path`. Errors: kNotFound; kIo: it cannot be read or is a directory; kCorruption: it is empty.
   static Result<MappedFile> open(const std::string& path);
 
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
-  // Brings the whole file into memory, so that later reads neither wait for the disk nor fault. Tells how far it is.
+  // Loads the whole file into memory, so that later reads neither wait for the disk nor fault. Reports progress.
   void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const;
 
   Bytes bytes() const { return bytes_; }
@@ -32,7 +32,8 @@ class MappedFile {
   Bytes bytes_;
 };
 
-// Reads all of `path` ("-" is standard input) into a string. Errors as MappedFile::open, but empty is fine.
+// Reads all of `path` ("-" is standard input) into a string. Errors: those of MappedFile::open, but an empty file is
+// fine.
 Result<std::string> read_text_file(const std::string& path);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Where the time of something long goes: seconds of each phase, in the order in which they began.
+// Times the phases of a long task: seconds of each phase, in the order in which they began.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace tern {
 
 class PhaseTimes {
  public:
-  // What has passed since the last phase ended, or since this was made, was `phase`. One that comes again adds up.
+  // Counts the time since the last end() (or the construction) as `phase`. Repeated phases add up.
   void end(std::string_view phase) {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - last_).count();

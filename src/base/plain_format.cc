@@ -41,7 +41,7 @@ Spec parse_spec(std::string_view text) {
   return spec;
 }
 
-// `sign` characters at the start stay in front of zeros.
+// Zero padding goes after the first `sign` characters.
 void append_padded(std::string& out, std::string text, const Spec& spec, bool is_number, size_t sign) {
   const auto width = static_cast<size_t>(spec.width);
   if (text.size() >= width) {
@@ -76,7 +76,7 @@ void append_integer(std::string& out, Integer value, const Spec& spec) {
   append_padded(out, std::move(text), spec, true, minus + prefix.size());
 }
 
-// The shortest digits that read back as the same number, or as many as asked for.
+// Writes the shortest digits that read back as the same number, or the requested precision.
 template <class Float>
 void append_float(std::string& out, Float value, const Spec& spec) {
   char text[400];

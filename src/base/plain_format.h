@@ -1,5 +1,4 @@
-// std::format's texts without std::format, for builds that are downloaded: its tables for floating-point numbers alone
-// are 100 kB there.
+// Replaces std::format in builds that users download: its floating-point tables alone take 100 kB there.
 #pragma once
 
 #include <format>
@@ -8,8 +7,8 @@
 
 namespace tern {
 
-// What messages need: {}, {N} and {:[[fill]align][#][0][width][.precision][type]} of numbers, characters and text,
-// without nested braces. `format` has been checked by the compiler (format_text.h); an argument of another kind is
+// Supports what messages need: {}, {N} and {:[[fill]align][#][0][width][.precision][type]} for numbers, characters and
+// text, without nested braces. The compiler has checked `format` (format_text.h). An argument of another type prints
 // "{?}".
 std::string plain_format(std::string_view format, std::format_args arguments);
 

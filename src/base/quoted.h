@@ -1,4 +1,4 @@
-// Names from files, made fit for a one-line message.
+// Makes names from files safe for a one-line message.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace tern {
 
-// 'text' with everything but printable ASCII written as \xNN, and cut after 80 characters: a hostile file must not be
-// able to move the cursor of somebody's terminal, or to fill the screen.
-// Called as tern::quoted() with a std::string: std::quoted() is found too where <iomanip> was included.
+// Returns 'text' with everything but printable ASCII written as \xNN, cut after 80 characters. A hostile file must not
+// move the cursor of a user's terminal or fill the screen.
+// Call it as tern::quoted() with a std::string: std::quoted() is also visible if <iomanip> is included.
 std::string quoted(std::string_view text);
 
 }  // namespace tern

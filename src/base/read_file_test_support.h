@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// Empty where there is no file. Many bytes at a time: byte by byte takes seconds under sanitizers.
+// Returns "" if there is no file. Reads in large chunks: byte by byte takes seconds under sanitizers.
 inline std::string file_bytes(const std::string& path) {
   std::ostringstream bytes;
   bytes << std::ifstream(path, std::ios::binary).rdbuf();

@@ -1,4 +1,4 @@
-// Helpers around Result<T>: making errors and passing them on.
+// Helpers for Result<T>: creating errors and passing them on.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// `return fail(ErrorCode::kCorruption, "{}: bad magic", path);`
+// Usage: `return fail(ErrorCode::kCorruption, "{}: bad magic", path);`
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::format_string<Args...> format, Args&&... args) {
   return std::unexpected(Error{code, format_text(format, std::forward<Args>(args)...)});

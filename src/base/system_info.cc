@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// The value of the first line "key : value"; empty where there is none.
+// The value of the first line "key : value"; empty if there is none.
 std::string_view value_of(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -31,7 +31,7 @@ std::string_view value_of(std::string_view text, std::string_view key) {
   return {};
 }
 
-// "16384 kB" in bytes.
+// Converts "16384 kB" to bytes.
 uint64_t kilobytes(std::string_view text) {
   uint64_t n = 0;
   std::from_chars(text.data(), text.data() + text.size(), n);

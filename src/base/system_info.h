@@ -1,4 +1,4 @@
-// What the operating system says of this machine.
+// What the operating system reports about this machine.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,23 @@
 namespace tern {
 
 struct CpuInfo {
-  std::string name;                   // "Intel(R) Xeon(R) Processor"; empty where unknown
-  std::vector<std::string> features;  // as the kernel spells them: "avx2", "asimddp"
+  std::string name;                   // "Intel(R) Xeon(R) Processor"; empty if unknown
+  std::vector<std::string> features;  // the operating system kernel's names: "avx2", "asimddp"
 
   bool has(std::string_view feature) const;
 };
 
 struct MemoryInfo {
-  uint64_t total_bytes = 0;  // 0 where unknown
+  uint64_t total_bytes = 0;  // 0 if unknown
   uint64_t available_bytes = 0;
 };
 
-// From the text of /proc/cpuinfo and /proc/meminfo.
+// Parse the text of /proc/cpuinfo and /proc/meminfo.
 CpuInfo parse_cpu_info(std::string_view text);
 MemoryInfo parse_memory_info(std::string_view text);
 
-// Empty on systems without /proc. In a browser, memory is what the module may grow to and what of that it has not yet.
+// Empty on systems without /proc. In a browser, total memory is the module's maximum, and available memory is what is
+// left of it.
 CpuInfo read_cpu_info();
 MemoryInfo read_memory_info();
 

@@ -12,8 +12,8 @@
 namespace tern {
 namespace {
 
-// A browser has as many threads ready as it has CPUs. One more would start only when the caller returns to the page,
-// and the caller waits for it; in a build without threads the caller is alone.
+// A browser keeps one thread per CPU ready. Another one would start only after the caller returns to the page, while
+// the caller waits for it. A build without threads has only the caller.
 int can_start(int n_threads) {
 #ifdef __EMSCRIPTEN__
   return std::min(n_threads, ThreadPool::available_cpus());
@@ -33,7 +33,7 @@ class BoundWhileItLives {
 
 #else
 
-// Empty where the system does not say: more CPUs than cpu_set_t has bits.
+// Empty if the system does not report them: more CPUs than cpu_set_t has bits.
 std::vector<int> allowed_cpus() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -45,8 +45,7 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-// Binds the calling thread. A CPU that was taken from the process meanwhile is refused, and the thread runs where it
-// may.
+// Binds the calling thread. If the process has lost this CPU, the call fails and the thread stays unbound.
 void bind_to(int cpu) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -54,7 +53,7 @@ void bind_to(int cpu) {
   sched_setaffinity(0, sizeof(mask), &mask);
 }
 
-// For a thread that is not ours.
+// Binds a thread that the pool does not own, for the lifetime of this object.
 class BoundWhileItLives {
  public:
   explicit BoundWhileItLives(int cpu) {
@@ -85,7 +84,7 @@ ThreadPool::ThreadPool(const Options& options) {
   try {
     for (; n_threads_ < wanted; ++n_threads_)
       threads_.emplace_back([this, worker = n_threads_] { worker_loop(worker); });
-  } catch (const std::system_error&) {  // a limit on the threads of a user or a container
+  } catch (const std::system_error&) {  // a limit on threads of a user or container
   }
 }
 
@@ -105,7 +104,7 @@ void ThreadPool::worker_loop(int worker) {
     seen = start_.wait_while(seen);
     if (stopping_.load(std::memory_order_relaxed)) return;
     if (!gate_.add_one_where(kOpen)) continue;
-    // Who was late for a run and came in for the next is woken for that one once more.
+    // A worker that was late for one run and joined the next is woken again for the latter; it must not run it twice.
     if (run_ != last_run) {
       last_run = run_;
       task_.invoke(task_.context, worker);
@@ -126,7 +125,7 @@ void ThreadPool::run_erased(Task task, Wait wait) {
   start_.add(1);
   task.invoke(task.context, 0);
   if (wait == Wait::kForAll) finished_.wait_for(static_cast<uint32_t>(n_threads_ - 1));
-  gate_.add(kOpen);  // 2^31 twice: the bit is clear
+  gate_.add(kOpen);  // adding 2^31 again clears the bit
   gate_.wait_for(0);
 }
 

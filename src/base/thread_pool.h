@@ -1,8 +1,8 @@
 // A persistent team of threads that runs one function on all of them.
 //
-// A token is hundreds of short phases, so a phase must not cost a lock, an allocation or a system call: threads that
-// wait spin for a short while and only then sleep (wait_counter.h). The sleep matters where there are more threads than
-// free cores; there the thread that others wait for needs the core that a spinning thread would burn.
+// A token takes hundreds of short phases, so a phase must not cost a lock, an allocation or a system call. Waiting
+// threads spin briefly and only then sleep (wait_counter.h). Sleeping matters if there are more threads than free
+// cores: a spinning thread would occupy the core that the thread it waits for needs.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace tern {
 class ThreadPool {
  public:
   struct Options {
-    int n_threads = 1;  // ≥ 1, the calling thread among them
-    // Binds worker i to the i-th CPU that the process may use (to the first again after the last). The caller of run is
-    // bound only while it runs, and gets back what it had. Not in a browser.
+    int n_threads = 1;  // ≥ 1, including the calling thread
+    // Binds worker i to the i-th CPU that the process may use (wrapping around). The caller of run is bound only during
+    // the run and gets its old binding back. Ignored in a browser.
     bool pin = false;
   };
 
-  // ThreadPool(1) starts no thread. In a browser there are at most available_cpus(). Where the system starts no more
-  // threads the pool has fewer.
+  // ThreadPool(1) starts no thread. In a browser there are at most available_cpus(). If the system refuses to start
+  // more threads, the pool is smaller.
   explicit ThreadPool(int n_threads) : ThreadPool(Options{.n_threads = n_threads}) {}
   explicit ThreadPool(const Options& options);
   ~ThreadPool();
@@ -37,23 +37,23 @@ class ThreadPool {
 
   int size() const { return n_threads_; }
 
-  // Calls body(worker) once for each worker in [0, size()); worker 0 is the caller. Returns when all have returned.
-  // Not reentrant: one run at a time, and body must not call run.
+  // Calls body(worker) once for each worker in [0, size()); worker 0 is the caller. Returns when all are done. Not
+  // reentrant: one run at a time, and body must not call run.
   template <class Body>
   void run(Body&& body) {
     run_erased(Task::of(body), Wait::kForAll);
   }
 
-  // Calls body(0), and meanwhile body(worker) for every other worker that gets a CPU: perhaps none, none twice. Returns
-  // when all that came have left. Whatever has to be done is done by those who are there, so a thread that the system
-  // does not run holds nobody up. Otherwise as run.
+  // Calls body(0), and meanwhile body(worker) for each other worker that gets a CPU in time: possibly none, and each at
+  // most once. Returns when all that started are done. The workers that run must do all the work, so a thread that is
+  // not scheduled delays nothing. Otherwise like run.
   template <class Body>
   void run_with_available(Body&& body) {
     run_erased(Task::of(body), Wait::kForAvailable);
   }
 
-  // Calls body(first, count) with ranges of `at_once`, the last perhaps of fewer, that cover [0, n) once: whoever comes
-  // first has the next one. Returns when all are done. Otherwise as run_with_available.
+  // Covers [0, n) once with calls of body(first, count). Each range has `at_once` items, the last perhaps fewer; the
+  // next free worker takes the next range. Returns when all are done. Otherwise like run_with_available.
   template <class Body>
   void share_out(size_t n, size_t at_once, Body&& body) {
     std::atomic<size_t> next = 0;
@@ -64,15 +64,15 @@ class ThreadPool {
     });
   }
 
-  // Inside run, not inside run_with_available: waits until every worker has called barrier() as often as this one.
-  // Writes before it are visible after it.
+  // Waits until every worker has called barrier() equally often. Only inside run, not inside run_with_available. Writes
+  // before it are visible after it.
   void barrier();
 
   // The number of CPUs that this process may use; 1 in a browser without threads.
   static int available_cpus();
 
-  // The same for a pool that is gone before another begins, while a model is loaded. 1 in a browser: threads that ended
-  // are ready again only when the caller has returned to the page, and the pool that computes would lack them.
+  // Number of threads for a pool that ends before the next one starts, used while a model is loaded. 1 in a browser:
+  // ended threads become available only after the caller returns to the page, so the compute pool would lack them.
   static int passing_cpus();
 
  private:
@@ -91,18 +91,18 @@ class ThreadPool {
   void worker_loop(int worker);
   void pin_worker(int worker) const;
 
-  // Of gate_: workers may come in. The other bits count those inside.
+  // Bit of gate_: workers may enter. The other bits count the workers inside.
   static constexpr uint32_t kOpen = 1u << 31;
 
   int n_threads_ = 1;
-  std::vector<int> cpus_;  // to bind workers to; empty: they are not bound
-  WaitCounter start_;      // advanced once per run, and to stop
+  std::vector<int> cpus_;  // to bind workers to; empty: no binding
+  WaitCounter start_;      // incremented for each run, and to stop
   WaitCounter gate_;
-  WaitCounter finished_;  // workers other than 0 that have run the task
-  WaitCounter barrier_;   // advanced when the last worker arrives
+  WaitCounter finished_;  // number of workers other than 0 that ran the task
+  WaitCounter barrier_;   // incremented when the last worker arrives
   alignas(64) std::atomic<int> arrived_ = 0;
   std::atomic<bool> stopping_ = false;
-  // Of this run; read only inside the gate.
+  // The current run; read only inside the gate.
   Task task_;
   uint32_t run_ = 0;
   std::vector<std::jthread> threads_;

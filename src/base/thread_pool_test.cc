@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Each phase reads what all workers wrote in the one before; a barrier that lets a worker through early breaks the
+// Each phase reads what all workers wrote in the previous one. A barrier that lets a worker through early breaks the
 // sums.
 TEST(ThreadPool, BarrierSeparatesPhases) {
   for (const int n : {1, 2, 3, 8, 33}) {
@@ -55,7 +55,7 @@ TEST(WaitCounter, WakesWhoSleeps) {
     if (worker == 1) {
       seen = counter.wait_while(0);
     } else {
-      std::this_thread::sleep_for(20ms);  // long past the spinning
+      std::this_thread::sleep_for(20ms);  // much longer than the spinning
       counter.add(7);
     }
   });
@@ -93,7 +93,7 @@ TEST(ThreadPool, StartsAndStopsWithoutRunning) {
   EXPECT_GE(ThreadPool::available_cpus(), 1);
 }
 
-// Runs of both kinds in turns, so that workers come late into either. Whatever they wrote is there after the run.
+// Alternates both kinds of runs, so that workers arrive late in either. All their writes are visible after the run.
 TEST(ThreadPool, ComersRunAtMostOnceAndAreGoneAfterwards) {
   ThreadPool pool(5);
   const int n = pool.size();
@@ -106,7 +106,7 @@ TEST(ThreadPool, ComersRunAtMostOnceAndAreGoneAfterwards) {
       if (worker > 0) ++n_comers;
       while (waits_for_one && n_comers == 0) std::this_thread::yield();
       for (int i = next++; i < 64; i = next++) ++claimed[i];
-      if (worker > 0 && waits_for_one) std::this_thread::sleep_for(1ms);  // the caller is done long before
+      if (worker > 0 && waits_for_one) std::this_thread::sleep_for(1ms);  // the caller is done much earlier
       ++calls[worker];
     });
     ASSERT_EQ(claimed, std::vector<int>(64, 1));
@@ -162,7 +162,7 @@ TEST(ThreadPool, SharesOutEachPieceOnce) {
 
 TEST(ThreadPool, PinsWorkersAndGivesTheCallerItsCpusBack) {
   const std::vector<int> before = cpus_of_this_thread();
-  const int n = static_cast<int>(before.size()) + 1;  // one more than there are CPUs
+  const int n = static_cast<int>(before.size()) + 1;  // one more than the number of CPUs
   ThreadPool pool({.n_threads = n, .pin = true});
   EXPECT_EQ(cpus_of_this_thread(), before);
   std::vector<std::vector<int>> cpus(n);

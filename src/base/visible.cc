@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// The bytes of the UTF-8 character that `text` begins with, as far as its first byte says; 1 where it is none.
+// Length in bytes of the UTF-8 character at the start of `text`, judged by its first byte; 1 if invalid.
 size_t character_length(std::string_view text) {
   const auto first = static_cast<uint8_t>(text[0]);
   const size_t n = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 1;

@@ -17,7 +17,7 @@ TEST(Visible, ShowsWhatWouldActUnseen) {
   EXPECT_EQ(visible("\u0080\u009b2J\u009f"), "\\u0080\\u009b2J\\u009f");
   EXPECT_EQ(visible("x\u202egpj.exe\u202c"), "x\\u202egpj.exe\\u202c");
   EXPECT_EQ(visible("\u061c\u200e\u200f\u202a\u2066\u2069"), "\\u061c\\u200e\\u200f\\u202a\\u2066\\u2069");
-  EXPECT_EQ(visible("\u200d\u2065\u206a"), "\u200d\u2065\u206a");  // their neighbours
+  EXPECT_EQ(visible("\u200d\u2065\u206a"), "\u200d\u2065\u206a");  // the code points beside them
   EXPECT_EQ(visible(std::string_view("\0", 1)), "\\u0000");
 }
 

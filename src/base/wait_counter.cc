@@ -12,7 +12,7 @@ inline void pause_cpu() {
 }
 
 // About 20–50 µs on current cores: longer than the imbalance of a matvec's last rows, shorter than a scheduler tick.
-// WebAssembly has no pause, so a spin is several times shorter there.
+// WebAssembly has no pause instruction, so a spin is several times shorter there.
 #ifdef __EMSCRIPTEN__
 constexpr int kSpins = 10'000;
 #else
@@ -21,7 +21,8 @@ constexpr int kSpins = 1000;
 
 #ifdef __EMSCRIPTEN_PTHREADS__
 
-// Of the library, Emscripten's has no wait of its own and polls. Not on a page's main thread, which may not sleep.
+// Emscripten's std::atomic::wait polls, so use WebAssembly's own wait. Not for a page's main thread, which may not
+// sleep.
 void sleep_while(std::atomic<uint32_t>& value, uint32_t seen) {
   constexpr int64_t kForever = -1;
   __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&value), static_cast<int>(seen), kForever);

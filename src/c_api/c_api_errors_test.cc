@@ -1,4 +1,4 @@
-// What the C functions refuse, and how they say so.
+// Arguments that the C functions reject, and the errors that they report.
 #include <cstddef>
 #include <new>
 #include <stdexcept>
@@ -59,7 +59,7 @@ TEST_F(CApi, FieldsOutOfRangeAreRefused) {
   }
 }
 
-// Nothing is downloaded: the cache is empty and the network is not asked.
+// Downloads nothing: the cache is empty and the network is not used.
 TEST_F(CApi, PullKnowsPublishedModelsByTheirShortNames) {
   const std::string cache = testing::TempDir() + "c_api_empty_cache";
   const auto pull = [&](const char* model, void (*change)(tern_pull_options&)) {
@@ -83,7 +83,7 @@ TEST_F(CApi, PullKnowsPublishedModelsByTheirShortNames) {
   EXPECT_EQ(bad.message, "tern_pull_options.unchecked is 2, but can be 0 or 1");
 }
 
-// What a caller that was compiled with a later header would pass.
+// Options of a caller compiled with a later header.
 struct LaterOptions {
   tern_session_options known;
   uint64_t added;
@@ -107,11 +107,11 @@ TEST_F(CApi, LaterStructsAreTakenAsFarAsTheyAreUnderstood) {
   EXPECT_NE(outcome.message.find("does not know"), std::string::npos) << outcome.message;
 }
 
-// What a caller that was compiled with an earlier header passes, and has room for.
+// Options and output structs of a caller compiled with an earlier header.
 TEST_F(CApi, EarlierStructsHaveDefaultsForWhatTheyLack) {
   tern_generate_options options = greedy(6);
   options.size = offsetof(tern_generate_options, speculate);
-  options.speculate = -1;  // not theirs
+  options.speculate = -1;  // beyond the caller's struct
   options.keep_past_context = -7;
   const auto session = new_session();
   const auto prompt = tokens_of("Once");
@@ -177,7 +177,7 @@ TEST_F(CApi, MetadataIsOverridden) {
   EXPECT_NE(ignored.message.find("cannot be ignored"), std::string::npos) << ignored.message;
 }
 
-// A program that was compiled before there were overrides has no such fields: what lies behind its struct is not read.
+// A program compiled before `overrides` existed has a shorter struct: the bytes after it must not be read.
 TEST_F(CApi, LoadOptionsOfTheFirstVersion) {
   tern_load_options options;
   std::memset(&options, 0xff, sizeof(options));

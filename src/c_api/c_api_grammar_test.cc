@@ -10,7 +10,7 @@ class CApiGrammar : public CApi {
         [&](tern_error** error) { return tern_grammar_new(kind, text.data(), text.size(), grammar, error); });
   }
 
-  // What the model says under a grammar, which is freed before the reply begins to be read.
+  // The model's reply under a grammar. The grammar is freed before the first step.
   static std::string reply(int32_t kind, std::string_view text, int32_t* finish) {
     tern_grammar* grammar = nullptr;
     EXPECT_EQ(make(kind, text, &grammar).message, "");

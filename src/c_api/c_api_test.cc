@@ -1,4 +1,4 @@
-// Texts, sessions and replies through the C functions.
+// Text, sessions and replies through the C functions.
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -155,7 +155,7 @@ TEST_F(CApi, GuessesChangeNothingButTheTime) {
   tern_session_options with_draft;
   tern_session_options_init(&with_draft, sizeof(with_draft));
   EXPECT_EQ(with_draft.draft, nullptr);
-  with_draft.draft = engine_;  // the model itself, which is always right
+  with_draft.draft = engine_;  // the model drafts for itself, so all drafts are right
   tern_session* made = nullptr;
   ASSERT_EQ(tern_session_new(engine_, &with_draft, &made, nullptr), TERN_OK);
   const SessionHandle drafting(made, tern_session_free);
@@ -173,7 +173,7 @@ TEST_F(CApi, GuessesChangeNothingButTheTime) {
   EXPECT_EQ(of_model.n_guessed_right, of_model.n_guessed);
 }
 
-// A draft model in use by another session takes turns with it, in whatever order the two are named.
+// A draft model that another session uses is locked too, in either order of the two engines.
 TEST_F(CApi, ADraftModelTakesTurns) {
   tern_engine* other = nullptr;
   tern_load_options load;
@@ -192,7 +192,7 @@ TEST_F(CApi, ADraftModelTakesTurns) {
     wanted.draft = i % 2 == 0 ? other : engine_;
     ASSERT_EQ(tern_session_new(i % 2 == 0 ? engine_ : other, &wanted, &sessions[i], nullptr), TERN_OK);
   }
-  tern_engine_free(other);  // the sessions keep it
+  tern_engine_free(other);  // the sessions keep it alive
   {
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < texts.size(); ++i) {

@@ -1,4 +1,4 @@
-// The default model behind the C functions, for the tests of them.
+// The default model behind the C functions, for their tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace tern::c_api {
 
 inline const std::string kModel = source_path("models/tern-stories.gguf");
 
-// What a call gave, without its error to free.
+// The result of a call; its error has been freed.
 struct Outcome {
   tern_code code = TERN_OK;
   std::string message;

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Hermes models write calls so.
+// The tool-call syntax of Hermes models.
 constexpr const char* kToolTemplate =
     "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}\n{% endfor %}</tools>\n{% endif %}"
     "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}"
@@ -88,7 +88,7 @@ TEST_F(CApiTurn, AReplyThatHasToBeACall) {
   const Json arguments = Json::parse(call["function"]["arguments"].get<std::string>());
   EXPECT_TRUE(arguments["city"] == "Rome" || arguments["city"] == "Oslo") << arguments;
   EXPECT_EQ(read(turn.get(), text, stats.finish), message) << "read again, it has the same ids";
-  // The call and its result go back.
+  // Send the call and its result back.
   Json messages = Json::parse(kQuestion);
   messages.push_back(message);
   messages.push_back({{"role", "tool"}, {"tool_call_id", call["id"]}, {"content", "Sunny"}});

@@ -16,7 +16,7 @@ using namespace tern::c_api;
 
 namespace {
 
-constexpr size_t kInfoSize = 112;  // of the first version
+constexpr size_t kInfoSize = 112;  // in the first version
 static_assert(sizeof(tern_model_info) == kInfoSize);
 
 }  // namespace
@@ -92,7 +92,7 @@ tern_code tern_session_new(tern_engine* engine, const tern_session_options* opti
     TRY(auto made, [&] {
       const Turn turn(*engine->shared, draft.get());
       return engine->shared->engine.new_session(wanted);
-    }());  // what fails from here on ends the session, which takes a turn
+    }());  // the lock is released here: if the next lines fail, the session's destructor takes it
     *session = new tern_session{std::make_shared<SharedSession>(engine->shared, draft, std::move(made))};
     return {};
   });

@@ -9,7 +9,7 @@
 namespace tern::c_api {
 namespace {
 
-// Given where there is no memory for another; not to be freed.
+// Reported if there is no memory for an error object; must not be freed.
 tern_error& out_of_memory() {
   static tern_error error{TERN_OUT_OF_MEMORY, {}};
   return error;

@@ -1,4 +1,4 @@
-// How a Result leaves through the C interface.
+// Turns a Result into the status and error object of the C interface.
 #pragma once
 
 #include <concepts>
@@ -20,10 +20,10 @@ namespace tern::c_api {
 
 tern_code status_of(ErrorCode code);
 
-// Gives `error`, if the caller wants it, and returns its status.
+// Sets `*error` if the caller wants it, and returns its status.
 tern_code report(tern_error** error, tern_code status, std::string_view message) noexcept;
 
-// Runs `call`, which returns a Result<void>, and lets nothing out but its status.
+// Runs `call`, which returns a Result<void>, and turns its errors and exceptions into a status.
 template <std::invocable F>
 tern_code guarded(tern_error** error, F&& call) noexcept {
   try {

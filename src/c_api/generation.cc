@@ -10,9 +10,9 @@ using namespace tern::c_api;
 
 namespace {
 
-constexpr size_t kStepSize = 32, kStatsSize = 48;  // of the first version
+constexpr size_t kStepSize = 32, kStatsSize = 48;  // in the first version
 static_assert(sizeof(tern_step) == kStepSize);
-static_assert(sizeof(tern_stats) == kStatsSize + 8);  // with guesses
+static_assert(sizeof(tern_stats) == kStatsSize + 8);  // n_guessed and n_guessed_right were added
 
 int32_t finish_of(FinishReason reason) {
   switch (reason) {
@@ -40,7 +40,7 @@ Result<std::unique_ptr<tern_generation>> begin(tern_session* session, const int3
   return std::make_unique<tern_generation>(session->shared, std::move(begun));
 }
 
-// In a turn of its own. The text of the step is in `generation.text`.
+// Runs one step under the engine's lock. Its text is in `generation.text`.
 Result<tern_step> next(tern_generation& generation) {
   const Turn turn = generation.turn();
   if (generation.cancelled) generation.generation->cancel();

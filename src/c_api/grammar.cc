@@ -1,4 +1,4 @@
-// Grammars, as handles.
+// Grammar handles.
 #include <string_view>
 
 #include "c_api/error.h"

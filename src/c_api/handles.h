@@ -1,4 +1,4 @@
-// What the opaque handles hold. Each keeps alive what it needs, so that they can be freed in any order.
+// The contents of the opaque handles. Each keeps alive what it needs, so they can be freed in any order.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace tern::c_api {
 
-// An engine is used by one thread at a time, so whoever uses it, or what came from it, holds its mutex.
+// An engine and all handles made from it; its mutex serializes their use.
 struct SharedEngine {
   explicit SharedEngine(Engine loaded) : engine(std::move(loaded)) {}
 
@@ -24,7 +24,7 @@ struct SharedEngine {
   Engine engine;
 };
 
-// The turn of a session's engine, and of its draft model's.
+// Locks a session's engine and the engine of its draft model.
 class Turn {
  public:
   explicit Turn(SharedEngine& engine, SharedEngine* draft = nullptr) : engine_(engine.mutex, std::defer_lock) {
@@ -69,8 +69,8 @@ struct tern_grammar {
 
 struct tern_turn {
   tern::ChatTurn turn;
-  tern::GenerateOptions holds;                                    // what the reply is held to
-  const uint64_t id_seed = std::random_device()() | uint64_t{1};  // a reply that is read again has the same ids
+  tern::GenerateOptions holds;                                    // the constraints on the reply
+  const uint64_t id_seed = std::random_device()() | uint64_t{1};  // a reply that is parsed again gets the same ids
 };
 
 struct tern_session {

@@ -1,4 +1,4 @@
-// Memory that callers give back with tern_free.
+// Memory that callers free with tern_free.
 #pragma once
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace tern::c_api {
 
-// At least one byte, so that it is never null.
+// Allocates at least one byte, so that the result is never null.
 template <class T>
 T* allocate(size_t n) {
   void* memory = std::malloc((n > 0 ? n : 1) * sizeof(T));
@@ -17,7 +17,7 @@ T* allocate(size_t n) {
   return static_cast<T*>(memory);
 }
 
-// With a 0 at its end.
+// A copy with a terminating 0.
 inline char* copied(std::string_view text) {
   char* copy = allocate<char>(text.size() + 1);
   std::memcpy(copy, text.data(), text.size());

@@ -10,14 +10,14 @@
 namespace tern::c_api {
 namespace {
 
-// Sizes of the first version, without padding at the end: a new field there would not make the struct larger.
+// Sizes in the first version, without padding at the end: a field added there would not make the struct larger.
 constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40, kTurnSize = 40;
-static_assert(sizeof(tern_load_options) == kLoadSize + 32);  // with `overrides` and what follows them
+static_assert(sizeof(tern_load_options) == kLoadSize + 32);  // `overrides` and the fields after it were added
 static_assert(sizeof(tern_chat_options) == kChatSize);
-static_assert(sizeof(tern_session_options) == kSessionSize + 8);     // with `draft`
-static_assert(sizeof(tern_generate_options) == kGenerateSize + 56);  // with the penalties and what follows them
+static_assert(sizeof(tern_session_options) == kSessionSize + 8);     // `draft` was added
+static_assert(sizeof(tern_generate_options) == kGenerateSize + 56);  // the penalties and later fields were added
 static_assert(sizeof(tern_turn_options) == kTurnSize);
-static_assert(sizeof(tern_pull_options) == kPullSize + 8);  // with `unchecked`
+static_assert(sizeof(tern_pull_options) == kPullSize + 8);  // `unchecked` was added
 
 constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .model_path = nullptr,
@@ -88,7 +88,7 @@ std::optional<T> unless_recommended(T value) {
   return value == static_cast<T>(TERN_RECOMMENDED) ? std::nullopt : std::optional(value);
 }
 
-// The enums of both sides are in the same order.
+// The C and C++ enums are in the same order.
 template <class E>
 Result<E> read_enum(int32_t value, E last, std::string_view name) {
   if (value >= 0 && value <= static_cast<int32_t>(last)) return static_cast<E>(value);

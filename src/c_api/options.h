@@ -1,4 +1,4 @@
-// Structs of the C interface, of this and of other versions, as the engine's options.
+// Converts structs of the C interface, of this and other versions, to the engine's options.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace tern::c_api {
 
-// What the caller gave, with defaults for fields that its version does not have. `first_size` is sizeof(T) in the first
-// version that had it. Whatever a newer caller set beyond what this version knows would be ignored in silence, so it is
-// refused.
+// Returns the caller's options, with defaults for fields that its version does not have. `first_size` is sizeof(T) in
+// the first version with T. A newer caller may set fields that this version does not know; ignoring them would hide a
+// mistake, so they are rejected.
 template <class T>
 Result<T> read_struct(const T* given, const T& defaults, size_t first_size, std::string_view name) {
   T known = defaults;
@@ -38,7 +38,7 @@ Result<T> read_struct(const T* given, const T& defaults, size_t first_size, std:
   return known;
 }
 
-// Fills in as much of `values` as the caller has room for.
+// Copies as much of `values` as the caller's struct has room for.
 template <class T>
 Result<void> fill_struct(T* out, T values, size_t first_size, std::string_view name) {
   size_t size = 0;
@@ -53,7 +53,7 @@ Result<void> fill_struct(T* out, T values, size_t first_size, std::string_view n
 
 inline std::string text_or_empty(const char* text) { return text ? text : ""; }
 
-// Each takes what the caller gave, or NULL.
+// `given` may be NULL.
 Result<LoadOptions> read_options(const tern_load_options* given);
 Result<ChatOptions> read_options(const tern_chat_options* given);
 Result<SessionOptions> read_options(const tern_session_options* given);

@@ -1,4 +1,4 @@
-// Opening a GGUF file: header, metadata, tensors. The look-ups are in gguf_lookup.cc.
+// Opens a GGUF file: header, metadata, tensors. The look-ups are in gguf_lookup.cc.
 #include "file/gguf.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tern {
 namespace {
 
-// The specification wants a multiple of 8. Tern relies on it: f32 tensors are read in place.
+// The specification requires a multiple of 8. Tern relies on it, because f32 tensors are read in place.
 constexpr int64_t kLeastAlignment = 8;
 constexpr uint64_t kFirstBeginning = 1 << 20;  // bytes; vocabularies of 150,000 tokens take 8 MB
 
@@ -62,8 +62,8 @@ Result<GgufFile> GgufFile::open_part(const std::string& path, Access access) {
   return part;
 }
 
-// Nothing tells how long the list of tensors is before it is read, so the beginning that is read gets longer until it
-// is all in it.
+// The length of the tensor list is unknown until it is read, so the beginning is read again, longer, until it contains
+// the whole list.
 Result<GgufFile> GgufFile::open_in_pieces(std::unique_ptr<File> file) {
   for (uint64_t n = std::min(kFirstBeginning, file->size());; n = std::min(2 * n, file->size())) {
     std::vector<std::byte> beginning(n);

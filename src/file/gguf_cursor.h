@@ -1,7 +1,7 @@
-// A place in the bytes of a GGUF file, with the file's name for messages. Used while a file is being opened.
+// A position in the bytes of a GGUF file, with the file's name for messages. Used while a file is opened.
 //
-// Of a file that is read in pieces only the beginning is there. What lies behind it is missing as if the file ended,
-// and needs_more() then says that it does not: the error is worth nothing, and a longer beginning is to be tried.
+// If a file is read in pieces, only its beginning is available. Bytes after it look as if the file ended, but
+// needs_more() is then true: ignore the error and retry with a longer beginning.
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@ namespace tern {
 class GgufCursor {
  public:
   GgufCursor(Bytes bytes, std::string_view path) : bytes_(bytes), file_bytes_(bytes.size()), path_(path) {}
-  // `beginning` of `file`.
+  // `beginning`: the first bytes of `file`.
   GgufCursor(Bytes beginning, const ByteSource& file, std::string_view path)
       : bytes_(beginning), file_(&file), file_bytes_(file.size()), path_(path) {}
 
   std::string_view path() const { return path_; }
-  Bytes bytes() const { return bytes_; }  // all that are in memory, from the first on
+  Bytes bytes() const { return bytes_; }  // all bytes in memory, from the first on
   uint64_t file_bytes() const { return file_bytes_; }
   uint64_t position() const { return position_; }
   uint64_t remaining() const { return file_bytes_ - position_; }
@@ -33,12 +33,12 @@ class GgufCursor {
   }
   bool needs_more() const { return needs_more_; }
 
-  // Any bytes of the file. Precondition: they are within it.
+  // Returns any bytes of the file. Precondition: they are within it.
   StoredBytes stored(uint64_t offset, uint64_t n) const {
     return file_ ? StoredBytes(*file_, offset, n) : StoredBytes(bytes_.subspan(offset, n));
   }
 
-  // Precondition of both: has() of as many bytes.
+  // Precondition of both: has() of that many bytes.
   template <class T>
   T take() {
     DCHECK(has(sizeof(T)));
@@ -53,7 +53,7 @@ class GgufCursor {
     return taken;
   }
 
-  // A string as GGUF writes it, a u64 length and as many bytes. False, without moving, where it does not fit.
+  // Reads a GGUF string: a u64 length and its bytes. Returns false, without moving, if it does not fit.
   bool take_string(std::string_view& text) {
     if (!has(sizeof(uint64_t))) return false;
     const auto length = load<uint64_t>(bytes_.data() + position_);
@@ -63,7 +63,7 @@ class GgufCursor {
     return true;
   }
 
-  // "PATH: the file ends inside WHAT at byte N ...", for bytes that are not there.
+  // "PATH: the file ends inside WHAT at byte N ...", for missing bytes.
   std::unexpected<Error> cut_short(std::string_view what, uint64_t needed) const;
   // The same for a string that take_string refused.
   std::unexpected<Error> string_cut_short(std::string_view what) const;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMagic = "GGUF";
 
-// The least that one entry takes in the file; bounds the counts before anything is made from them.
+// The minimum size of an entry in the file. It limits the counts before memory is allocated for them.
 constexpr uint64_t kLeastMetadataBytes = 8 + 4 + 1;        // empty key, kind, one-byte value
 constexpr uint64_t kLeastTensorBytes = 8 + 4 + 8 + 4 + 8;  // empty name, n_dims, one dimension, type, offset
 
@@ -29,7 +29,7 @@ constexpr std::string_view kBigEndian =
 
 using enum ErrorCode;
 constexpr Lookalike kLookalikes[] = {
-    {"lmgg", kNotSupported, kLegacy},  // the magics are numbers, so the files hold their letters reversed
+    {"lmgg", kNotSupported, kLegacy},  // stored as little-endian numbers, so the letters are reversed
     {"fmgg", kNotSupported, kLegacy},
     {"tjgg", kNotSupported, kLegacy},
     {"algg", kNotSupported, "a GGML LoRA adapter; give the model file itself"},
@@ -54,10 +54,10 @@ constexpr Lookalike kLookalikes[] = {
 bool looks_like_safetensors(Bytes bytes) {
   if (bytes.size() < 10 || as_text(bytes)[8] != '{') return false;
   const auto header_bytes = load<uint64_t>(bytes.data());
-  return header_bytes >= 2 && header_bytes <= (uint64_t{100} << 20);  // the format's own cap
+  return header_bytes >= 2 && header_bytes <= (uint64_t{100} << 20);  // the format's own limit
 }
 
-// The first line where it is plain text: servers answer "Entry not found" and the like instead of a file.
+// Returns the first line if it is plain text: servers answer "Entry not found" and the like instead of a file.
 std::optional<std::string_view> plain_text(std::string_view text) {
   const std::string_view line = text.substr(0, std::min(text.find('\n'), size_t{60}));
   const bool is_text = line.size() >= 4 && std::ranges::all_of(line, [](char c) { return c >= 0x20 && c < 0x7F; });

@@ -1,4 +1,4 @@
-// The first 24 bytes of a GGUF file, and what other files look like that are taken for one.
+// Reads the first 24 bytes of a GGUF file and recognizes other kinds of files.
 #pragma once
 
 #include "file/gguf_cursor.h"
@@ -11,7 +11,7 @@ struct GgufHeader {
   uint64_t n_metadata = 0;
 };
 
-// Checks magic and version, and both counts against the bytes that follow.
+// Checks magic, version, and both counts against the number of bytes that follow.
 Result<GgufHeader> read_gguf_header(GgufCursor& cursor);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// What is said about files that are no GGUF file, or one that Tern cannot read.
+// Tests the messages for files that are not GGUF or that Tern cannot read.
 #include <fstream>
 
 #include "base/format_text.h"

@@ -1,5 +1,5 @@
-// Files that were cut or damaged anywhere: never a crash (run this with sanitizers), and no cut file is taken for
-// whole.
+// Tests truncated and damaged files: they never cause a crash (run this with sanitizers), and a truncated file is never
+// accepted.
 #include <chrono>
 #include <random>
 
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Something of everything, ending with the last byte of the last tensor.
+// Contains every kind of value, and ends with the last byte of the last tensor.
 GgufBytes small_model() {
   GgufBytes bytes(3, 8);
   bytes.string("general.architecture", "bitnet").scalar<uint32_t>("general.alignment", 4, 32);
@@ -21,7 +21,7 @@ GgufBytes small_model() {
   return bytes;
 }
 
-// A copy in a heap block of exactly this size, so that the address sanitizer sees reads behind the end.
+// Copies into a heap block of exactly this size, so that the address sanitizer detects reads past the end.
 Result<GgufFile> parse_exact(std::string_view text, std::vector<std::byte>& storage) {
   storage.assign(as_bytes(text).begin(), as_bytes(text).end());
   storage.shrink_to_fit();
@@ -52,7 +52,7 @@ TEST(GgufHostile, EverySingleByteMayBeAnything) {
       bytes[at] = old;
     }
   }
-  EXPECT_GT(accepted, 0u);  // the data and the text may be anything
+  EXPECT_GT(accepted, 0u);  // data and texts may have any bytes
 }
 
 TEST(GgufHostile, RandomDamage) {
@@ -65,7 +65,7 @@ TEST(GgufHostile, RandomDamage) {
     const size_t n_flips = 1 + random() % 8;
     for (size_t i = 0; i < n_flips; ++i) bytes[random() % bytes.size()] ^= static_cast<char>(1 << random() % 8);
     if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 1));
-    if (random() % 4 == 0) {  // an eight-byte number somewhere becomes extreme
+    if (random() % 4 == 0) {  // replace eight bytes by an extreme number
       const uint64_t extremes[] = {~uint64_t{0}, uint64_t{1} << 63, uint64_t{1} << 61, uint64_t{0} - 8, bytes.size()};
       const uint64_t value = extremes[random() % std::size(extremes)];
       if (bytes.size() >= 8) std::memcpy(bytes.data() + random() % (bytes.size() - 7), &value, 8);

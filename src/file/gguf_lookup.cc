@@ -30,8 +30,8 @@ bool is_number(GgufKind kind) {
   return kind == GgufKind::kF32 || kind == GgufKind::kF64 || (is_integer(kind) && kind != GgufKind::kBool);
 }
 
-// Calls `use` with a zero of the C++ type that holds values of this kind. Precondition: a number or a bool, where a
-// bool is read as a byte (files with other bytes than 0 and 1 exist).
+// Calls `use` with a zero of the C++ type for this kind. Precondition: a number or a bool. A bool is read as a byte,
+// because files with bytes other than 0 and 1 exist.
 template <class Use>
 auto with_type_of(GgufKind kind, Use use) {
   switch (kind) {
@@ -61,7 +61,7 @@ auto with_type_of(GgufKind kind, Use use) {
   }
 }
 
-// Converts all elements to `To`. Precondition: with_type_of's. The kind is resolved once, outside the loop.
+// Converts all elements to `To`. Precondition: as in with_type_of. The kind is resolved once, outside the loop.
 template <class To>
 std::vector<To> convert(const GgufValue& value) {
   std::vector<To> out(value.count);
@@ -71,7 +71,7 @@ std::vector<To> convert(const GgufValue& value) {
   return out;
 }
 
-// u64 values that no int64_t holds.
+// True for u64 values that do not fit int64_t.
 bool is_too_large(const GgufValue& value) {
   if (value.kind != GgufKind::kU64) return false;
   for (size_t i = 0; i < value.count; ++i) {
@@ -93,7 +93,7 @@ std::string_view override_type(GgufKind kind) {
   }
 }
 
-// What an override should have said instead.
+// Advice for an override of the wrong type.
 std::string_view type_to_give(std::string_view wanted) {
   if (wanted == "a string") return "; give the type str";
   if (wanted == "an integer") return "; give the type int";
@@ -102,7 +102,7 @@ std::string_view type_to_give(std::string_view wanted) {
   return ", which no override can give";
 }
 
-// What a look-up wants and where it looks, for messages.
+// Builds messages about a look-up that failed.
 struct Lookup {
   const std::string& path;
   Bytes file;
@@ -168,7 +168,7 @@ Result<std::optional<std::vector<std::string_view>>> GgufFile::get_strings(std::
   if (!value->is_array || value->kind != GgufKind::kString) {
     return Lookup{path_, bytes_, key, *value}.wrong_kind("an array of strings");
   }
-  // Every length was checked when the file was opened.
+  // The lengths were checked when the file was opened.
   std::vector<std::string_view> strings(value->count);
   const std::byte* at = value->data.data();
   for (std::string_view& text : strings) {

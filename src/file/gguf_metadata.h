@@ -17,7 +17,7 @@ struct GgufMetadata {
   std::unordered_map<std::string_view, size_t> index;           // into entries
 };
 
-// Reads `count` entries. Every value lies within the file, and so does every string of an array.
+// Reads `count` entries. Every value, and every string of an array, is checked to lie within the file.
 Result<GgufMetadata> read_gguf_metadata(GgufCursor& cursor, uint64_t count);
 
 }  // namespace tern

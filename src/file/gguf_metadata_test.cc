@@ -10,7 +10,7 @@ namespace {
 using enum ErrorCode;
 using namespace std::string_view_literals;
 
-// Expects that a look-up fails, naming the key and what was wanted.
+// Expects that a look-up fails with a message that names the key and the expected type.
 template <class T>
 void expect_wrong(const Result<std::optional<T>>& result, std::string_view part) {
   ASSERT_FALSE(result) << part;

@@ -1,4 +1,4 @@
-// Whole models: the default one, and one with as large a vocabulary as published models have.
+// Tests whole models: the default one, and one with a vocabulary as large as in published models.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -61,7 +61,7 @@ TEST(GgufModel, CutAnywhereTheDefaultModelIsRefused) {
 }
 
 TEST(GgufModel, LargeVocabulariesLoadInMilliseconds) {
-  constexpr size_t kTokens = 128256, kMerges = 280147;  // of Llama 3 and BitNet 2B
+  constexpr size_t kTokens = 128256, kMerges = 280147;  // as in Llama 3 and BitNet 2B
   GgufBytes bytes(0, 3);
   bytes.array("tokens", 8, kTokens);
   for (size_t i = 0; i < kTokens; ++i) bytes.text(format_text("token{}", i));
@@ -80,7 +80,7 @@ TEST(GgufModel, LargeVocabulariesLoadInMilliseconds) {
   EXPECT_EQ(types[kTokens - 1], (kTokens - 1) % 6);
   RecordProperty("microseconds",
                  static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count()));
-  EXPECT_LT(taken, std::chrono::seconds(1));  // 4 ms measured; the bound is for sanitizers and busy machines
+  EXPECT_LT(taken, std::chrono::seconds(1));  // 4 ms measured; the limit allows for sanitizers and busy machines
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::string bytes_of(T value) {
   return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
 
-// "an integer" for a type that has no such value.
+// Sets `to` and returns "", or returns what the type requires ("an integer of 64 bits") if `value` is invalid.
 std::string_view set_value(std::string_view type, std::string_view value, GgufOverride& to) {
   if (type == "str") {
     to.kind = GgufKind::kString;

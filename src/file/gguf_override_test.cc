@@ -22,7 +22,7 @@ TEST(GgufOverride, EveryTypeReplacesAValueOrAddsOne) {
   EXPECT_EQ(file.get_float("new.number").value(), 2.5e-3);
   EXPECT_EQ(file.get_string("new.text").value(), "");
   ASSERT_EQ(file.metadata().size(), 5u);
-  EXPECT_EQ(file.metadata()[0].first, "number");  // stays in its place
+  EXPECT_EQ(file.metadata()[0].first, "number");  // keeps its position
   const GgufFile moved = std::move(file);
   EXPECT_EQ(moved.get_string("text").value(), "a=b:c");
 }

@@ -23,12 +23,12 @@ std::optional<GgmlType> q2_0_layout(std::span<const TensorRoom> rooms, uint64_t 
     return std::ranges::all_of(
         rooms, [&](const TensorRoom& room) { return (room.is_last && !with_last) || fits(type, room, alignment); });
   };
-  // The last tensor of a file that was cut, or that has something behind it, must not overrule the others.
+  // First without the last tensor: a truncated file, or bytes after the last tensor, must not overrule the others.
   for (const bool with_last : {false, true}) {
     const bool by_64 = fit_all(GgmlType::kQ2_0, with_last), by_128 = fit_all(GgmlType::kPQ2_0, with_last);
     if (by_64 != by_128) return by_64 ? GgmlType::kQ2_0 : GgmlType::kPQ2_0;
   }
-  // A last tensor alone that ends too early for the wider layout: either will do to find that the file was cut.
+  // The only tensor is the last one and is too short for the wider layout. Either layout then reports the truncation.
   const auto last = std::ranges::find_if(rooms, &TensorRoom::is_last);
   const bool is_cut = last != rooms.end() && last->bytes < bytes_as(GgmlType::kQ2_0, *last);
   return is_cut && fit_all(GgmlType::kQ2_0, false) ? std::optional(GgmlType::kQ2_0) : std::nullopt;

@@ -22,10 +22,10 @@ TEST(GgufQ2_0, EveryTensorHasASay) {
   EXPECT_EQ(layout({room(4096, 1088)}), GgmlType::kPQ2_0);
   EXPECT_EQ(layout({room(512, 160), room(4096, 1152)}), GgmlType::kQ2_0);
   EXPECT_EQ(layout({room(4096, 1088), room(512, 160)}), GgmlType::kPQ2_0);
-  EXPECT_EQ(layout({room(4096, 1088), room(4096, 1152)}), std::nullopt);  // two programs never write one file
+  EXPECT_EQ(layout({room(4096, 1088), room(4096, 1152)}), std::nullopt);  // one program writes a whole file
   EXPECT_EQ(layout({room(4096, 1120)}), std::nullopt);
   EXPECT_EQ(layout({room(512, 160)}), std::nullopt);
-  EXPECT_EQ(layout({room(512, 160, false, false)}), GgmlType::kQ2_0);  // rows that are no whole groups of 128
+  EXPECT_EQ(layout({room(512, 160, false, false)}), GgmlType::kQ2_0);  // rows that are not whole groups of 128
 }
 
 TEST(GgufQ2_0, TheLastTensorMayLackItsPadding) {
@@ -33,7 +33,7 @@ TEST(GgufQ2_0, TheLastTensorMayLackItsPadding) {
   EXPECT_EQ(layout({room(512, 136, true)}), GgmlType::kPQ2_0);
   EXPECT_EQ(layout({room(512, 160, true)}), std::nullopt);
   EXPECT_EQ(layout({room(4096, 9999, true)}), std::nullopt);
-  // Whatever became of the end of the file, the others decide.
+  // The other tensors decide, whatever the end of the file looks like.
   EXPECT_EQ(layout({room(4096, 1152), room(4096, 9999, true)}), GgmlType::kQ2_0);
   EXPECT_EQ(layout({room(4096, 1088), room(4096, 100, true)}), GgmlType::kPQ2_0);
 }
@@ -68,7 +68,7 @@ TEST(GgufQ2_0, RefusesWhatFitsNeither) {
   expect_refused(nowhere.parse(), kCorruption, "beyond any file");
 }
 
-// ik_llama.cpp's IQ2_TN and IQ1_TN: 2 bits a value and 4 bytes a row; 13 bytes for 64 values and 2 a row.
+// ik_llama.cpp's IQ2_TN has 2 bits per value and 4 bytes per row; IQ1_TN has 13 bytes per 64 values and 2 per row.
 TEST(GgufQ2_0, RefusesTheNamesakesOfPrismTypes) {
   const auto file = [](uint32_t type, uint64_t bytes) {
     GgufBytes made(2, 0);

@@ -1,6 +1,6 @@
-// Models split into several GGUF files, MODEL-00001-of-00003.gguf and so on. Each is a GGUF file with tensors of its
-// own; split.no and split.count tell which part of how many it is, split.tensors.count how many tensors all have. Only
-// the first needs the model's metadata. Source: ggml-org/llama.cpp, tools/gguf-split.
+// Models split into several GGUF files, MODEL-00001-of-00003.gguf and so on. Each file has its own tensors. split.no
+// and split.count give the part's index and the number of parts; split.tensors.count is the total number of tensors.
+// Only the first part needs the model's metadata. Source: ggml-org/llama.cpp, tools/gguf-split.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -14,7 +14,7 @@ namespace tern {
 namespace {
 
 constexpr std::string_view kSuffix = ".gguf";
-constexpr std::string_view kPattern = "-00001-of-00002.gguf";  // what a name ends in, with other numbers
+constexpr std::string_view kPattern = "-00001-of-00002.gguf";  // the end of a name, with other numbers
 
 struct PartName {
   std::string prefix;
@@ -35,7 +35,7 @@ std::optional<PartName> parse_part_name(const std::string& path) {
   return text_of(name) == path ? std::optional(name) : std::nullopt;
 }
 
-// The value of a key that every part must have.
+// Returns the value of a key that every part must have.
 Result<int64_t> split_value(const GgufFile& part, std::string_view key) {
   TRY(const auto value, part.get_int(key));
   if (value) return *value;
@@ -43,7 +43,7 @@ Result<int64_t> split_value(const GgufFile& part, std::string_view key) {
               part.path(), key);
 }
 
-// Other parts repeat none or all of the first one's metadata.
+// Metadata that another part repeats must equal the first part's.
 Result<void> check_same_model(const GgufFile& first, const GgufFile& part) {
   for (const auto& [key, value] : part.metadata()) {
     if (key.starts_with("split.")) continue;
@@ -79,7 +79,7 @@ Result<void> GgufFile::append(GgufFile part) {
   return {};
 }
 
-// `named` is the part that was asked for; it is read again with the others.
+// `named`: the part that the caller opened. It is read again with the others.
 Result<GgufFile> GgufFile::open_split(GgufFile named, int64_t n_parts, Access access) {
   TRY(const int64_t named_number, split_value(named, "split.no"));
   auto name = parse_part_name(named.path_);

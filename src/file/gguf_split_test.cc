@@ -21,7 +21,7 @@ class GgufSplitTest : public testing::Test {
   }
   ~GgufSplitTest() override { fs::remove_all(folder_); }
 
-  // The beginning of part `number` (from 0), for `n_metadata` further keys.
+  // The beginning of part `number` (from 0), with room for `n_metadata` more keys.
   static GgufBytes head(uint16_t number, uint64_t n_metadata, uint64_t n_tensors = 0, uint16_t count = 3,
                         int32_t all_tensors = 3) {
     GgufBytes bytes(n_tensors, 3 + n_metadata);

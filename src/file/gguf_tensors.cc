@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kGgufDamaged = "the file is damaged; fetch or convert it again";
 
-// As told by the file, before its data is placed.
+// A tensor as listed in the file, before its data is located.
 struct TensorEntry {
   GgufTensor tensor;
   uint64_t entry_at = 0;         // byte of the entry in the file, for messages
@@ -37,7 +37,7 @@ std::unexpected<Error> unreadable_type(std::string_view path, const TensorEntry&
               readable_types());
 }
 
-// Fills in the shape, rows first, and checks that it is one.
+// Reads and checks the shape, and stores it with rows first.
 Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
   const auto name = [&] { return quoted(entry.tensor.name); };
   if (!cursor.has(sizeof(uint32_t))) {
@@ -67,8 +67,8 @@ Result<void> take_shape(GgufCursor& cursor, TensorEntry& entry) {
   return {};
 }
 
-// Rows that are not whole blocks would make every row after the first start inside a block. Of I2_S they may, but a
-// tensor that ends inside one has lost its last values.
+// The error for rows that are not whole blocks: every later row would start inside a block. I2_S allows that, but a
+// tensor that ends inside a block has lost its last values.
 std::unexpected<Error> broken_rows(std::string_view path, const TensorEntry& entry, const GgmlTypeInfo& info) {
   const std::string name = quoted(entry.tensor.name);
   const int64_t cols = entry.tensor.shape.back();
@@ -114,7 +114,7 @@ Result<TensorEntry> take_entry(GgufCursor& cursor, uint64_t number, uint64_t cou
   return entry;
 }
 
-// The rooms of all tensors of `type`, in the file's order of entries.
+// The space of each tensor of `type`, in the file's order of entries.
 std::vector<TensorRoom> rooms_of(const GgufCursor& cursor, std::span<const TensorEntry> entries, GgmlType type,
                                  uint64_t alignment) {
   std::vector<uint64_t> offsets;
@@ -140,8 +140,8 @@ const TensorEntry& first_of(std::span<const TensorEntry> entries, GgmlType type)
   return *std::ranges::find_if(entries, [&](const TensorEntry& entry) { return entry.tensor.type == type; });
 }
 
-// Type 42 has two layouts, which only the room between tensors tells apart. Comes before anything is placed, because
-// it decides how many bytes these tensors need.
+// Type 42 has two layouts that differ only in the space between tensors. This runs before data is located, because it
+// decides how many bytes these tensors need.
 Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
   const auto rooms = rooms_of(cursor, entries, GgmlType::kQ2_0, alignment);
   if (rooms.empty()) return {};
@@ -162,7 +162,8 @@ Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& ent
   return {};
 }
 
-// Numbers of the Prism fork that ik_llama.cpp gave to ternary formats of its own, which need less room.
+// Rejects type numbers of the Prism fork in files of ik_llama.cpp, which uses them for smaller ternary formats of its
+// own.
 Result<void> check_prism_types(const GgufCursor& cursor, std::span<const TensorEntry> entries, uint64_t alignment) {
   constexpr std::pair<GgmlType, std::string_view> kShared[] = {{GgmlType::kPQ2_0, "IQ2_TN"},
                                                                {GgmlType::kPTQ1_0, "IQ1_TN"}};
@@ -179,7 +180,7 @@ Result<void> check_prism_types(const GgufCursor& cursor, std::span<const TensorE
   return {};
 }
 
-// Turns offsets from the start of the data into offsets in the file, and checks that the file reaches that far.
+// Converts offsets relative to the data into file offsets, and checks that the file is long enough.
 Result<void> place_all(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
   const uint64_t data_begin = round_up(cursor.position(), alignment);
   const uint64_t file_bytes = cursor.file_bytes();
@@ -213,7 +214,7 @@ Result<void> place_all(const GgufCursor& cursor, std::vector<TensorEntry>& entri
   return {};
 }
 
-// llama.cpp once used I2_S's number for IQ4_NL_4_4: 18 bytes for 32 values. Only the room that the data takes tells.
+// llama.cpp once used I2_S's number for IQ4_NL_4_4: 18 bytes for 32 values. Only the data's size distinguishes them.
 bool is_iq4_nl_4_4(const TensorEntry& entry, uint64_t alignment) {
   if (entry.tensor.type != GgmlType::kI2_S) return false;
   const uint64_t i2_s_room = round_up(entry.bytes, alignment);
@@ -222,7 +223,7 @@ bool is_iq4_nl_4_4(const TensorEntry& entry, uint64_t alignment) {
   return span != i2_s_room && (span == iq4_bytes || span == round_up(iq4_bytes, alignment));
 }
 
-// Cuts the tensors' data out of the file. All are known to end within it.
+// Sets the tensors' views of the file. All are known to end within it.
 Result<void> cut_data(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
   std::vector<TensorEntry*> by_offset(entries.size());
   std::ranges::transform(entries, by_offset.begin(), [](TensorEntry& entry) { return &entry; });
@@ -264,7 +265,7 @@ Result<GgufTensors> read_gguf_tensors(GgufCursor& cursor, uint64_t count, uint64
     }
     entries.push_back(std::move(entry));
   }
-  TRY_STATUS(check_prism_types(cursor, entries, alignment));  // before some of type 42 become such
+  TRY_STATUS(check_prism_types(cursor, entries, alignment));  // before type 42 may become kPQ2_0
   TRY_STATUS(decide_q2_0(cursor, entries, alignment));
   TRY_STATUS(place_all(cursor, entries, alignment));
   TRY_STATUS(cut_data(cursor, entries, alignment));

@@ -1,4 +1,4 @@
-// The tensor section of a GGUF file: its list of tensors, and where their data lies.
+// The tensor section of a GGUF file: the list of tensors and the location of their data.
 #pragma once
 
 #include <string_view>
@@ -15,8 +15,8 @@ struct GgufTensors {
   std::unordered_map<std::string_view, size_t> index;  // into entries
 };
 
-// Reads the list of `count` tensors at the cursor and places their data, which starts at the next multiple of
-// `alignment` (a power of two) behind the list. All tensors lie within the file and none overlaps another.
+// Reads the list of `count` tensors at the cursor and locates their data, which starts at the next multiple of
+// `alignment` (a power of two) after the list. All tensors are checked to lie within the file without overlaps.
 Result<GgufTensors> read_gguf_tensors(GgufCursor& cursor, uint64_t count, uint64_t alignment);
 
 }  // namespace tern

@@ -75,7 +75,7 @@ TEST(GgufTensors, NamesTypesThatItCannotRead) {
   }
 }
 
-// What can be read is not said to be unreadable.
+// Readable types have no entry among the unreadable ones.
 TEST(GgufTensors, EveryTypeHasOneName) {
   for (const GgmlTypeInfo& type : ggml_types()) {
     EXPECT_EQ(unreadable_type_name(static_cast<uint32_t>(type.type)), "") << type.name;
@@ -86,7 +86,7 @@ TEST(GgufTensors, I2sOfTheOldMeaningIsToldByItsRoom) {
   // 512 values: I2_S takes 128 + 32 bytes, IQ4_NL_4_4 288.
   expect_refused(one_tensor({512}, 36, 288).parse(), kNotSupported, "IQ4_NL_4_4");
   EXPECT_TRUE(one_tensor({512}, 36, 160).parse());
-  EXPECT_TRUE(one_tensor({512}, 36, 1000).parse());  // anything behind the last tensor is nobody's business
+  EXPECT_TRUE(one_tensor({512}, 36, 1000).parse());  // bytes after the last tensor are allowed
 }
 
 TEST(GgufTensors, RowsAreWholeBlocks) {
@@ -96,7 +96,7 @@ TEST(GgufTensors, RowsAreWholeBlocks) {
   expect_refused(one_tensor({128, 2}, 35, 66).parse(), kCorruption, "not a multiple of its block of 256");
 }
 
-// bitnet_b1_58-3B's ffn_down has rows of 67.5 blocks.
+// In bitnet_b1_58-3B, rows of ffn_down have 67.5 blocks.
 TEST(GgufTensors, BlocksOfI2sRunAcrossRows) {
   const auto file = one_tensor({8640, 4}, 36, 8640 + 32).parse();
   ASSERT_TRUE(file) << file.error().message;

@@ -1,4 +1,4 @@
-// Builds GGUF files byte by byte, for tests. Knows nothing of the writer, so that the two cannot share a mistake.
+// Builds GGUF files byte by byte, for tests. It is independent of the writer, so that the two cannot share a mistake.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class GgufBytes {
     return key(name, 9).put<uint32_t>(element_kind).put<uint64_t>(count);
   }
 
-  // `ne` as in the file: the fastest dimension first.
+  // `ne`: the shape as in the file, fastest dimension first.
   GgufBytes& tensor(std::string_view name, std::initializer_list<uint64_t> ne, uint32_t type, uint64_t offset) {
     text(name).put<uint32_t>(static_cast<uint32_t>(ne.size()));
     for (const uint64_t dim : ne) put<uint64_t>(dim);
@@ -64,7 +64,7 @@ class GgufBytes {
   std::string out_;
 };
 
-// Expects a one-line message with the file's name in front, `part` somewhere in it, and this code.
+// Expects a one-line message that starts with the file's name and contains `part`, and this error code.
 inline void expect_refused(const Result<GgufFile>& file, ErrorCode code, std::string_view part) {
   ASSERT_FALSE(file) << "accepted, though it should fail with: " << part;
   EXPECT_EQ(file.error().code, code) << file.error().message;
@@ -73,7 +73,7 @@ inline void expect_refused(const Result<GgufFile>& file, ErrorCode code, std::st
   EXPECT_EQ(file.error().message.find('\n'), std::string::npos) << file.error().message;
 }
 
-// Touches everything that a GgufFile hands out, so that a sanitizer sees every view. Returns a checksum.
+// Reads everything that a GgufFile exposes, so that a sanitizer checks every view. Returns a checksum.
 inline uint64_t touch_everything(const GgufFile& file) {
   uint64_t sum = file.version() + file.file_bytes();
   for (const auto& [key, value] : file.metadata()) {

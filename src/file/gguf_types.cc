@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// Every format's type.
+// The types of all formats.
 const std::vector<GgmlTypeInfo>& all_types() {
   static const std::vector<GgmlTypeInfo> kTypes = [] {
     std::vector<GgmlTypeInfo> types;
@@ -32,7 +32,7 @@ struct UnreadableType {
   std::string_view name;
 };
 
-// Some numbers mean one thing in llama.cpp and another in a fork; then both names are given.
+// Some numbers have different meanings in llama.cpp and in a fork; both names are then given.
 constexpr UnreadableType kUnreadable[] = {
     {4, "Q4_2 (removed from llama.cpp in 2023)"},
     {5, "Q4_3 (removed from llama.cpp in 2023)"},
@@ -108,8 +108,8 @@ std::string_view unreadable_type_name(uint32_t number) {
 std::optional<uint64_t> ggml_tensor_bytes(GgmlType type, std::span<const int64_t> shape) {
   const GgmlTypeInfo* info = ggml_type_info(type);
   if (info == nullptr || shape.empty()) return std::nullopt;
-  // Counted in blocks: the number of values may overflow where the bytes do not. Each dimension, the last one first,
-  // takes what divides the block out of it.
+  // Counts in blocks, because the number of values may overflow when the bytes do not. Each dimension, the last one
+  // first, is divided by its common factor with the rest of the block.
   int64_t bytes = info->block_bytes, block = info->block;
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] < 1) return std::nullopt;

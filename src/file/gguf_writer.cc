@@ -35,7 +35,7 @@ GgufWriter::GgufWriter(std::string path, uint32_t alignment) : path_(std::move(p
 }
 
 void GgufWriter::add_key(std::string_view key, GgufKind kind) {
-  CHECK(!file_);  // metadata comes before begin()
+  CHECK(!file_);  // metadata is added before begin()
   if (!keys_.emplace(key).second && doubled_key_.empty()) doubled_key_ = key;
   ++n_metadata_;
   put_string(metadata_, key);
@@ -158,7 +158,7 @@ Result<void> GgufWriter::begin() {
 }
 
 Result<void> GgufWriter::append(Bytes data) {
-  CHECK(file_);  // begin() was called
+  CHECK(file_);  // after begin()
   if (data.empty()) return {};
   const uint64_t room = current_ < tensors_.size() ? tensors_[current_].bytes - current_bytes_ : 0;
   if (data.size() > room) {
@@ -181,7 +181,7 @@ Result<void> GgufWriter::write_padding(uint64_t written) {
 }
 
 Result<void> GgufWriter::finish() {
-  CHECK(file_);  // begin() was called
+  CHECK(file_);  // after begin()
   if (current_ < tensors_.size()) {
     return fail(ErrorCode::kInvalidArgument, "{}: tensor {} has only {} of its {} bytes; append all data first", path_,
                 tern::quoted(tensors_[current_].name), current_bytes_, tensors_[current_].bytes);

@@ -1,4 +1,5 @@
-// Writes GGUF v3: metadata and tensor list first, then the tensors' data as a stream, so that it never lies in memory.
+// Writes GGUF v3: metadata and tensor list first, then the tensors' data as a stream that is never in memory as a
+// whole.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@
 
 namespace tern {
 
-// In this order: add_* and add_tensor in any mix, begin(), append() until every tensor has its bytes, finish().
-// The file appears under its name at finish(); without it nothing stays behind (see OutputFile).
+// Call order: add_* and add_tensor in any mix, begin(), append() until every tensor has its bytes, finish(). The file
+// appears under its name at finish(). Without finish() nothing is left (see OutputFile).
 class GgufWriter {
  public:
-  // Opens nothing yet. `alignment` of tensor data: a power of two of at least 8.
+  // Does not open the file yet. `alignment` of tensor data: a power of two of at least 8.
   explicit GgufWriter(std::string path, uint32_t alignment = 32);
 
   void add_u8(std::string_view key, uint8_t value);
@@ -39,21 +40,21 @@ class GgufWriter {
   void add_i32s(std::string_view key, std::span<const int32_t> values);
   void add_f32s(std::string_view key, std::span<const float> values);
   void add_strings(std::string_view key, std::span<const std::string_view> values);
-  // A value of any kind, as read from another file. `general.alignment` is left out: the writer states its own.
+  // Adds a value of any kind, as read from another file. Skips `general.alignment`: the writer sets its own.
   void add(std::string_view key, const GgufValue& value);
 
-  // Declares the next tensor; `shape` has its rows first. Error: kInvalidArgument for an empty, too long or used name,
-  // a shape that is not 1 to 4 dimensions of at least 1, or rows that are not whole blocks of the type.
+  // Declares the next tensor; `shape` has its rows first. kInvalidArgument: an empty, too long or duplicate name, a
+  // shape other than 1 to 4 dimensions of at least 1, or rows that are not whole blocks of the type.
   Result<void> add_tensor(std::string_view name, GgmlType type, std::span<const int64_t> shape);
 
-  // Creates the file and writes all but the data. Errors: kInvalidArgument for a key that was added twice; kIo.
+  // Creates the file and writes everything but the data. kInvalidArgument: a key was added twice; kIo: writing failed.
   Result<void> begin();
 
-  // The next bytes of the tensors' data, in the order of declaration. They may be part of a tensor, but must not reach
-  // beyond its end. Padding is added by the writer. Errors: kIo; kInvalidArgument for bytes beyond the tensor's end.
+  // Writes the next bytes of the tensors' data, in the order of declaration. They may be part of a tensor, but must not
+  // extend past its end. The writer adds padding. kIo: writing failed; kInvalidArgument: bytes past the tensor's end.
   Result<void> append(Bytes data);
 
-  // Error: kInvalidArgument where tensors lack bytes; kIo.
+  // kInvalidArgument: tensors lack bytes; kIo: writing failed.
   Result<void> finish();
 
  private:
@@ -73,14 +74,14 @@ class GgufWriter {
   std::string path_;
   uint32_t alignment_;
   uint64_t n_metadata_ = 0;
-  std::string metadata_;  // the entries as they go to the file
+  std::string metadata_;  // the entries as written to the file
   std::unordered_set<std::string> keys_;
   std::string doubled_key_;  // the first key that was added twice
   std::vector<Tensor> tensors_;
   std::unordered_set<std::string> tensor_names_;
   std::optional<OutputFile> file_;
-  size_t current_ = 0;          // the tensor whose bytes come next
-  uint64_t current_bytes_ = 0;  // how many of them are written
+  size_t current_ = 0;          // the tensor to which the next bytes belong
+  uint64_t current_bytes_ = 0;  // number of its bytes written
 };
 
 }  // namespace tern

@@ -18,7 +18,7 @@ using enum ErrorCode;
 using namespace std::string_view_literals;
 using Shape = std::vector<int64_t>;
 
-// A directory of its own for each test, removed afterwards.
+// A separate directory for each test, removed afterwards.
 class GgufWriterTest : public testing::Test {
  protected:
   GgufWriterTest() {
@@ -106,7 +106,7 @@ TEST_F(GgufWriterTest, MetadataRoundTrip) {
   expect_all_kinds(*copied);
 }
 
-// The alignment belongs to the file, not to the model: a copy has its own.
+// The alignment belongs to the file, not to the model, so a copy has its own.
 TEST_F(GgufWriterTest, CopiedMetadataDoesNotBringItsAlignment) {
   const GgufBytes source_bytes = GgufBytes(0, 1).scalar<uint32_t>("general.alignment", 4, 4096);
   const auto source = source_bytes.parse();
@@ -122,7 +122,7 @@ TEST_F(GgufWriterTest, CopiedMetadataDoesNotBringItsAlignment) {
   }
 }
 
-// Byte for byte what the independent builder makes.
+// The bytes equal those of the independent builder.
 TEST_F(GgufWriterTest, BytesAreAsTheFormatSays) {
   GgufWriter writer(path());
   writer.add_string("general.architecture", "x");
@@ -161,7 +161,7 @@ TEST_F(GgufWriterTest, StreamsInPiecesOfAnySizeAndAlignment) {
     ASSERT_OK(writer.append(as_bytes("abcdef")));
     ASSERT_OK(writer.append(as_bytes("0123456789")));
     ASSERT_OK(writer.append(as_bytes("ABCDEF")));
-    EXPECT_FALSE(fs::exists(path()));  // not under its name before it is whole
+    EXPECT_FALSE(fs::exists(path()));  // not under its name until complete
     ASSERT_OK(writer.finish());
     const auto file = GgufFile::open(path());
     ASSERT_TRUE(file) << file.error().message;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSums = ".in_sum2", kCounts = ".counts";
 constexpr int32_t kLongestName = 1024;
 
-// A place in a file of the old kind. Every read is checked.
+// A position in a file of the old format. Every read is checked.
 class DatCursor {
  public:
   DatCursor(Bytes bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -60,7 +60,7 @@ class DatCursor {
   size_t at_ = 0;
 };
 
-// What an entry's sums over calls are means of.
+// Turns sums into means.
 void divide(std::span<float> sums, float by) {
   for (float& sum : sums) sum /= by;
 }

@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// A file of the old kind, byte by byte.
+// Builds a file of the old format, byte by byte.
 class DatBytes {
  public:
   DatBytes& number(int32_t value) { return raw(std::string_view(reinterpret_cast<const char*>(&value), sizeof value)); }
@@ -45,7 +45,7 @@ TEST(Imatrix, OldFilesHoldSumsOverCalls) {
     ASSERT_TRUE(matrix) << matrix.error().message;
     EXPECT_EQ(matrix->entries().size(), 2u);
     EXPECT_EQ(means(*matrix, "blk.0.attn_q.weight"), (std::vector<float>{1, 0, 2.5}));
-    EXPECT_EQ(means(*matrix, "output.weight"), std::vector<float>{3});  // no calls: as it is
+    EXPECT_EQ(means(*matrix, "output.weight"), std::vector<float>{3});  // no calls: unchanged
     EXPECT_TRUE(matrix->find("token_embd.weight").empty());
   }
 }
@@ -90,7 +90,7 @@ TEST(Imatrix, OldFilesThatCannotBeTrueAreRefused) {
   }
 }
 
-// Files of the new kind.
+// Files of the new format.
 class GgufImatrix : public testing::Test {
  protected:
   ~GgufImatrix() override { std::filesystem::remove(path_); }
@@ -124,7 +124,7 @@ TEST_F(GgufImatrix, HoldsSumsOverTokens) {
   ASSERT_TRUE(matrix) << matrix.error().message;
   EXPECT_EQ(matrix->entries().size(), 2u);
   EXPECT_EQ(means(*matrix, "blk.0.ffn_up.weight"), (std::vector<float>{2, 0, 0.5f}));
-  EXPECT_EQ(means(*matrix, "blk.1.ffn_up.weight"), (std::vector<float>{2, 3, 1, 1}));  // the second has seen nothing
+  EXPECT_EQ(means(*matrix, "blk.1.ffn_up.weight"), (std::vector<float>{2, 3, 1, 1}));  // the second saw no tokens
 }
 
 TEST_F(GgufImatrix, Refusals) {

@@ -21,7 +21,7 @@ constexpr std::array<uint32_t, 64> kSines = {
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
 };
 constexpr int kShifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
-constexpr int kWordStep[4] = {1, 5, 3, 7};  // step i of a round takes word (first + step · i) mod 16
+constexpr int kWordStep[4] = {1, 5, 3, 7};  // in step i a round uses word (first + step · i) mod 16
 constexpr int kFirstWord[4] = {0, 1, 5, 0};
 
 using State = std::array<uint32_t, 4>;
@@ -29,13 +29,13 @@ using State = std::array<uint32_t, 4>;
 template <int kRound>
 uint32_t mix(uint32_t b, uint32_t c, uint32_t d) {
   if constexpr (kRound == 0) return d ^ (b & (c ^ d));
-  if constexpr (kRound == 1) return (d & b) + (~d & c);  // disjoint bits: a sum leaves d & b off the longest path
+  if constexpr (kRound == 1) return (d & b) + (~d & c);  // no common bits; adding keeps d & b off the critical path
   if constexpr (kRound == 2) return b ^ c ^ d;
   if constexpr (kRound == 3) return c ^ (b | ~d);
 }
 
-// The 16 steps of a round, unrolled: with the state in registers and all constants known, the chain of four dependent
-// operations per step is what takes time.
+// The 16 unrolled steps of a round. With the state in registers and constant indices, only the chain of four dependent
+// operations per step takes time.
 template <int kRound>
 void run_round(const std::byte* block, uint32_t& a, uint32_t& b, uint32_t& c, uint32_t& d) {
   const auto step = [block](int i, uint32_t& w, uint32_t x, uint32_t y, uint32_t z) {
@@ -81,7 +81,7 @@ void Md5::add(Bytes bytes) {
 }
 
 std::string Md5::finish() {
-  // What is left, a one bit, zeros, and the length in bits in the last eight bytes of a block.
+  // The remaining bytes, a one bit, zeros, and the length in bits in the last eight bytes of a block.
   std::array<std::byte, 2 * kBlock> tail{};
   const size_t n_left = n_bytes_ % kBlock;
   std::ranges::copy(Bytes(rest_).first(n_left), tail.begin());

@@ -21,7 +21,7 @@ TEST(Md5, TheVectorsOfTheRfc) {
             "57edf4a22be3c955ac49da2e2107b67a");
 }
 
-// Lengths around the block's end, where the padding takes one block or two. Expected by Python's hashlib:
+// Lengths around a block boundary, where the padding takes one block or two. Expected values, by Python's hashlib:
 // for n in (55, 56, 63, 64, 65, 119, 120, 1000): hashlib.md5(bytes(i * 7 % 256 for i in range(n))).hexdigest()
 TEST(Md5, LengthsAroundBlocks) {
   const std::pair<size_t, std::string_view> cases[] = {

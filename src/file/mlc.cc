@@ -23,15 +23,15 @@ constexpr std::string_view kIndexNames[] = {"tensor-cache.json", "ndarray-cache.
 constexpr std::string_view kRevisions =
     "the files belong to different revisions of the model, or are damaged; download all of them again";
 
-// Its name; empty where there is none.
+// The name of the index; empty if there is none.
 std::string_view find_index(const Folder& folder) {
   const auto* const found = std::ranges::find_if(kIndexNames, [&](std::string_view name) { return folder.has(name); });
   return found == std::end(kIndexNames) ? std::string_view() : *found;
 }
 
-// What a stamp says: which files have these sums. The same text again means that nothing has changed since. The time
-// of the last status change is in it because, unlike that of the last write, no copying program can set it.
-// Empty where there is no file system that tells.
+// The content of a stamp: the files that have these sums. An equal text means that nothing has changed since. It
+// includes the status change time, because copying programs cannot set it, unlike the write time. Empty if the file
+// system does not report it.
 std::string stamp_text(const std::string& directory, std::span<const MlcShard> shards) {
   std::error_code failed;
   std::string text = format_text("tern checked shards, 1\n{}\n", fs::canonical(directory, failed).string());
@@ -51,7 +51,7 @@ std::string stamp_path(const std::string& folder, std::string_view text) {
   return folder + "/checked/" + md5(as_bytes(first_lines));
 }
 
-// Nothing that matters is lost where it cannot be written.
+// Failures are ignored: the shards are then just checked again.
 void write_stamp(const std::string& path, std::string_view text) {
   std::error_code ignored;
   fs::create_directories(fs::path(path).parent_path(), ignored);
@@ -60,7 +60,7 @@ void write_stamp(const std::string& path, std::string_view text) {
   [[maybe_unused]] const auto done = file->finish();
 }
 
-// `tell` gets the bytes that were read since the last call.
+// `tell` receives the number of bytes read since the last call.
 Result<void> sum_file(const File& file, const std::function<void(uint64_t)>& tell, std::string& sum) {
   constexpr uint64_t kPiece = 4 << 20;
   const StoredBytes bytes(file, 0, file.size());
@@ -103,7 +103,7 @@ Result<MlcDirectory> MlcDirectory::open(const Folder& folder, const MlcCheck& ch
   return model;
 }
 
-// Sizes first: they cost nothing, and an unfinished download shows at once.
+// Checks sizes first: this is cheap and detects an unfinished download immediately.
 Result<void> MlcDirectory::open_shards(const Folder& folder, Access access) {
   for (const MlcShard& shard : index_.shards) {
     if (!folder.has(shard.file)) {
@@ -137,7 +137,7 @@ Result<void> MlcDirectory::compare_sums(const MlcCheck& check) const {
   std::vector<Result<void>> results(files_.size());
   std::atomic<size_t> next = 0;
   std::atomic<uint64_t> done = 0;
-  // A file that is not in memory is read on this thread (base/byte_source.h).
+  // Files that are not in memory must be read on this thread (base/byte_source.h).
   const bool is_resident = std::ranges::none_of(files_, [](const auto& file) { return file->resident().empty(); });
   ThreadPool pool(is_resident ? std::clamp(check.n_threads, 1, static_cast<int>(files_.size())) : 1);
   pool.run([&](int worker) {

@@ -1,5 +1,5 @@
-// MLC directories (docs/formats.md): an index, tensor-cache.json or with its older name ndarray-cache.json, that lists
-// the tensors of raw shards, params_shard_N.bin, with the MD5 of every shard.
+// MLC directories (docs/formats.md): an index (tensor-cache.json, or ndarray-cache.json, its older name) lists the
+// tensors in raw shards, params_shard_N.bin, and the MD5 of every shard.
 //
 // Source: mlc-ai/mlc-llm and apache/tvm, tvm/contrib/tvmjs.py (dump_tensor_cache).
 #pragma once
@@ -19,10 +19,10 @@ namespace tern {
 
 struct MlcTensor {
   std::string name;
-  std::string dtype;   // as in the index: "uint32"; may be one that Tern does not know
-  std::string format;  // "raw", or "f32-to-bf16": then float32 values are stored as their upper 16 bits
+  std::string dtype;   // as in the index: "uint32"; may be unknown to Tern
+  std::string format;  // "raw", or "f32-to-bf16": float32 values are then stored as their upper 16 bits
   std::vector<int64_t> shape;
-  size_t shard = 0;     // its file, by number
+  size_t shard = 0;     // index of its file
   uint64_t offset = 0;  // of the first byte in the shard
   uint64_t bytes = 0;
   StoredBytes data;  // a view into the shard, of `bytes` bytes; empty in a parsed index
@@ -39,24 +39,24 @@ struct MlcIndex {
   std::vector<MlcTensor> tensors;  // shard by shard, in the order of their data
 };
 
-// Checks all that can be checked without the shards. Errors: kCorruption, naming the path.
+// Checks everything that does not need the shards. kCorruption: invalid; the message names the path.
 Result<MlcIndex> parse_mlc_index(std::string_view text, std::string_view path);
 
 // How MlcDirectory::open checks shards.
 struct MlcCheck {
-  // Where it is remembered that shards were checked: a small file per directory, worth nothing once a shard's size or
-  // times change. Empty: nowhere, so they are checked each time.
+  // Folder of the stamps that remember checked shards: a small file per model directory, invalid once a shard's size or
+  // times change. Empty: no stamps, so shards are checked each time.
   std::string stamp_folder = {};
   int n_threads = 1;
-  // Called on the calling thread, while shards are read.
+  // Called on the calling thread while shards are read.
   std::function<void(uint64_t done, uint64_t total)> on_progress = {};
 };
 
 class MlcDirectory {
  public:
-  // Every shard's size and MD5 is checked before anything of it is handed out: an index and shards of different
-  // revisions have the same names, and would give garbage. Errors: kNotFound for an absent index or shard, kCorruption.
-  // A folder without weights has only their sizes checked.
+  // Checks every shard's size and MD5 before use: an index and shards of different revisions have the same names and
+  // would give garbage. In a folder without weights, only sizes are checked. kNotFound: the index or a shard is
+  // missing; kCorruption: invalid, or a mismatch.
   static Result<MlcDirectory> open(const Folder& folder, const MlcCheck& check, Access access = Access::kResident);
   static Result<MlcDirectory> open(const std::string& directory, const MlcCheck& check,
                                    Access access = Access::kResident) {
@@ -69,7 +69,7 @@ class MlcDirectory {
   std::span<const MlcShard> shards() const { return index_.shards; }
   std::span<const MlcTensor> tensors() const { return index_.tensors; }
   const MlcTensor* find(std::string_view name) const;
-  // Whether this call computed the sums, rather than remembering that an earlier one did.
+  // True if this call computed the sums instead of relying on an earlier check.
   bool computed_sums() const { return computed_sums_; }
 
  private:
@@ -86,7 +86,7 @@ class MlcDirectory {
   bool computed_sums_ = false;
 };
 
-// Whether the directory has an MLC index.
+// True if the directory has an MLC index.
 bool is_mlc_directory(const Folder& folder);
 bool is_mlc_directory(const std::string& directory);
 

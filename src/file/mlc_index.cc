@@ -18,7 +18,7 @@ constexpr std::pair<std::string_view, int64_t> kBytesOf[] = {
     {"float8_e4m3fn", 1}, {"int32", 4}, {"uint32", 4}, {"float32", 4}, {"int64", 8},  {"uint64", 8},  {"float64", 8},
 };
 
-// Bytes of one value as stored; 0 for a dtype that Tern does not know.
+// Bytes per stored value; 0 for a dtype that Tern does not know.
 int64_t stored_bytes(const MlcTensor& tensor) {
   if (tensor.dtype == "float32" && tensor.format == "f32-to-bf16") return 2;
   const auto* found = std::ranges::find(kBytesOf, tensor.dtype, &std::pair<std::string_view, int64_t>::first);
@@ -97,7 +97,7 @@ class IndexReader {
     return {};
   }
 
-  // Of the tensors from `first` on, which are those of the last shard.
+  // Checks the tensors of the last shard, which start at `first`, for overlaps and bounds.
   Result<void> check_places(size_t first) {
     const std::span tensors = std::span(index_.tensors).subspan(first);
     std::ranges::stable_sort(tensors, {}, [](const MlcTensor& t) { return std::pair(t.offset, t.bytes); });

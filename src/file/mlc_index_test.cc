@@ -12,7 +12,7 @@ using enum ErrorCode;
 
 constexpr std::string_view kSum = "d41d8cd98f00b204e9800998ecf8427e";
 
-// An index with one shard of 8 bytes that has these records.
+// An index with one shard of 8 bytes that contains these records.
 std::string one_shard(std::string_view records) {
   return format_text(
       R"({{"records":[{{"dataPath":"p.bin","format":"raw-shard","nbytes":8,"md5sum":"{}","records":[{}]}}]}})", kSum,

@@ -68,7 +68,7 @@ TEST_F(MlcTest, BothNamesOfTheIndex) {
 }
 
 TEST_F(MlcTest, ShardsOfAnotherRevisionAreRefused) {
-  overwrite("params_shard_0.bin", "aaBb");  // the same names and sizes, other weights
+  overwrite("params_shard_0.bin", "aaBb");  // same names and sizes, other weights
   expect_refused(kCorruption, "params_shard_0.bin: the file has the MD5 ");
   expect_refused(kCorruption, "belong to different revisions");
   overwrite("params_shard_0.bin", "aabbb");
@@ -83,7 +83,7 @@ TEST_F(MlcTest, TheCheckIsRemembered) {
   EXPECT_TRUE(open()->computed_sums());
   EXPECT_FALSE(open()->computed_sums());
   EXPECT_EQ(as_text(open()->find("c")->data), "cccc");
-  EXPECT_TRUE(MlcDirectory::open(folder_, {})->computed_sums());  // nowhere to remember it
+  EXPECT_TRUE(MlcDirectory::open(folder_, {})->computed_sums());  // no folder to remember it in
 }
 
 TEST_F(MlcTest, AChangeIsNoticed) {
@@ -92,7 +92,7 @@ TEST_F(MlcTest, AChangeIsNoticed) {
   expect_refused(kCorruption, "params_shard_1.bin: the file has the MD5 ");
   overwrite("params_shard_1.bin", "cccc");
   EXPECT_TRUE(open()->computed_sums());
-  // Another program may set the time of the last write back; the size is the same too.
+  // Another program may restore the write time; the size is also the same.
   const auto time = fs::last_write_time(folder_ / "params_shard_1.bin");
   overwrite("params_shard_1.bin", "cccd");
   fs::last_write_time(folder_ / "params_shard_1.bin", time);
@@ -118,7 +118,7 @@ TEST_F(MlcTest, DamagedStampsAreWorthNothing) {
   }
   EXPECT_TRUE(open()->computed_sums());
   EXPECT_FALSE(open()->computed_sums());
-  // A folder that cannot be made is as good as none.
+  // A folder that cannot be created counts as none.
   EXPECT_TRUE(MlcDirectory::open(folder_, {.stamp_folder = folder_ / "params_shard_0.bin"})->computed_sums());
 }
 

@@ -8,8 +8,8 @@
 namespace tern {
 namespace {
 
-// Magic, version 1.0, u16 length, then a Python dictionary padded with spaces so that the numbers start at a multiple
-// of 64.
+// Magic, version 1.0, u16 length, then a Python dictionary padded with spaces so that the data starts at a multiple of
+// 64.
 std::string npy_header(size_t rows, size_t cols) {
   constexpr std::string_view kMagicAndVersion{"\x93NUMPY\x01\x00", 8};
   constexpr size_t kLengthBytes = sizeof(uint16_t);

@@ -1,4 +1,4 @@
-// NumPy's .npy, version 1.0 (numpy.lib.format): one array of numbers behind a short text header.
+// NumPy's .npy, version 1.0 (numpy.lib.format): one array of numbers after a short text header.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace tern {
 
-// Streams float32 [rows, cols], C order, row by row, so that a large array never lies in memory.
+// Streams float32 [rows, cols] in C order, row by row, so that a large array is never in memory as a whole.
 class NpyStream {
  public:
-  // Errors of all calls: kIo, see OutputFile.
+  // All calls may return kIo; see OutputFile.
   static Result<NpyStream> create(const std::string& path, size_t rows, size_t cols);
 
-  // Error: kInvalidArgument where the row has not `cols` values or all rows are there already.
+  // kInvalidArgument: the row does not have `cols` values, or all rows are already written.
   Result<void> append(std::span<const float> row);
 
-  // The file is there only after this. Error: kInvalidArgument where rows are missing.
+  // The file exists only after this call. kInvalidArgument: rows are missing.
   Result<void> finish();
 
  private:

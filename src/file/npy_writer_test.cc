@@ -35,7 +35,7 @@ TEST(NpyStream, WritesWhatNumpyReads) {
   ASSERT_TRUE(npy->append(std::vector{1.0f, 2.0f, 3.0f}));
   ASSERT_TRUE(npy->append(std::vector{-1.0f, 0.5f, 0.0f}));
   ASSERT_TRUE(npy->finish());
-  // As `numpy.save` writes it: 10 bytes, then 118 of dictionary, spaces and newline.
+  // Same layout as `numpy.save`: 10 bytes, then 118 of dictionary, spaces and newline.
   const std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
   const std::string header =
       "\x93NUMPY\x01\x00\x76\x00"s + dictionary + std::string(117 - dictionary.size(), ' ') + "\n";
@@ -54,7 +54,7 @@ TEST(NpyStream, NumbersStartAtAMultipleOf64) {
     ASSERT_TRUE(npy->finish());
     EXPECT_EQ(fs::file_size(path) % 64, 0u) << rows;
   }
-  // The shape's digits move the end of the dictionary through a whole step of the padding.
+  // The digits of the shape move the end of the dictionary through a full padding step.
   for (size_t cols = 1; cols <= 1'000'000'000; cols *= 10) {
     auto npy = NpyStream::create(path, 0, cols);
     ASSERT_TRUE(npy);
@@ -85,7 +85,7 @@ TEST(NpyStream, LargeArraysGoThroughWhole) {
   fs::remove(path);
 }
 
-// Of unfinished files beside `path`.
+// Counts unfinished files beside `path`.
 int n_partial_files(const std::string& path) {
   int n = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path())) {
@@ -176,7 +176,7 @@ TEST(NpyStream, ReportsAFullDisk) {
   const std::string no_space = "/dev/full: cannot write it: No space left on device; free some space";
   auto small = NpyStream::create("/dev/full", 1, 4);
   ASSERT_TRUE(small);
-  ASSERT_TRUE(small->append(std::vector<float>(4)));  // in the buffer
+  ASSERT_TRUE(small->append(std::vector<float>(4)));  // still buffered
   expect_npy_error(small->finish(), kIo, no_space);
   expect_npy_error(small->finish(), kIo, no_space);
   auto large = NpyStream::create("/dev/full", 2, 1 << 20);

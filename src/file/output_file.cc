@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
 
-// Writing into a pipe that nobody reads raises SIGPIPE, which would end the process before EPIPE can be reported. This
-// holds the signal back on the calling thread, and swallows the one that the write raised.
+// Writing into a pipe without a reader raises SIGPIPE, which would end the process before EPIPE can be reported. This
+// blocks the signal on the calling thread and discards the one that the write raised.
 class SigpipeHeldBack {
  public:
   SigpipeHeldBack() {
@@ -77,9 +77,9 @@ std::unexpected<Error> io_error(const std::string& path, const char* action, int
               remedy(error_number));
 }
 
-// A new file beside `target` that no other writer has, under its name in `partial`; -1 and an empty name where there
-// can be none. The number of the process tells writers apart, and the count those of one process; a file that a killed
-// process of the same number has left behind is passed over.
+// Creates a new file beside `target` and stores its name in `partial`; returns -1 and an empty name on failure. The
+// process id and a counter make the name unique. Existing files, left by a killed process with the same id, are
+// skipped.
 int open_partial(const std::string& target, std::string& partial) {
   static std::atomic<unsigned> n_made = 0;
   constexpr int kTries = 100;
@@ -89,11 +89,11 @@ int open_partial(const std::string& target, std::string& partial) {
     fd = ::open(partial.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
     if (fd < 0 && errno != EEXIST) break;
   }
-  if (fd < 0) partial.clear();  // not ours to remove
+  if (fd < 0) partial.clear();  // not ours to delete
   return fd;
 }
 
-// Whether all bytes have reached the disk, or the file system has no such notion.
+// True if all bytes are on disk, or if the file system does not support fsync.
 bool is_on_disk(int fd) {
   while (::fsync(fd) != 0) {
     if (errno != EINTR) return errno == EINVAL || errno == ENOSYS || errno == EROFS;
@@ -153,7 +153,7 @@ std::unexpected<Error> OutputFile::give_up(int error_number, const char* action)
 
 Result<void> OutputFile::write(Bytes bytes) {
   if (error_) return std::unexpected(*error_);
-  CHECK(fd_ >= 0);  // not finished
+  CHECK(fd_ >= 0);  // finish() was not called
   if (bytes.size() < kBufferBytes - buffer_.size()) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     return {};
@@ -179,10 +179,10 @@ Result<void> OutputFile::write_through(Bytes bytes) {
 
 Result<void> OutputFile::finish() {
   if (error_) return std::unexpected(*error_);
-  CHECK(fd_ >= 0);  // not finished before
+  CHECK(fd_ >= 0);  // first call of finish()
   TRY_STATUS(write_through(buffer_));
   buffer_.clear();
-  // Before the rename: otherwise a machine that stops meanwhile may be left with the name and without the bytes.
+  // Sync before the rename: otherwise, after a crash, the name may exist without the bytes.
   if (!partial_.empty() && !is_on_disk(fd_)) return give_up(errno, "write");
   const int fd = std::exchange(fd_, -1);
   // Some file systems report a full disk or quota only here.

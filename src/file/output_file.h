@@ -1,4 +1,4 @@
-// A file being written from beginning to end, through a buffer.
+// A file that is written from beginning to end through a buffer.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace tern {
 
-// A regular file appears under its name only when it is complete and on the disk: until then its bytes are beside it in
-// PATH.N.partial, which is removed where writing fails or is given up. Every writer has its own, so of two that write
-// one path each makes a whole file, and the later one stays. Pipes, devices and "-" (standard output) are written
-// directly.
+// A regular file appears under its name only when it is complete and on disk. Until then its bytes are in
+// PATH.PID-N.partial beside it, which is deleted if writing fails or is abandoned. Every writer has its own, so two
+// writers of one path each make a complete file, and the later one stays. Pipes, devices and "-" (standard output) are
+// written directly.
 class OutputFile {
  public:
-  // Errors of all calls: kIo, naming the path and the reason. After an error every further call returns it again.
+  // All calls may return kIo, with the path and the reason. After an error every further call returns it again.
   static Result<OutputFile> create(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  ~OutputFile();  // without finish(): gives the file up
+  ~OutputFile();  // without finish(): abandons the file
 
   const std::string& path() const { return path_; }  // for messages: "standard output" for "-"
 
@@ -37,7 +37,7 @@ class OutputFile {
 
   std::string path_;
   std::string target_;   // what finish() renames to: PATH with symbolic links followed
-  std::string partial_;  // empty where the bytes go to the path directly
+  std::string partial_;  // empty if the bytes are written to the path directly
   int fd_ = -1;
   bool owns_fd_ = true;
   std::vector<std::byte> buffer_;

@@ -1,4 +1,4 @@
-// Files that are read in pieces: the same contents, and the same words about what is wrong with them.
+// Files read in pieces give the same contents and the same error messages.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,7 +28,7 @@ class Pieces : public testing::Test {
     Scratch scratch;
     return std::string(as_text(bytes.read_all(scratch).value()));
   }
-  // Opened both ways, and both say the same.
+  // Opens the file both ways and expects the same error.
   template <class File>
   static void expect_same_refusal(const std::string& path) {
     const auto in_memory = File::open(path), in_pieces = File::open(path, Access::kPieces);
@@ -41,7 +41,7 @@ class Pieces : public testing::Test {
   const fs::path folder_ = fresh_folder("pieces");
 };
 
-// The list of tensors begins after 3 MB of strings and numbers.
+// The tensor list starts after 3 MB of strings and numbers.
 std::string gguf_of_long_beginning() {
   GgufBytes bytes(2, 3);
   bytes.array("tokens", 8, 100'000);
@@ -98,7 +98,7 @@ TEST_F(Pieces, SafetensorsReadTheSame) {
 }
 
 TEST_F(Pieces, MlcShardsAreCheckedWithoutBeingInMemory) {
-  const std::string long_data(9'000'001, 'l');  // more than is summed at once
+  const std::string long_data(9'000'001, 'l');  // more than is hashed in one step
   MlcBytes().tensor("a", "uint8", {2}, "aa").shard().tensor("b", "uint8", {9'000'001}, long_data).write(folder_);
   uint64_t done = 0;
   const auto tell = [&](uint64_t now, uint64_t) { done = now; };

@@ -1,4 +1,4 @@
-// A file with the keys and values of a text, so that it need not be read again.
+// A file with the KV cache of a text, so that the text need not be evaluated again.
 //
 //   "TERN-KV1", then little-endian: u32 type of the values, u32 positions of a block, u64 bytes of a block, 32
 //   characters that name the model, u64 number n of tokens, n × i32; for every block of the n positions its bytes; 32
@@ -15,9 +15,9 @@
 
 namespace tern {
 
-// What keys and values depend on beside the text.
+// Everything besides the text that keys and values depend on.
 struct PromptCacheKey {
-  std::string model;  // 32 characters: MD5 of what makes the model what it is
+  std::string model;  // 32 characters: MD5 that identifies the model
   uint32_t kv_type = 0;
   uint32_t block_tokens = 0;
   uint64_t block_bytes = 0;
@@ -29,12 +29,12 @@ struct PromptCache {
   std::vector<Bytes> blocks;  // views of the file's bytes
 };
 
-// The bytes of such a file for this key, at most n_ctx tokens with ids below n_vocab. kCorruption: they are damaged;
-// kInvalidArgument: they belong to another model, or to other settings. `path` is for messages.
+// Parses such a file for this key, with at most n_ctx tokens whose ids are below n_vocab. kCorruption: it is damaged;
+// kInvalidArgument: it belongs to another model or other settings. `path`: for messages.
 Result<PromptCache> parse_prompt_cache(Bytes bytes, const PromptCacheKey& key, int n_vocab, int n_ctx,
                                        const std::string& path);
 
-// What comes before the blocks.
+// The bytes before the blocks.
 std::string prompt_cache_header(const PromptCacheKey& key, const std::vector<int32_t>& tokens);
 
 }  // namespace tern

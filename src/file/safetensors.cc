@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, uint32_t> kBits[] = {
     {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64},    {"C128", 128},
 };
 
-// Where a tensor lies, counted from the first byte of data, as the header tells.
+// The position of a tensor relative to the first byte of data, as given in the header.
 struct Place {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -60,7 +60,7 @@ class EntryReader {
   }
 
  private:
-  // An unknown dtype cannot be checked; the tensor is listed, and whoever wants to use it refuses it.
+  // The size of an unknown dtype cannot be checked. The tensor is listed, and code that needs it reports the error.
   Result<void> check_bytes(const SafetensorsTensor& tensor, int64_t n_elements, uint64_t n_bytes) const {
     const int64_t bits = safetensors_bits(tensor.dtype);
     if (bits == 0) return {};
@@ -90,7 +90,7 @@ class EntryReader {
   const Json& entry_;
 };
 
-// `bytes` are at least as many as the header promises to have, where the file of `file_bytes` has them.
+// `bytes` contains the whole header if the file, of `file_bytes`, does.
 Result<std::string_view> header_text(Bytes bytes, uint64_t file_bytes, std::string_view path) {
   if (file_bytes < sizeof(uint64_t)) {
     return fail(ErrorCode::kCorruption,
@@ -136,7 +136,7 @@ Result<Metadata> read_metadata(const Json& object, std::string_view path) {
 
 using Placed = std::pair<SafetensorsTensor, Place>;
 
-// The format wants the data without gaps and overlaps, and nothing behind it.
+// The format requires data without gaps or overlaps, and nothing after it.
 Result<void> check_places(std::span<const Placed> tensors, uint64_t data_bytes, std::string_view path) {
   uint64_t at = 0;
   for (const auto& [tensor, place] : tensors) {
@@ -190,7 +190,7 @@ Result<SafetensorsFile> SafetensorsFile::open_in_pieces(std::unique_ptr<File> op
   if (begin.size() == sizeof(uint64_t)) {
     const auto length = load<uint64_t>(begin.data());
     const uint64_t follow = opened->size() - begin.size();
-    if (length <= std::min(kLongestRead, follow)) {  // others are refused
+    if (length <= std::min(kLongestRead, follow)) {  // otherwise parse_header() reports the error
       begin.resize(begin.size() + length);
       TRY_STATUS(opened->read(0, begin));
     }

@@ -1,5 +1,5 @@
-// safetensors, one file (docs/formats.md): a u64 length, a JSON header of that many bytes with every tensor's dtype,
-// shape and place, then the data. Checked completely before anything is used.
+// One safetensors file (docs/formats.md): a u64 length, a JSON header of that many bytes with every tensor's dtype,
+// shape and position, then the data. Everything is checked before use.
 //
 // Source: huggingface/safetensors, README.md ("Format").
 #pragma once
@@ -20,7 +20,7 @@ namespace tern {
 
 struct SafetensorsTensor {
   std::string name;
-  std::string dtype;           // as in the file: "BF16"; may be one that Tern does not know
+  std::string dtype;           // as in the file: "BF16"; may be unknown to Tern
   std::vector<int64_t> shape;  // rows first; empty for a single value
   uint64_t offset = 0;         // of the first byte in its file
   StoredBytes data;            // a view into the file; need not be aligned
@@ -28,17 +28,17 @@ struct SafetensorsTensor {
   int64_t n_elements() const;
 };
 
-// Bits of one value of a dtype; 0 for one that Tern does not know.
+// Bits per value of a dtype; 0 for one that Tern does not know.
 uint32_t safetensors_bits(std::string_view dtype);
 
 class SafetensorsFile {
  public:
-  // Errors: those of open_file; kCorruption where the bytes contradict the format or end early; kNotSupported
-  // for a header of more than 16 MiB.
+  // Errors: those of open_file; kCorruption: the file violates the format or ends early; kNotSupported: a header of
+  // more than 16 MiB.
   static Result<SafetensorsFile> open(const std::string& path, Access access = Access::kResident);
-  // Of a file that is open.
+  // Reads a file that is already open.
   static Result<SafetensorsFile> read(std::unique_ptr<File> file);
-  // For tests and fuzzing. `name` stands for the path in messages; `bytes` must outlive the result.
+  // For tests and fuzzing. `name`: the path in messages; `bytes` must outlive the result.
   static Result<SafetensorsFile> parse(Bytes bytes, std::string name);
 
   const std::string& path() const { return path_; }
@@ -52,8 +52,7 @@ class SafetensorsFile {
  private:
   SafetensorsFile() = default;
   static Result<SafetensorsFile> open_in_pieces(std::unique_ptr<File> opened);
-  // `begin` has at least the header, as far as the file has it; data is taken from `in_file`, or without it from
-  // `begin`.
+  // `begin` contains the header, as far as the file has it. Data is a view of `in_file`, or of `begin` if that is null.
   static Result<SafetensorsFile> parse_header(Bytes begin, const File* in_file, std::string name);
 
   std::string path_;

@@ -14,8 +14,8 @@ namespace tern {
 
 class SafetensorsDirectory {
  public:
-  // Errors beside those of SafetensorsFile::open: kNotFound where the directory has neither of the two files or lacks
-  // a shard; kCorruption where index and shards contradict each other, which parts of two revisions do.
+  // Errors: those of SafetensorsFile::open; kNotFound: the directory has neither of the two files, or lacks a shard;
+  // kCorruption: index and shards do not match, as with files of two revisions.
   static Result<SafetensorsDirectory> open(const Folder& folder, Access access = Access::kResident);
   static Result<SafetensorsDirectory> open(const std::string& directory, Access access = Access::kResident) {
     return open(DiskFolder(directory), access);
@@ -25,11 +25,11 @@ class SafetensorsDirectory {
   std::span<const SafetensorsFile> files() const { return files_; }
   uint64_t file_bytes() const;  // of all files
 
-  // All tensors, file by file, in the order of their data. Valid as long as this object lives, also after a move.
+  // All tensors, file by file, in the order of their data. Valid as long as this object lives, even after a move.
   std::vector<const SafetensorsTensor*> tensors() const;
   const SafetensorsTensor* find(std::string_view name) const;
 
-  // Brings all files into memory ahead of use (base/mapped_file.h).
+  // Loads all files into memory ahead of use (base/mapped_file.h).
   void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const;
 
  private:
@@ -39,8 +39,8 @@ class SafetensorsDirectory {
   std::vector<SafetensorsFile> files_;
 };
 
-// The files that a model.safetensors.index.json names, each with its tensors. For SafetensorsDirectory and fuzzing.
-// kCorruption: no such index, or a name that is no plain file name.
+// Parses the files that a model.safetensors.index.json names, each with its tensors. For SafetensorsDirectory and
+// fuzzing. kCorruption: an invalid index, or a name that is not a plain file name.
 using ShardTensors = std::unordered_map<std::string, std::vector<std::string>>;
 Result<ShardTensors> parse_safetensors_index(std::string_view text, std::string_view path);
 

@@ -13,7 +13,7 @@ using enum ErrorCode;
 using Shape = std::vector<int64_t>;
 
 void expect_file_refused(std::string_view bytes, ErrorCode code, std::string_view part) {
-  // A heap block of exactly this size, so that the address sanitizer sees reads behind the end.
+  // A heap block of exactly this size, so that the address sanitizer detects reads past the end.
   const std::vector<std::byte> exact(as_bytes(bytes).begin(), as_bytes(bytes).end());
   const auto file = SafetensorsFile::parse(exact, "t.safetensors");
   ASSERT_FALSE(file) << "accepted, though it should fail with: " << part;
@@ -23,7 +23,7 @@ void expect_file_refused(std::string_view bytes, ErrorCode code, std::string_vie
   EXPECT_NE(file.error().message.find(part), std::string::npos) << file.error().message << "\nlacks: " << part;
 }
 
-// A file with one member of the header and some data.
+// A file with one header member and some data.
 std::string one(std::string_view entry, size_t n_data) {
   return SafetensorsBytes().entry(entry).data(std::string(n_data, 'x')).bytes();
 }
@@ -40,7 +40,7 @@ TEST(Safetensors, ReadsNamesShapesAndPlaces) {
   const auto file = SafetensorsFile::parse(as_bytes(bytes), "t.safetensors");
   ASSERT_TRUE(file) << file.error().message;
   ASSERT_EQ(file->tensors().size(), 4u);
-  EXPECT_EQ(file->tensors()[0].name, "w");  // in the order of the data, not of the names
+  EXPECT_EQ(file->tensors()[0].name, "w");  // in data order, not name order
   const SafetensorsTensor* w = file->find("w");
   ASSERT_NE(w, nullptr);
   EXPECT_EQ(w->dtype, "BF16");
@@ -51,7 +51,7 @@ TEST(Safetensors, ReadsNamesShapesAndPlaces) {
   EXPECT_EQ(as_text(file->find("a.scale")->data), "abcd");
   EXPECT_EQ(file->find("a.scale")->n_elements(), 1);
   EXPECT_EQ(file->find("none")->data.size(), 0u);
-  EXPECT_EQ(file->find("odd")->data.size(), 5u);  // an unknown dtype is listed as it is
+  EXPECT_EQ(file->find("odd")->data.size(), 5u);  // an unknown dtype is listed unchanged
   EXPECT_EQ(file->find("b"), nullptr);
   EXPECT_EQ(file->find("zzz"), nullptr);
   ASSERT_EQ(file->metadata().size(), 1u);
@@ -144,7 +144,7 @@ TEST(Safetensors, AnyDamageIsSurvived) {
       ASSERT_LE(tensor.offset + tensor.data.size(), exact.size());
     }
   }
-  EXPECT_GT(n_accepted, 100);  // names and data may be anything
+  EXPECT_GT(n_accepted, 100);  // names and data may have any bytes
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class SafetensorsBytes {
                              data_.size(), data_.size() + data.size()))
         .data(data);
   }
-  // A member of the header as it stands, and bytes of data without one.
+  // Adds a header member unchanged, or bytes of data without one.
   SafetensorsBytes& entry(std::string_view text) {
     header_ += (header_.empty() ? "" : ",") + std::string(text);
     return *this;
@@ -54,13 +54,13 @@ class SafetensorsBytes {
   std::string data_;
 };
 
-// The bytes of values, to be a tensor's data.
+// The bytes of values, for a tensor's data.
 template <class T>
 std::string raw_values(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-// An empty folder below the test's temporary one.
+// Creates an empty folder below the test's temporary one.
 inline std::filesystem::path fresh_folder(std::string_view name) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / format_text("tern_{}_{}", name, ::getpid());

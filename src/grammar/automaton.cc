@@ -8,7 +8,7 @@
 namespace tern::grammar {
 namespace {
 
-constexpr StateId kEndOfText = UINT32_MAX;  // the state that return 0 goes on at
+constexpr StateId kEndOfText = UINT32_MAX;  // the state to continue at for return 0
 
 uint64_t mixed(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
@@ -40,7 +40,7 @@ Automaton::Automaton(const Rules& rules)
   forget();
 }
 
-// All but the beginning.
+// Resets everything to the start position.
 void Automaton::forget() {
   returns_.clear();
   positions_.clear();
@@ -50,7 +50,7 @@ void Automaton::forget() {
   const Item end = {kEndOfText, 0};
   returns_.find_or_add({&end, 1});
   CHECK(position_of({}, false) == kNowhere);
-  // The root is called where nothing is before it.
+  // The root rule is called with nothing before it.
   ends_ = rules_.rules[rules_.root].may_be_empty;
   returns_of_[rules_.root].push_back(end);
   called_.push_back({rules_.rules[rules_.root].rank, rules_.root});
@@ -94,7 +94,7 @@ PositionId Automaton::make_step(PositionId from, uint8_t byte) {
   }
   const bool had_overflowed = std::exchange(has_overflowed_, false);
   const PositionId to = close();
-  if (has_overflowed_) return kNowhere;  // not kept: that is no answer
+  if (has_overflowed_) return kNowhere;  // not cached: an overflow is not an answer
   has_overflowed_ = had_overflowed;
   next_[size_t{from} * n_classes_ + rules_.class_of[byte]] = to;
   return to;
@@ -104,8 +104,8 @@ void Automaton::visit(const Item& item) {
   if (seen_.insert((uint64_t{item.state} << 32) | item.to).second) to_do_.push_back(item);
 }
 
-// Where the call is the last thing that its rule does, the called one goes on where the caller would have: otherwise
-// a rule that repeats itself at its end would leave a return for every time.
+// A tail call: if the call is the last thing in its rule, the called rule returns directly to where the caller would
+// have returned. Otherwise a rule that repeats itself at its end would add a return for each repetition.
 void Automaton::call(const Edge& edge, const Item& from) {
   std::vector<Item>& returns = returns_of_[edge.rule];
   if (returns.empty()) {
@@ -120,10 +120,10 @@ void Automaton::call(const Edge& edge, const Item& from) {
   }
 }
 
-// Everything that the states visited so far come to without a byte. First these: they have taken a byte in their rule,
-// so a rule that may end goes on where it was called. Then the rules that are called here, callers before those whom
-// they call, so that all of a rule's returns are known when it begins. That such a rule may be empty is its callers'
-// business: they also go on behind it.
+// Computes everything that can be reached from the visited states without taking a byte. The visited states come first:
+// they have taken a byte in their rule, so a rule that may end continues where it was called. Then come the rules that
+// are called here, callers before the rules they call, so that all of a rule's returns are known when it begins. If
+// such a rule may be empty, its caller also continues behind the call.
 PositionId Automaton::close() {
   found_.clear();
   const auto go_on = [this](bool takes_returns) {
@@ -177,7 +177,7 @@ PositionId Automaton::close() {
 }
 
 void Automaton::forget_all_but(std::span<PositionId> kept) {
-  // What the kept positions consist of, as trees of items, is written anew from the old lists.
+  // Rewrites the contents of the kept positions, as trees of items, from the old lists.
   const Lists old_returns = std::move(returns_);
   const std::vector<Position> old_positions = std::move(positions_);
   const std::vector<Item> old_items = std::move(items_);
@@ -187,7 +187,7 @@ void Automaton::forget_all_but(std::span<PositionId> kept) {
   forget();
   std::vector<ReturnId> new_return(old_returns.lists.size(), kUnknown);
   new_return[0] = 0;
-  // A return goes on at returns with lower numbers only, so their order of number is one in which they can be made.
+  // A return refers only to returns with lower numbers, so they can be rebuilt in ascending order.
   std::vector<uint8_t> is_wanted(old_returns.lists.size());
   for (const PositionId id : kept) {
     const Position& position = old_positions[id];

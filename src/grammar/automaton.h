@@ -1,10 +1,10 @@
-// Rules being followed, byte by byte: a deterministic automaton that is made as it is needed.
+// Follows rules byte by byte: a deterministic automaton that is built as it is needed.
 //
-// What may come next depends on the states that the rules can be in, and for each on where it goes on when its rule
-// ends. The latter is a graph: a Return is a set of (state, Return) to go on at, the same for all who called a rule at
-// the same place, so that an ambiguous grammar takes polynomial and not exponential memory. Returns and sets of states
-// are kept once each, by their contents. A whole position is then one number, a step is a look-up in a table, and
-// going back is remembering a number.
+// A position is a set of states that the rules can be in, each with the places to continue at when its rule ends. These
+// places form a graph: a Return is a set of (state, Return) pairs, shared by all callers of a rule at the same
+// position, so an ambiguous grammar takes polynomial and not exponential memory. Returns and sets of states are stored
+// once each, by their contents. A position is then one number, a step is a table look-up, and going back means
+// remembering a number.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,25 @@
 namespace tern::grammar {
 
 using PositionId = uint32_t;
-inline constexpr PositionId kNowhere = 0;  // what has been taken is not the beginning of any text
+inline constexpr PositionId kNowhere = 0;  // the bytes so far do not begin any text
 
 class Automaton {
  public:
-  // `rules` must outlive it.
+  // `rules` must outlive this object.
   explicit Automaton(const Rules& rules);
 
   PositionId start() const { return start_; }
-  // After one byte more.
+  // The position after one more byte.
   PositionId step(PositionId from, uint8_t byte) {
     const uint32_t next = next_[size_t{from} * n_classes_ + rules_.class_of[byte]];
     return next != kUnknown ? next : make_step(from, byte);
   }
   bool may_end(PositionId at) const { return positions_[at].may_end; }
-  // Whether a byte may follow.
+  // True if another byte may follow.
   bool may_go_on(PositionId at) const { return positions_[at].n_items > 0; }
 
-  // What is too ambiguous counts as kNowhere: a position with more states than kMaxItems on the way to it, and what
-  // takes more than kMaxWork states since begin_work().
+  // Limits for ambiguous grammars. A step leads to kNowhere if it would visit more than kMaxItems states, or if steps
+  // since begin_work() have visited more than kMaxWork.
   static constexpr size_t kMaxItems = 20'000;
   static constexpr size_t kMaxWork = 30'000'000;
   void begin_work() {
@@ -46,25 +46,25 @@ class Automaton {
   bool has_overflowed() const { return has_overflowed_; }
 
   size_t n_positions() const { return positions_.size(); }
-  size_t bytes() const;  // of memory, about
-  // Forgets all positions but these, which get new numbers.
+  size_t bytes() const;  // memory in use, approximately
+  // Forgets all positions except these, which get new numbers.
   void forget_all_but(std::span<PositionId> kept);
 
  private:
   using ReturnId = uint32_t;
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
-  // A state of a rule, and what follows the rule.
+  // A state of a rule, and where to continue after the rule.
   struct Item {
     StateId state;
     ReturnId to;
     auto operator<=>(const Item&) const = default;
   };
   struct Position {
-    uint32_t first_item, n_items;  // sorted, in items_; of states that take bytes
+    uint32_t first_item, n_items;  // in items_, sorted; only states that take bytes
     bool may_end;
   };
-  // A list of numbers of which there is one each.
+  // Lists of items; equal lists are stored once.
   struct Lists {
     struct Range {
       uint32_t first, n;
@@ -95,7 +95,7 @@ class Automaton {
   size_t work_ = 0;
   bool has_overflowed_ = false;
 
-  // Of close(), kept for their memory.
+  // Buffers of close(), kept to reuse their memory.
   struct Called {
     uint32_t rank;
     RuleId rule;
@@ -103,8 +103,8 @@ class Automaton {
   };
   std::vector<Item> to_do_, found_;
   std::unordered_set<uint64_t> seen_;
-  std::vector<Called> called_;                 // a heap, the least rank in front
-  std::vector<std::vector<Item>> returns_of_;  // [n_rules] of a called rule
+  std::vector<Called> called_;                 // a heap, the lowest rank in front
+  std::vector<std::vector<Item>> returns_of_;  // [n_rules] where a called rule returns to
   bool ends_ = false;
 };
 

@@ -92,7 +92,7 @@ CharAutomaton CharAutomaton::all_but(std::span<const std::u32string> texts) {
   const uint32_t free = out.add_state();
   out.end(free);
   out.add_char(free, CharSet::all(), free);
-  // A tree of the texts; where a text leaves it, all is free.
+  // Builds a tree of the texts. Where a text leaves the tree, anything may follow.
   std::vector<std::map<char32_t, uint32_t>> children(1);
   std::vector<uint32_t> state_of = {out.start_};
   std::vector<bool> is_text(1);
@@ -126,7 +126,7 @@ bool CharAutomaton::has_anchors() const {
   });
 }
 
-// Each state once for whether something has been taken, and whether nothing may be taken any more.
+// Makes up to four copies of each state: whether a character has been taken, and whether none may be taken any more.
 CharAutomaton CharAutomaton::resolved() const {
   if (!has_anchors() || is_full_) return *this;
   CharAutomaton out;
@@ -237,7 +237,7 @@ bool CharAutomaton::takes(std::u32string_view text) const {
   return false;
 }
 
-// ASCII's characters are edges; the others of a set, which take many edges, are a rule that is called.
+// ASCII characters become edges. The other characters of a set take many edges, so they become a rule that is called.
 StateId CharAutomaton::write(RuleWriter& rules, StateId from, Spelling spelling) const {
   const StateId to = rules.new_state();
   if (is_full_) return to;

@@ -1,5 +1,5 @@
-// Automata over characters: what regular expressions become, before their characters are written in UTF-8 or as a
-// string of JSON has them. They can be intersected, which rules cannot.
+// Automata over characters: the form of regular expressions before their characters are written in UTF-8 or as in a
+// JSON string. Unlike rules, they can be intersected.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class CharAutomaton {
     enum Kind : uint8_t {
       kChar,     // takes a character of sets[set]
       kNothing,  // takes none
-      kAtStart,  // takes none, and only where none has been taken
-      kAtEnd,    // takes none, and only where none is taken afterwards
+      kAtStart,  // takes none; only at the start of the text
+      kAtEnd,    // takes none; only at the end of the text
     } kind;
     uint32_t set, to;
   };
 
-  // Any text of low to high characters (high < 0: any number) of `set`.
+  // Any text of `low` to `high` characters of `set` (high < 0: no limit).
   static CharAutomaton repeated(const CharSet& set, int low, int high);
-  // Any text but those of `texts`.
+  // Any text except `texts`.
   static CharAutomaton all_but(std::span<const std::u32string> texts);
 
   CharAutomaton() { start_ = add_state(); }
@@ -40,14 +40,14 @@ class CharAutomaton {
   uint32_t start() const { return start_; }
   bool is_full() const { return is_full_; }
 
-  // The same without kAtStart and kAtEnd.
+  // An equivalent automaton without kAtStart and kAtEnd.
   CharAutomaton resolved() const;
-  // What both take; both are resolved.
+  // The texts that both automata take; both must be resolved.
   CharAutomaton common(const CharAutomaton& other) const;
-  bool takes(std::u32string_view text) const;  // resolved
+  bool takes(std::u32string_view text) const;  // must be resolved
 
-  enum class Spelling { kUtf8, kJson };  // kJson: as inside the quotation marks, each text in one way
-  // A part of a rule, from `from` to the state that is returned.
+  enum class Spelling { kUtf8, kJson };  // kJson: as inside quotation marks; each text has one spelling
+  // Writes it as part of a rule, beginning at `from`. Returns the end state.
   StateId write(RuleWriter& rules, StateId from, Spelling spelling) const;
 
  private:
@@ -61,7 +61,7 @@ class CharAutomaton {
   bool is_full_ = false;
 };
 
-// How a character is spelled inside a string of JSON, in one way: an escape only where there has to be one.
+// The spelling of a character inside a JSON string. It is unique: characters are escaped only where JSON requires it.
 std::string json_spelling(char32_t c);
 
 }  // namespace tern::grammar

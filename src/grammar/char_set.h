@@ -9,7 +9,7 @@ namespace tern::grammar {
 
 inline constexpr char32_t kLastChar = 0x10FFFF;
 
-// Of Unicode scalar values: surrogates are never in it.
+// A set of Unicode scalar values; it never contains surrogates.
 class CharSet {
  public:
   using Range = std::pair<char32_t, char32_t>;  // both ends included
@@ -27,7 +27,7 @@ class CharSet {
 
   bool contains(char32_t c) const;
   bool empty() const { return ranges_.empty(); }
-  std::span<const Range> ranges() const { return ranges_; }  // ascending, with gaps between them
+  std::span<const Range> ranges() const { return ranges_; }  // ascending, not adjacent
   bool operator==(const CharSet&) const = default;
 
  private:

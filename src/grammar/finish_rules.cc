@@ -1,4 +1,4 @@
-// RuleWriter::finish: what was written, without what leads nowhere, in a form to run.
+// RuleWriter::finish: removes states and rules that lead nowhere, and puts the rest in executable form.
 #include <algorithm>
 #include <ranges>
 
@@ -58,7 +58,7 @@ class RuleFinisher {
     }
   }
 
-  // The states from which the end of their rule can be reached, taking bytes or none.
+  // The states from which the end of their rule can be reached; `bytes`: also by taking bytes.
   std::vector<uint8_t> states_before_ends(bool bytes) const {
     std::vector<uint8_t> found(in_.n_states());
     std::vector<StateId> to_do;
@@ -129,7 +129,7 @@ class RuleFinisher {
     return calls;
   }
 
-  // In an order in which callers come first.
+  // Ranks rules so that callers come before the rules they call.
   Result<void> rank_rules() {
     const size_t n = in_.rules_.size();
     std::vector<std::vector<RuleId>> calls(n);
@@ -154,9 +154,9 @@ class RuleFinisher {
     for (RuleId rule = 0; rule < n; ++rule) {
       if (n_callers[rule] == 0) continue;
       on_cycle = rule;
-      for (const RuleId called : calls[rule]) caller[called] = rule;  // whose callers are not all ranked
+      for (const RuleId called : calls[rule]) caller[called] = rule;  // `rule` has unranked callers
     }
-    for (size_t i = 0; i < n; ++i) on_cycle = caller[on_cycle];  // ends up on a cycle, against the calls
+    for (size_t i = 0; i < n; ++i) on_cycle = caller[on_cycle];  // follows callers until it is on a cycle
     return fail(ErrorCode::kInvalidArgument,
                 "rule '{}' calls itself before it has taken anything (left recursion): put what repeats behind, as in "
                 "list ::= item list?",
@@ -165,7 +165,7 @@ class RuleFinisher {
 
   void find_tails() {
     is_tail_.assign(in_.n_states(), 0);
-    std::vector<uint32_t> n_other(in_.n_states());  // edges that do not lead to a tail for nothing
+    std::vector<uint32_t> n_other(in_.n_states());  // edges other than empty ones to a tail
     std::vector<StateId> to_do;
     for (StateId state = 0; state < in_.n_states(); ++state) {
       if (!is_reached_[state]) continue;
@@ -224,11 +224,11 @@ class RuleFinisher {
 
   const RuleWriter& in_;
   std::vector<uint32_t> into_, edges_into_;  // by the state that they lead to
-  std::vector<StateId> from_;                // of each edge
+  std::vector<StateId> from_;                // [n_edges] where each edge begins
   std::vector<std::vector<uint32_t>> calls_of_;
   std::vector<RuleId> rule_of_start_;
   std::vector<uint8_t> leads_to_end_, may_be_empty_, is_reached_, is_used_, is_tail_;
-  std::vector<RuleId> seen_;  // the rule that saw a state last
+  std::vector<RuleId> seen_;  // [n_states] the last rule that visited the state
   std::vector<uint32_t> rank_;
 };
 

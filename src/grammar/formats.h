@@ -1,4 +1,4 @@
-// What JSON Schema's `format` asks of a string.
+// Regular expressions for JSON Schema's `format`.
 #pragma once
 
 #include <optional>
@@ -6,10 +6,10 @@
 
 namespace tern::grammar {
 
-// A regular expression that all of the string matches; every text that it matches has the format (not the other way
-// round where the format has forms that nobody writes: leap seconds, addresses with comments). Nothing for a format
-// that Tern does not know. Known: date-time, date, time, duration (RFC 3339), email (RFC 5321, plain local parts),
-// hostname (RFC 1123), ipv4, ipv6 (without an IPv4 part), uuid (RFC 4122).
+// A regular expression that the whole string must match. Every text that matches has the format. The reverse does not
+// hold for rare forms: leap seconds, addresses with comments. nullopt: a format that Tern does not know. Known:
+// date-time, date, time, duration (RFC 3339), email (RFC 5321, plain local parts), hostname (RFC 1123), ipv4, ipv6
+// (without an IPv4 part), uuid (RFC 4122).
 std::optional<std::string_view> format_pattern(std::string_view name);
 
 }  // namespace tern::grammar

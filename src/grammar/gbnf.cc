@@ -48,7 +48,7 @@ class GbnfParser {
   std::unexpected<Error> at_place(ErrorCode code, std::string_view what) const {
     const std::string_view before = text_.substr(0, at_);
     const auto line = 1 + std::ranges::count(before, '\n');
-    const size_t column = at_ - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+    const size_t column = at_ - (before.rfind('\n') + 1) + 1;  // no line break before: npos + 1 is 0
     return fail(code, "line {}, column {}: {}", line, column, what);
   }
   std::unexpected<Error> error(std::string_view what) const { return at_place(ErrorCode::kInvalidArgument, what); }
@@ -99,7 +99,7 @@ class GbnfParser {
     return {};
   }
 
-  // Whether a | comes next, perhaps on another line.
+  // Skips a |, which may be on another line. False: there is none.
   bool skip_bar(bool is_nested) {
     const size_t before = at_;
     skip_space(/*lines=*/true);
@@ -133,7 +133,7 @@ class GbnfParser {
     }
   }
 
-  // An item is written once, or as a rule that is called where it is repeated.
+  // Writes an item once. If it repeats, it becomes a rule that is called each time.
   Result<StateId> item(StateId from, int depth) {
     const size_t begin = at_;
     size_t low = 1, high = 1;
@@ -224,7 +224,7 @@ class GbnfParser {
     }
     if (skip(".")) return chars(from, CharSet::all());
     if (peek() == '[') return char_class(from);
-    ++at_;  // a quotation mark
+    ++at_;  // the opening quotation mark
     while (peek() != '"' || !more()) {
       if (!more()) return at_ = begin, error("'\"' without its end");
       if (peek() == '\n') return error("a line break in a literal (write \\n)");

@@ -1,4 +1,4 @@
-// llama.cpp's notation for grammars.
+// llama.cpp's grammar notation.
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,10 @@
 
 namespace tern::grammar {
 
-// Rules `name ::= …`, of which `root` is the text. In them: "literals", [classes], names, ( ), |, and * + ? {m,n}
-// behind any of these; `.` is any character; # begins a comment. A rule ends with its line, except inside parentheses
-// and before or behind a |. Escapes: \n \r \t \" \\ \[ \] \xHH \uHHHH \UHHHHHHHH. Errors name line and column.
+// Reads rules `name ::= …`; the rule `root` is the text. Rules may contain "literals", [classes], names, ( ), |, and *
+// + ? {m,n} after any of these; `.` is any character; # begins a comment. A rule ends with its line, except inside
+// parentheses and before or after a |. Escapes: \n \r \t \" \\ \[ \] \xHH \uHHHH \UHHHHHHHH. Error messages name line
+// and column.
 Result<Rules> parse_gbnf(std::string_view text);
 
 }  // namespace tern::grammar

@@ -89,7 +89,7 @@ TEST(Gbnf, HostileTextsFailQuickly) {
     const std::string next = "r" + std::to_string(i + 1);
     deep += "r" + std::to_string(i) + " ::= " + next + " " + next + "\n";
   }
-  EXPECT_EQ(taken(Grammar::gbnf(deep + "r60 ::= \"a\""), "aaaa"), "more");  // 2^60 of them
+  EXPECT_EQ(taken(Grammar::gbnf(deep + "r60 ::= \"a\""), "aaaa"), "more");  // 2^60 characters
 }
 
 }  // namespace

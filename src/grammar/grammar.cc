@@ -15,7 +15,7 @@ Result<std::shared_ptr<const Grammar>> made(grammar::Rules rules) {
   return std::make_shared<const Grammar>(std::move(impl));
 }
 
-// The error with what it is about before it.
+// Puts the subject of the error in front of its message.
 std::unexpected<Error> in(std::string_view what, Error error) {
   error.message = format_text("{}: {}", what, error.message);
   return std::unexpected(std::move(error));

@@ -1,4 +1,4 @@
-// What a Grammar is made of.
+// The contents of a Grammar.
 #pragma once
 
 #include <memory>

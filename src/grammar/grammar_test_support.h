@@ -1,4 +1,4 @@
-// What the tests of grammars share.
+// Helpers shared by the grammar tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace tern::grammar_test {
 
 using Made = Result<std::shared_ptr<const Grammar>>;
 
-// "yes", "no" or, for a text that is only the beginning of one, "more".
+// "yes", "no", or "more" for a text that is only the beginning of an allowed one.
 inline std::string taken(const Made& made, std::string_view text) {
   if (!made) return made.error().message;
   grammar::Automaton automaton(*(*made)->impl().rules);

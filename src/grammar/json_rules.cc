@@ -16,7 +16,7 @@ const CharSet& hex_digits() {
 template <class Write>
 RuleId JsonRules::once(std::optional<RuleId>& known, const char* name, const Write& write) {
   if (known) return *known;
-  known = rules_.new_rule(name);  // before it is written: it may call itself
+  known = rules_.new_rule(name);  // stored before it is written, as it may call itself
   const RuleId rule = *known;
   rules_.end(write(rules_.start_of(rule)));
   return rule;
@@ -61,7 +61,7 @@ RuleId JsonRules::character() {
     rules_.add_chars(escape,
                      {{'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'b', 'b'}, {'f', 'f'}, {'n', 'n'}, {'r', 'r'}, {'t', 't'}},
                      end);
-    // \uXXXX: any but D800 to DFFF, or a pair of them.
+    // \uXXXX: anything except D800 to DFFF, or a surrogate pair.
     const auto hex = [this](StateId from, const CharSet& set) {
       const StateId to = rules_.new_state();
       rules_.add_chars(from, set, to);

@@ -1,4 +1,4 @@
-// The parts of JSON that no schema says anything about, as rules; each is written when it is first asked for.
+// Rules for the parts of JSON that a schema does not restrict. Each is written when it is first needed.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ class JsonRules {
  public:
   explicit JsonRules(RuleWriter& rules) : rules_(rules) {}
 
-  // White space, of bounded length so that no reply is made of it: nothing, a space, or a line break and up to
-  // kMaxIndent spaces or kMaxTabs tabs.
+  // White space, limited so that a reply cannot consist of it: nothing, one space, or a line break and up to kMaxIndent
+  // spaces or kMaxTabs tabs.
   static constexpr int kMaxIndent = 32, kMaxTabs = 8;
   RuleId space();
-  // Any character of a string, or its escape; half of a surrogate pair is none.
+  // Any character of a string, or its escape. A lone surrogate is not allowed.
   RuleId character();
   RuleId string();
-  // Of bounded length: 18 digits, for fractions as many again, and an exponent of two.
+  // Numbers have limited length: 18 digits, as many in the fraction, and two in the exponent.
   RuleId integer();
   RuleId number();
   RuleId value();
@@ -27,13 +27,13 @@ class JsonRules {
   RuleId boolean();
   RuleId null();
 
-  // Calls space() and others where `from` is; return the state behind it.
+  // Each adds a call of a rule at `from` and returns the state after it.
   StateId add_space(StateId from) { return add(from, space()); }
   StateId add(StateId from, RuleId rule);
-  StateId add_colon(StateId from);  // and perhaps a space
+  StateId add_colon(StateId from);  // with an optional space
 
  private:
-  // The rule kept in `known`, written by `write(start)`, which returns its end.
+  // Returns the rule in `known`. The first call writes it with `write(start)`, which returns its end.
   template <class Write>
   RuleId once(std::optional<RuleId>& known, const char* name, const Write& write);
   StateId add_digits(StateId from, int low, int high);

@@ -1,4 +1,4 @@
-// JSON as a schema needs it: members in their order, numbers as they are written, and the way back to a value's place.
+// JSON for reading schemas: keeps the order of members and the spelling of numbers, and can name a value's place.
 #pragma once
 
 #include <string>
@@ -12,28 +12,28 @@ namespace tern::grammar {
 
 struct JsonValue {
   enum Kind : uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject } kind = kNull;
-  std::string text = {};                               // of a number as written; of a string decoded
-  std::vector<JsonValue> items = {};                   // of an array; of an object the members' values
-  std::vector<uint32_t> by_name = {};                  // the members, sorted by name; empty where they are few
-  std::vector<std::string> names = {};                 // … and their names, each once
-  uint32_t number = 0;                                 // in the order in which they end in the document
-  const JsonValue* find(std::string_view name) const;  // nullptr: no such member, or no object
+  std::string text = {};                               // a number as written, or a string decoded
+  std::vector<JsonValue> items = {};                   // an array's items, or the values of an object's members
+  std::vector<uint32_t> by_name = {};                  // member indices sorted by name; empty if there are few
+  std::vector<std::string> names = {};                 // the members' names, all different
+  uint32_t number = 0;                                 // the order in which values end in the document
+  const JsonValue* find(std::string_view name) const;  // nullptr: not an object, or no such member
 };
 
-// kInvalidArgument, with line and column: no JSON, or a name twice in an object; kNotSupported: larger than 1 MiB, or
-// nested more than 100 deep.
+// Parses a JSON document. kInvalidArgument, with line and column: not JSON, or an object has a name twice;
+// kNotSupported: larger than 1 MiB, or nested more than 100 levels deep.
 Result<JsonValue> read_json(std::string_view text);
 
-// The JSON pointer of `value`, which is part of `root`.
+// The JSON pointer from `root` to `value`, which is part of it.
 std::string pointer_to(const JsonValue& root, const JsonValue& value);
-// What a JSON pointer points to; nullptr: nothing.
+// The value that a JSON pointer refers to; nullptr: there is none.
 const JsonValue* find_at(const JsonValue& root, std::string_view pointer);
 
-// The text of a value that is no array and no object: a number as it was written.
+// The text of a value other than an array or object; a number as it was written.
 std::string json_text(const JsonValue& value);
-std::string json_string(std::string_view text);  // in quotation marks
+std::string json_string(std::string_view text);  // with quotation marks
 
-// A number, exactly: ± 0.digits · 10^exponent, digits without zeros at either end; zero has none.
+// An exact number: ± 0.digits · 10^exponent. `digits` has no zeros at either end and is empty for zero.
 struct Decimal {
   bool is_negative = false;
   std::string digits = {};
@@ -43,12 +43,12 @@ struct Decimal {
   static Result<Decimal> of(std::string_view json_number);
   bool is_zero() const { return digits.empty(); }
   bool is_integer() const { return static_cast<int>(digits.size()) <= exponent || is_zero(); }
-  // The digit that counts 10^place.
+  // The digit with the weight 10^place.
   int digit(int place) const;
   static int compare(const Decimal& a, const Decimal& b);  // < 0, 0, > 0
 };
 
-// Equal where JSON Schema calls the values equal: 1 and 1.0, and objects with their members in another order.
+// Equal for values that JSON Schema considers equal: 1 and 1.0, or objects whose members differ in order.
 std::string canonical_text(const JsonValue& value);
 
 }  // namespace tern::grammar

@@ -25,7 +25,7 @@ bool GrammarMatcher::accept(TokenId token) {
   return true;
 }
 
-// A model's calls have the same marks every time: of shown tokens only the last are kept.
+// The marks of a model's tool calls are always the same, so only the last `shown` vocabulary is kept.
 GrammarCache::VocabularyPtr GrammarCache::vocabulary(const Tokenizer& tokenizer, int n_vocab,
                                                      std::span<const TokenId> shown) {
   VocabularyPtr& known = shown.empty() ? vocabulary_ : vocabulary_with_;

@@ -1,4 +1,4 @@
-// A reply under a grammar, token by token.
+// Matches a reply against a grammar, token by token.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace tern {
 
 class GrammarMatcher {
  public:
-  // `strips_space`: the first space of the reply's first token with text is not part of the text.
+  // `strips_space`: a space at the start of the reply's first token with text is not part of the text.
   GrammarMatcher(std::shared_ptr<grammar::TokenAutomaton> automaton, bool strips_space)
       : automaton_(std::move(automaton)), place_(automaton_->add_place()), strips_space_(strips_space) {}
   GrammarMatcher(const GrammarMatcher& other)
@@ -25,19 +25,19 @@ class GrammarMatcher {
   ~GrammarMatcher() { automaton_->remove_place(place_); }
 
   struct Allowed {
-    std::shared_ptr<const grammar::TokenMask> tokens;  // with text
+    std::shared_ptr<const grammar::TokenMask> tokens;  // the allowed tokens with text
     bool end;
-    bool any;  // whether there is such a token
+    bool any;  // true if `tokens` is not empty
   };
-  // kNotSupported: the text so far can be read in too many ways.
+  // The allowed next tokens. kNotSupported: the text so far can be read in too many ways.
   Result<Allowed> allowed() const;
 
-  // Takes a token; false, without taking it, where it is not allowed. A token without text changes nothing.
+  // Takes a token. False: it is not allowed and was not taken. A token without text changes nothing.
   bool accept(TokenId token);
-  // The same of text. False: nothing has been taken.
+  // Takes text. False: it is not allowed and nothing was taken.
   bool accept(std::string_view bytes) { return automaton_->accept(place_, bytes); }
 
-  // Whether nothing but the end is possible.
+  // True if only the end is possible.
   bool is_complete() const { return automaton_->may_end(place_) && !automaton_->may_go_on(place_); }
 
  private:
@@ -46,11 +46,11 @@ class GrammarMatcher {
   bool strips_space_;
 };
 
-// What is known about a model's vocabulary and the grammars that its replies have had. May be used from any threads.
+// Caches a model's vocabulary and the grammars of its replies. Thread-safe.
 class GrammarCache {
  public:
-  // The matcher of a new reply. The first takes some milliseconds for the vocabulary. `shown`: control tokens that are
-  // text as well.
+  // Returns the matcher of a new reply. The first call takes some milliseconds for the vocabulary. `shown`: control
+  // tokens that count as text.
   GrammarMatcher matcher(const std::shared_ptr<const Grammar>& grammar, const Tokenizer& tokenizer, int n_vocab,
                          bool strips_space, std::span<const TokenId> shown = {});
 
@@ -63,7 +63,7 @@ class GrammarCache {
     std::shared_ptr<grammar::TokenAutomaton> automaton;
   };
   std::mutex mutex_;
-  VocabularyPtr vocabulary_, vocabulary_with_;  // the latter with shown_
+  VocabularyPtr vocabulary_, vocabulary_with_;  // the latter includes shown_
   std::vector<TokenId> shown_;
   std::vector<Known> known_;
 };

@@ -1,4 +1,4 @@
-// Masks say what the matcher takes, whatever shortcuts they are made by.
+// Masks agree with what the matcher takes, whichever shortcut computes them.
 #include "grammar/matcher.h"
 
 #include "grammar/grammar_test_support.h"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace grammar_test;
 
-// Every byte, and words that are plain, special, or end inside a character.
+// A token for every byte, and words that are plain, special, or end inside a character.
 class WordTokenizer final : public Tokenizer {
  public:
   WordTokenizer() {
@@ -45,9 +45,9 @@ const WordTokenizer& words() {
   return kWords;
 }
 
-constexpr int kPadding = 7;  // ids that the model has and the tokenizer has not
+constexpr int kPadding = 7;  // ids that the model has but the tokenizer lacks
 
-// At every byte of `document`: each token's bit is what a copy of the matcher says.
+// At every byte of `document`, checks each token's bit against a copy of the matcher.
 void expect_true_masks(const Made& made, std::string_view document, bool strips_space = false) {
   ASSERT_TRUE(made) << error_of(made);
   GrammarCache cache;
@@ -131,7 +131,7 @@ TEST(Matcher, WhatIsForgottenIsFoundAgain) {
 }
 
 TEST(Matcher, TooManyWaysToReadATextIsAnError) {
-  // A run of any length may begin at every character, so there are more ways with each.
+  // A run of any length may begin at every character, so each character adds more ways.
   std::string gbnf = "root ::= [a-z]* (r0";
   for (int i = 1; i < 20; ++i) gbnf += " | r" + std::to_string(i);
   gbnf += ") \"!\"\n";

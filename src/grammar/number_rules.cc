@@ -8,12 +8,12 @@ namespace {
 
 using Bound = NumberBounds::Bound;
 
-constexpr int kExactDigits = 15;    // that a double holds exactly
-constexpr int kIntegerDigits = 18;  // that 64 bits hold
+constexpr int kExactDigits = 15;    // a double holds this many exactly
+constexpr int kIntegerDigits = 18;  // 64 bits hold this many
 
 bool is_below(const Decimal& a, const Decimal& b) { return Decimal::compare(a, b) < 0; }
 
-// Numbers from 0 up, between bounds that are none below 0.
+// Writes numbers ≥ 0 between bounds that are not negative.
 class MagnitudeWriter {
  public:
   MagnitudeWriter(RuleWriter& rules, const NumberBounds& bounds, StateId end)
@@ -24,7 +24,7 @@ class MagnitudeWriter {
         is_integer_(bounds.is_integer),
         end_(end) {}
 
-  // Numbers with this many digits before the point, and n_after behind it at most.
+  // Writes numbers with `n_before` digits before the decimal point and at most `n_after` after it.
   void write(StateId from, int n_before, int n_after) {
     n_before_ = n_before;
     n_after_ = n_after;
@@ -45,7 +45,7 @@ class MagnitudeWriter {
  private:
   struct Key {
     int n;                             // digits so far
-    bool low_is_tight, high_is_tight;  // whether they are those of the bound
+    bool low_is_tight, high_is_tight;  // true if the digits so far equal the bound's
     uint32_t remainder;
     StateId state;
   };
@@ -61,10 +61,10 @@ class MagnitudeWriter {
     return found->second;
   }
 
-  // The place of digit n: 0 for that before the point.
+  // The place of digit n; the units digit has place 0.
   int place(int n) const { return n_before_ - 1 - n; }
 
-  // Whether a bound goes on with something after the first n digits.
+  // True if the bound has more digits after the first n.
   bool has_more(const Decimal& bound, int n) const {
     const int used = std::max(n - (n_before_ - bound.exponent), 0);
     return used < static_cast<int>(bound.digits.size());
@@ -84,7 +84,7 @@ class MagnitudeWriter {
     if (key.n == n_before_) from = rules_.add_text(from, ".");
     const int least = key.n == 0 && n_before_ > 1 ? 1 : 0;
     const int low = low_.value.digit(place(key.n)), high = high_.value.digit(place(key.n));
-    int first = least;  // of the digits that lead to the same place
+    int first = least;  // the first of the digits that lead to the same place
     for (int digit = least; digit <= 9; ++digit, first = digit) {
       if ((key.low_is_tight && digit < low) || (key.high_is_tight && digit > high)) continue;
       const uint32_t remainder = is_integer_ ? (key.remainder * 10 + static_cast<uint32_t>(digit)) % multiple_ : 0;
@@ -113,7 +113,7 @@ Bound negated(Bound bound) {
   return bound;
 }
 
-// A bound that no number with so many digits comes to restricts nothing, or everything.
+// A bound beyond all numbers that can be written is fine if it allows all of them, and an error if it allows none.
 Result<void> check_bound(const std::optional<Bound>& bound, bool is_low, bool is_integer) {
   if (!bound) return {};
   const Decimal& value = bound->value;
@@ -143,7 +143,7 @@ Result<StateId> add_number(RuleWriter& rules, StateId from, const NumberBounds& 
   TRY_STATUS(check_bound(bounds.high, /*is_low=*/false, is_integer));
   const StateId end = rules.new_state();
   const Decimal zero;
-  // Of numbers from 0 up, and of the magnitudes of those below.
+  // Writes the numbers ≥ 0 or, for negative numbers, their magnitudes.
   const auto write_side = [&](StateId begin, std::optional<Bound> low, std::optional<Bound> high, bool zero_is_inside) {
     if (!low || is_below(low->value, zero) || (low->value.is_zero() && !zero_is_inside))
       low = Bound{zero, zero_is_inside};

@@ -13,7 +13,7 @@ namespace {
 constexpr int kMaxGroupDepth = 100;
 constexpr int kMaxTimes = 50'000;
 constexpr size_t kMaxPattern = 20'000;  // characters
-constexpr size_t kMaxWork = 300'000;    // parts written, those of repetitions each time
+constexpr size_t kMaxWork = 300'000;    // parts written; repeated parts count each time
 
 const CharSet kDigits = {{'0', '9'}};
 const CharSet kWordChars = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
@@ -25,7 +25,7 @@ struct Part {
   enum Kind : uint8_t { kChars, kAtStart, kAtEnd, kSequence, kChoice, kRepeat } kind;
   CharSet set = {};
   std::vector<Part> parts = {};
-  int low = 0, high = 0;  // kRepeat; high < 0: without end
+  int low = 0, high = 0;  // kRepeat; high < 0: no limit
 };
 
 class RegexParser {
@@ -85,7 +85,7 @@ class RegexParser {
       return one;
     }
     if (is_anchor) return at_ = before, error("a repeated anchor");
-    skip(U"?");  // lazy: the same texts
+    skip(U"?");  // lazy: takes the same texts
     if (peek() == '*' || peek() == '+' || peek() == '?' || peek() == '{') return error("a repeated repetition");
     Part out = {.kind = Part::kRepeat, .low = low, .high = high};
     out.parts.push_back(std::move(one));
@@ -276,7 +276,7 @@ class RegexWriter {
  public:
   explicit RegexWriter(CharAutomaton& out) : out_(out) {}
 
-  // Returns the state behind it.
+  // Writes `part` at `from`. Returns the state after it.
   uint32_t write(const Part& part, uint32_t from) {
     if (++work_ > kMaxWork) is_full_ = true;
     if (is_full_ || out_.is_full()) return from;

@@ -9,7 +9,7 @@ namespace {
 
 using ByteRange = std::pair<uint8_t, uint8_t>;
 
-// UTF-8 of `code`.
+// Returns the number of bytes.
 size_t encode(char32_t code, uint8_t* out) {
   const auto tail = [&](int shift) { return static_cast<uint8_t>(0x80 | ((code >> shift) & 0x3F)); };
   if (code < 0x80) return out[0] = static_cast<uint8_t>(code), 1;
@@ -20,10 +20,10 @@ size_t encode(char32_t code, uint8_t* out) {
   return out[0] = static_cast<uint8_t>(0xF0 | (code >> 18)), out[1] = tail(12), out[2] = tail(6), out[3] = tail(0), 4;
 }
 
-// Calls use(bytes) for sequences of byte ranges that are the characters of [low, high] together, all of one length.
+// Calls use(bytes) for sequences of byte ranges that together cover [low, high], characters of the same UTF-8 length.
 template <class Use>
 void split_utf8(char32_t low, char32_t high, const Use& use) {
-  for (int shift = 6; shift <= 18; shift += 6) {  // cut where trailing bytes do not run over their whole range
+  for (int shift = 6; shift <= 18; shift += 6) {  // split where trailing bytes do not span their whole range
     const char32_t mask = (char32_t{1} << shift) - 1;
     if ((low & ~mask) == (high & ~mask)) break;
     if (low > 0x7F && (low & mask) != 0) {
@@ -82,7 +82,7 @@ void RuleWriter::add_sequence(StateId from, std::span<const ByteRange> bytes, St
 }
 
 void RuleWriter::add_chars(StateId from, const CharSet& set, StateId to) {
-  constexpr char32_t kEnds[] = {0x7F, 0x7FF, 0xFFFF, kLastChar};  // of one length in UTF-8
+  constexpr char32_t kEnds[] = {0x7F, 0x7FF, 0xFFFF, kLastChar};  // the last character of each UTF-8 length
   for (auto [low, high] : set.ranges()) {
     for (const char32_t end : kEnds) {
       if (low > end || low > high) continue;

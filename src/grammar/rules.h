@@ -1,5 +1,5 @@
-// A grammar in the one form that all notations become: rules, each an automaton over bytes whose edges may also call
-// other rules (a recursive transition network). Text is UTF-8, spelled out in bytes.
+// The common form of all grammar notations: each rule is an automaton over bytes whose edges may also call other rules
+// (a recursive transition network). Text is UTF-8, spelled out in bytes.
 #pragma once
 
 #include <array>
@@ -30,21 +30,21 @@ struct Edge {
   StateId to;
 };
 
-// Finished rules. All states can be reached and lead to the end of their rule, which every rule has texts for; no rule
-// calls itself before it has taken a byte.
+// Finished rules. Every state is reachable and leads to the end of its rule. Every rule allows at least one text. No
+// rule calls itself before it has taken a byte.
 struct Rules {
   struct Rule {
     StateId start;
     bool may_be_empty;
-    uint32_t rank;  // greater than that of any rule that may call this one as the first thing
+    uint32_t rank;  // greater than the rank of any rule that may begin by calling this one
   };
   std::vector<Rule> rules;
   RuleId root = 0;
-  std::vector<uint32_t> first_edge;  // [n_states + 1] of a state, in edges
+  std::vector<uint32_t> first_edge;  // [n_states + 1] index in `edges`
   std::vector<Edge> edges;
   std::vector<uint8_t> is_end;             // [n_states] the rule may end there
-  std::vector<uint8_t> is_tail;            // [n_states] … and nothing else can happen
-  std::array<uint8_t, 256> class_of = {};  // bytes of one class are told apart by no edge
+  std::vector<uint8_t> is_tail;            // [n_states] … and must end there
+  std::array<uint8_t, 256> class_of = {};  // no edge separates bytes of one class
   int n_classes = 0;
 
   std::span<const Edge> edges_of(StateId state) const {
@@ -52,15 +52,15 @@ struct Rules {
   }
 };
 
-// Writes rules. States belong to the rule whose start reaches them. What is written beyond the limits is left out, and
-// finish() refuses then.
+// Writes rules. A state belongs to the rule whose start reaches it. Anything beyond the limits is dropped, and then
+// finish() returns an error.
 class RuleWriter {
  public:
   static constexpr size_t kMaxStates = 400'000;
   static constexpr size_t kMaxEdges = 1'200'000;
   static constexpr size_t kMaxRules = 20'000;
 
-  // `name` is for messages.
+  // `name` is used in messages.
   RuleId new_rule(std::string name);
   StateId start_of(RuleId rule) const { return rules_[rule].start; }
   StateId new_state();
@@ -77,13 +77,13 @@ class RuleWriter {
   }
   // One character of the set, in UTF-8.
   void add_chars(StateId from, const CharSet& set, StateId to);
-  // The bytes of `text`; returns where they lead.
+  // Adds the bytes of `text`. Returns the state after them.
   StateId add_text(StateId from, std::string_view text);
 
   bool is_full() const { return is_full_; }
   size_t n_states() const { return first_.size(); }
 
-  // kInvalidArgument: left recursion, and rules that no text is finite for (naming the rule); kNotSupported: too large.
+  // kInvalidArgument: left recursion, or a rule that allows no finite text (naming the rule); kNotSupported: too large.
   Result<Rules> finish(RuleId root) const;
 
  private:
@@ -101,7 +101,7 @@ class RuleWriter {
   void add_sequence(StateId from, std::span<const std::pair<uint8_t, uint8_t>> bytes, StateId to);
 
   std::vector<Rule> rules_;
-  std::vector<uint32_t> first_;  // of each state's list, in edges_
+  std::vector<uint32_t> first_;  // [n_states] the head of the state's list in edges_
   std::vector<Linked> edges_;
   std::vector<uint8_t> is_end_;
   bool is_full_ = false;

@@ -14,11 +14,11 @@
 namespace tern::grammar {
 namespace {
 
-// What a schema may ask for at least. At most it may ask for more, and gets so many.
+// Limits on minimums, which are refused above them; greater maximums are lowered to them.
 constexpr size_t kMaxItems = 4096;
 constexpr size_t kMaxLength = 16'384;
-constexpr size_t kMaxMatchedLength = 512;  // where there is a pattern, more only if minLength asks for it
-constexpr size_t kMaxCounted = 2000;       // properties times how many of them are told apart
+constexpr size_t kMaxMatchedLength = 512;  // with a pattern; longer only if minLength requires it
+constexpr size_t kMaxCounted = 2000;       // limit on properties times distinct counts of them
 
 using Value = JsonValue;
 
@@ -26,7 +26,7 @@ class SchemaWriter {
  public:
   explicit SchemaWriter(const Value& root) : root_(root), reader_(root), json_(rules_) {}
 
-  // Between white space and `end`, if there is an end: before which there may be white space as well.
+  // With `end`, white space may come before the document, and white space and `end` follow it.
   Result<Rules> write(std::optional<std::string_view> end = {}) {
     TRY(RuleId root, rule_of({{&root_}}));
     if (end) root = before(root, *end);
@@ -47,7 +47,7 @@ class SchemaWriter {
     return whole;
   }
 
-  // The rule of what all terms allow; it is written later.
+  // The rule for what all terms allow. Its contents are written later.
   Result<RuleId> rule_of(const Terms& terms) {
     TRY(Terms flat, reader_.flatten(terms));
     if (flat.empty()) return json_.value();
@@ -74,7 +74,7 @@ class SchemaWriter {
     return write_types(terms, start, end);
   }
 
-  // Texts as a tree, so that many of them can be told apart byte by byte; lists and objects with white space in them.
+  // Writes texts as a tree, so that many of them are separated byte by byte; lists and objects may contain white space.
   Result<void> write_values(std::span<const Value* const> values, StateId start, StateId end) {
     std::map<std::pair<StateId, char>, StateId> children;
     for (const Value* value : values) {
@@ -156,7 +156,7 @@ class SchemaWriter {
     return {};
   }
 
-  // The error with the place of `terms`.
+  // Adds the place of `terms` to the error.
   std::unexpected<Error> at(const Terms& terms, const Error& error) const {
     return reader_.refuse(*terms[0].schema, "", error.message);
   }
@@ -204,7 +204,7 @@ class SchemaWriter {
     return {};
   }
 
-  // `lengths` times what add(from, i) writes.
+  // Repeats what add(from, i) writes, as often as `lengths` allows.
   template <class Add>
   StateId repeat(StateId from, const Lengths& lengths, const Add& add) {
     const StateId to = rules_.new_state();
@@ -242,7 +242,7 @@ class SchemaWriter {
       prefix.push_back(rule);
     }
     const StateId open = json_.add_space(rules_.add_text(start, "["));
-    const StateId close = rules_.new_state();  // behind white space
+    const StateId close = rules_.new_state();  // after white space
     if (lengths.low == 0) rules_.add_empty(open, close);
     const size_t most = lengths.high.value_or(std::max({n_prefix, lengths.low, size_t{1}}));
     StateId from = open;
@@ -265,7 +265,7 @@ class SchemaWriter {
     bool is_required;
   };
 
-  // Those that the schema names, in its order, and then those that it only requires.
+  // The properties that the schema declares, in its order, then those that it only requires.
   Result<std::vector<Property>> properties(const Terms& terms) {
     std::vector<std::string> names = reader_.declared_properties(terms);
     const std::vector<std::string> required = reader_.required(terms);
@@ -280,7 +280,7 @@ class SchemaWriter {
     return out;
   }
 
-  // The rule of a property that the schema does not name, with its name; nothing where there is none.
+  // The rule for a property that the schema does not name, including its name; nullopt: none is allowed.
   Result<std::optional<RuleId>> other_property(const Terms& terms, std::span<const Property> named) {
     const bool is_open = reader_.asks_for_others(terms) || reader_.declared_properties(terms).empty();
     if (!is_open || reader_.forbids_others(terms)) return std::nullopt;
@@ -308,12 +308,12 @@ class SchemaWriter {
     return rule;
   }
 
-  // A state for each number of named properties passed, and of properties written, as far as these matter.
+  // Uses a state for each number of named properties passed, and of properties written, as far as the counts matter.
   Result<void> write_object(const Terms& terms, StateId start, StateId end) {
     TRY(const Lengths lengths, reader_.lengths(terms, "minProperties", "maxProperties"));
     TRY(const std::vector<Property> named, properties(terms));
     TRY(auto other, other_property(terms, named));
-    // Unnamed ones may come twice and then count once; so only the first is sure to be one more.
+    // Unnamed properties may repeat a name and then count once, so only the first is sure to add to the count.
     const auto n_required = static_cast<size_t>(std::ranges::count(named, true, &Property::is_required));
     if (other && lengths.low > n_required + 1) {
       if (lengths.low > named.size()) {
@@ -332,7 +332,7 @@ class SchemaWriter {
     std::vector<StateId> here(cap + 1), next(cap + 1);
     for (StateId& state : here) state = rules_.new_state();
     rules_.add_empty(json_.add_space(rules_.add_text(start, "{")), here[0]);
-    // The state before a property, with its comma.
+    // The state before a property, after its comma.
     const auto before = [&](size_t n) {
       const StateId state = rules_.new_state();
       const StateId from = n == 0 ? here[0] : json_.add_space(rules_.add_text(here[n], ","));
@@ -342,7 +342,7 @@ class SchemaWriter {
     const bool is_counted = cap > 1;
     for (const Property& property : named) {
       for (StateId& state : next) state = rules_.new_state();
-      // Written once where properties are not counted: behind a comma or not.
+      // Without counting, a property is written once, for use with and without a comma before it.
       std::optional<StateId> shared;
       for (size_t n = 0; n <= cap && !rules_.is_full(); ++n) {
         if (!property.is_required) rules_.add_empty(here[n], next[n]);

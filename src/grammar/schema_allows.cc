@@ -1,4 +1,4 @@
-// SchemaReader::allows: whether a value that a schema gives is one that it allows.
+// SchemaReader::allows: checks a given value against a schema.
 #include <algorithm>
 
 #include "grammar/schema_terms.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr int kMaxValueDepth = 300;  // of schemas, on the way to one value
+constexpr int kMaxValueDepth = 300;  // of nested schemas, for one value
 
 std::u32string chars_of(std::string_view text) {
   std::u32string out;
@@ -32,7 +32,7 @@ Result<bool> SchemaReader::allows(const Terms& terms, const JsonValue& value, in
   return true;
 }
 
-// By the schema's own keywords, all but $ref and allOf.
+// Checks the schema's own keywords, all except $ref and allOf.
 Result<bool> SchemaReader::allows_own(const Term& term, const JsonValue& value, int depth) {
   const JsonValue& schema = *term.schema;
   const Terms own = {term};

@@ -16,7 +16,7 @@ bool has_choice(const Terms& terms) {
   });
 }
 
-// The types that there may be, whether named or meant: a schema that names none allows all.
+// The possible types, named or implied. A schema that names none allows all.
 uint8_t possible_types(const Terms& terms, Result<uint8_t> meant) {
   const auto names_type = [](const Term& term) {
     return term.schema->kind == JsonValue::kFalse || term.schema->find("type");

@@ -1,12 +1,12 @@
-// Whether two schemas allow no value together, as the branches of oneOf must not.
+// Checks that two schemas allow no value in common, as JSON Schema's oneOf requires of its branches.
 #pragma once
 
 #include "grammar/schema_terms.h"
 
 namespace tern::grammar {
 
-// Whether no value that a reply to `said` may be is allowed by `other`: true only where that is sure. Replies have no
-// properties that `said` does not name, unless it asks for others.
+// True if it is certain that `other` allows no value that a reply to `said` may have. Replies have only the properties
+// that `said` names, unless it asks for others.
 Result<bool> excludes(SchemaReader& reader, const Terms& said, const Terms& other, int depth = 0);
 
 }  // namespace tern::grammar

@@ -1,4 +1,4 @@
-// Schemas that are refused, and those that try to be expensive.
+// Schemas that are refused, and schemas designed to be expensive.
 #include <chrono>
 
 #include "grammar/grammar_test_support.h"
@@ -83,7 +83,7 @@ TEST(SchemaRefused, WhatNoDocumentIsValidBy) {
 
 class SchemaHostile : public testing::Test {
  protected:
-  // Refused or not, in little time.
+  // The schema may be refused or not, but quickly.
   void expect_quick(const std::string& schema) {
     const auto start = std::chrono::steady_clock::now();
     const Made made = Grammar::json_schema(schema);

@@ -11,13 +11,13 @@
 namespace tern::grammar {
 namespace {
 
-constexpr int kMaxReferences = 200;           // one behind the other
-constexpr size_t kMaxSchemaWork = 3'000'000;  // schemas looked at
+constexpr int kMaxReferences = 200;           // chained one after another
+constexpr size_t kMaxSchemaWork = 3'000'000;  // schemas visited
 constexpr size_t kMaxCount = 1'000'000'000;
 
 using Kind = JsonValue::Kind;
 
-// How a keyword's value must look.
+// The required form of a keyword's value.
 enum class Shape : uint8_t {
   kAnything,
   kNumber,
@@ -35,7 +35,7 @@ enum class Shape : uint8_t {
 struct Keyword {
   std::string_view name;
   Shape shape;
-  uint8_t types;  // that it is about; 0: any
+  uint8_t types;  // types that it applies to; 0: any
 };
 
 constexpr uint8_t kNumberTypes = kIntegerType | kFractionType;
@@ -69,7 +69,7 @@ constexpr Keyword kKeywords[] = {
     {"exclusiveMinimum", Shape::kNumber, kNumberTypes},
     {"exclusiveMaximum", Shape::kNumber, kNumberTypes},
     {"multipleOf", Shape::kNumber, kNumberTypes},
-    // These say something to people and change nothing.
+    // Annotations for people, which change nothing.
     {"title", Shape::kAnything, 0},
     {"description", Shape::kAnything, 0},
     {"default", Shape::kAnything, 0},

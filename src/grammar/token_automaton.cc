@@ -8,7 +8,7 @@ namespace {
 
 using ByteRange = std::pair<uint8_t, uint8_t>;
 
-// UTF-8's characters of more than one byte.
+// UTF-8 characters of more than one byte.
 constexpr ByteRange kTail = {0x80, 0xBF};
 constexpr std::array<std::array<ByteRange, 4>, 7> kLong = {{
     {{{0xC2, 0xDF}, kTail, {}, {}}},
@@ -126,7 +126,7 @@ void TokenAutomaton::walk(const TokenTree& tree, PositionId at, bool strips_spac
     }
     path_[node.depth] = to;
     ++i;
-    if (is_stripped) continue;  // the token that is only this space would add nothing
+    if (is_stripped) continue;  // a token of only this space would add nothing
     for (uint32_t t = node.first_token; t < tree.nodes[i].first_token; ++t) put_in(mask, tree.tokens[t]);
   }
 }
@@ -135,14 +135,14 @@ TokenAutomaton::PlainStep TokenAutomaton::plain_step(PositionId at) {
   if (plain_steps_.size() <= at) plain_steps_.resize(automaton_.n_positions());
   if (plain_steps_[at].kind == PlainStep::kUnknown) {
     const PlainStep step = find_plain_step(at);
-    if (automaton_.has_overflowed()) return step;  // not kept: that is no answer
+    if (automaton_.has_overflowed()) return step;  // not cached: an overflow is not an answer
     if (plain_steps_.size() < automaton_.n_positions()) plain_steps_.resize(automaton_.n_positions());
     plain_steps_[at] = step;
   }
   return plain_steps_[at];
 }
 
-// Whether all lead to the same place so far.
+// Adds a result. True: all so far lead to the same place.
 bool TokenAutomaton::meet(PlainStep& step, PositionId to) const {
   const auto kind = to == kNowhere ? PlainStep::kNone : PlainStep::kSame;
   if (step.kind == PlainStep::kUnknown) {

@@ -1,4 +1,4 @@
-// Which tokens may come next in a text of a grammar.
+// Computes which tokens may come next in a text of a grammar.
 #pragma once
 
 #include <memory>
@@ -14,29 +14,29 @@
 
 namespace tern::grammar {
 
-// A grammar over a vocabulary, and what has been found out about it so far, which all replies share. Functions may be
-// called from any threads.
+// A grammar over a vocabulary, with cached results that all replies share. Thread-safe.
 class TokenAutomaton {
  public:
   TokenAutomaton(std::shared_ptr<const Rules> rules, std::shared_ptr<const Vocabulary> vocabulary);
 
-  // Memory for positions, and the number of masks, above which all but the places of replies is forgotten.
+  // Memory limits of positions and of masks. Beyond them all masks are dropped and, for kMaxBytes, all positions but
+  // the replies' places.
   static constexpr size_t kMaxBytes = size_t{64} << 20;
   static constexpr size_t kMaxMaskBytes = size_t{64} << 20;
 
-  // A place in a text, kept for a reply.
+  // A reply's place in its text.
   using Place = size_t;
   Place add_place();
   Place copy_place(Place of);
   void remove_place(Place place);
 
-  // Takes bytes; false, without taking anything, where they are not allowed.
+  // Takes bytes. False: they are not allowed and nothing was taken.
   bool accept(Place place, std::string_view bytes);
   bool may_end(Place place) const;
   bool may_go_on(Place place) const;
 
-  // The tokens that may come next; null where that would take too long, because the text can be read in too many ways.
-  // `strips_space`: a first space of the token is not of the text.
+  // The tokens that may come next; null: the text can be read in too many ways to compute that in time. `strips_space`:
+  // a space at the start of the token is not part of the text.
   std::shared_ptr<const TokenMask> mask(Place place, bool strips_space);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
@@ -62,7 +62,7 @@ class TokenAutomaton {
   std::vector<Place> free_places_;
   std::unordered_map<uint64_t, std::shared_ptr<const TokenMask>> masks_;
   std::vector<PlainStep> plain_steps_;  // by position
-  std::vector<PositionId> path_;        // of a walk, by depth
+  std::vector<PositionId> path_;        // positions of the current walk, by depth
 };
 
 }  // namespace tern::grammar

@@ -1,4 +1,4 @@
-// Whole characters out of UTF-8.
+// Whole characters from UTF-8.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace tern::grammar {
 
-// Takes the first character from `text`; nothing where it does not begin with one (overlong forms and surrogates are
-// none).
+// Removes the first character from `text` and returns it; nullopt: `text` does not begin with a valid character
+// (overlong forms and surrogates are invalid).
 std::optional<char32_t> take_char(std::string_view& text);
 
 void append_char(char32_t c, std::string& text);

@@ -8,10 +8,10 @@
 namespace tern::grammar {
 namespace {
 
-// Tokens longer than this are left out: no vocabulary has any, and a depth has 16 bits.
+// Longer tokens are left out. No vocabulary has any, and a depth has 16 bits.
 constexpr size_t kMaxTokenBytes = 60'000;
 
-// Characters of a plain token; 0 for any other.
+// The number of characters of a plain token; 0 for any other.
 size_t plain_length(std::string_view bytes) {
   size_t n = 0;
   for (; !bytes.empty(); ++n) {
@@ -49,7 +49,7 @@ Vocabulary::Vocabulary(const Tokenizer& tokenizer, int n_vocab, std::span<const 
 TokenTree Vocabulary::tree_of(std::vector<TokenId> tokens) const {
   TokenTree tree;
   std::ranges::sort(tokens, [this](TokenId a, TokenId b) { return std::pair(bytes(a), a) < std::pair(bytes(b), b); });
-  std::vector<uint32_t> open;  // nodes from the root to the last token's
+  std::vector<uint32_t> open;  // nodes from the root to the last token's node
   std::string_view last;
   const auto close_to = [&](size_t depth) {
     for (; open.size() > depth; open.pop_back())

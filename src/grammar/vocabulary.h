@@ -1,4 +1,4 @@
-// The bytes of all tokens, arranged for finding those that may come next.
+// The bytes of all tokens, arranged for finding the tokens that may come next.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tern::grammar {
 
-// One bit for each token, the lowest of the first word for token 0.
+// One bit per token; token 0 is the lowest bit of the first word.
 using TokenMask = std::vector<uint64_t>;
 
 inline bool is_in(const TokenMask& mask, TokenId token) {
@@ -21,27 +21,28 @@ inline void put_in(TokenMask& mask, TokenId token) {
   mask[static_cast<size_t>(token) / 64] |= uint64_t{1} << (static_cast<size_t>(token) % 64);
 }
 
-// Tokens as a tree by their bytes, its nodes in the order in which a walk meets them.
+// Tokens as a tree by their bytes, with nodes in preorder.
 struct TokenTree {
   struct Node {
-    uint32_t after;        // the node after all that begin with this one
-    uint32_t first_token;  // of those that end here, in `tokens`; they end where the next node's begin
+    uint32_t after;        // the next node that is not a descendant
+    uint32_t first_token;  // in `tokens`, of those that end here, up to the next node's first
     uint16_t depth;        // from 1
     uint8_t byte;
   };
-  std::vector<Node> nodes;  // and one more at the end
+  std::vector<Node> nodes;  // plus one at the end
   std::vector<TokenId> tokens;
   size_t max_depth = 0;
 
   size_t size() const { return nodes.size() - 1; }
 };
 
-// Most tokens of most vocabularies are plain: whole characters, none of them a control character, a quotation mark or a
-// backslash. Where any such character may come, as inside a string of JSON, it is known beforehand which of them may.
+// Most tokens of most vocabularies are plain: whole characters other than control characters, quotation marks and
+// backslashes. Where any such character may come, as inside a JSON string, the allowed plain tokens are known in
+// advance.
 class Vocabulary {
  public:
-  // Ids from the tokenizer's size to n_vocab are padding, and never allowed; nor are tokens without text, which control
-  // tokens have only where they are `shown`.
+  // Ids from the tokenizer's size to n_vocab are padding and never allowed. Tokens without text are not allowed either;
+  // control tokens have text only if they are in `shown`.
   Vocabulary(const Tokenizer& tokenizer, int n_vocab, std::span<const TokenId> shown = {});
 
   static constexpr size_t kMaxPlain = 24;  // characters; longer tokens count as special

@@ -1,4 +1,4 @@
-// What the calls do where Tern is built without libcurl.
+// The public calls for a build without libcurl: all of them fail.
 #include "base/result.h"
 #include "tern/hub.h"
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 std::string folder_name(std::string repo) { return "models--" + repo.replace(repo.find('/'), 1, "--"); }
 
-// A name beside `path` that nobody else uses: two processes, or two threads, may write the same at once.
+// A unique name beside `path`, because two processes or threads may write the same file at once.
 std::string temporary_name(const fs::path& path) {
   static std::atomic<int> count = 0;
   return path.string() + format_text(".{}-{}.tmp", ::getpid(), count.fetch_add(1));
@@ -67,7 +67,7 @@ std::vector<RemoteFile> Cache::files_of(const std::string& commit) const {
   for (fs::recursive_directory_iterator entry(root, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code missing;
     const uint64_t size = fs::file_size(entry->path(), missing);
-    if (missing) continue;  // a folder, or a link that leads nowhere
+    if (missing) continue;  // a folder, or a dangling link
     files.push_back({.path = entry->path().lexically_relative(root).generic_string(), .size = size});
   }
   std::ranges::sort(files, {}, &RemoteFile::path);
@@ -89,7 +89,7 @@ Result<void> Cache::link(const std::string& commit, const RemoteFile& file) cons
   const fs::path path = fs::path(snapshot(commit)) / file.path;
   TRY_STATUS(make_folder(path.parent_path()));
   const fs::path target = fs::path(blob(file.etag)).lexically_relative(path.parent_path());
-  // Under another name first: whoever reads finds the old or the new.
+  // Created under another name first, so that readers find the old or the new link.
   const std::string temporary = temporary_name(path);
   if (::symlink(target.c_str(), temporary.c_str()) == 0) {
     if (::rename(temporary.c_str(), path.c_str()) == 0) return {};
@@ -98,7 +98,7 @@ Result<void> Cache::link(const std::string& commit, const RemoteFile& file) cons
     return disk_error(path.string(), "create", error_number);
   }
   if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return disk_error(path.string(), "create", errno);
-  // A file system without links: the snapshot has the file itself, as huggingface_hub does it there.
+  // On a file system without links, the snapshot has the file itself, as with huggingface_hub.
   if (::rename(blob(file.etag).c_str(), path.c_str()) != 0) return disk_error(path.string(), "create", errno);
   return {};
 }

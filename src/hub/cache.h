@@ -25,21 +25,21 @@ class Cache {
   std::string lock(const std::string& etag) const;
   std::string snapshot(const std::string& commit) const;
 
-  // The commit of a revision as last seen; `revision` itself where it is one.
+  // The last known commit of a revision; `revision` itself if it is a commit.
   std::optional<std::string> commit_of(const std::string& revision) const;
 
-  // The files of a snapshot whose bytes are there. Blobs that a user deleted leave links that lead nowhere.
+  // The files of a snapshot whose bytes exist. Blobs that a user deleted leave dangling links, which are skipped.
   std::vector<RemoteFile> files_of(const std::string& commit) const;
 
-  // Whether PATH of the snapshot is there and, where the size is known, has it.
+  // True if the snapshot has PATH and, if the size is known, the file has it.
   bool has(const std::string& commit, const RemoteFile& file) const;
   bool has_blob(const RemoteFile& file) const;
 
-  // The folder of the blobs, and that of the locks. kIo.
+  // Creates the folders of the blobs and of the locks. kIo.
   Result<void> make_folders() const;
-  // Puts a blob that is there into a snapshot. kIo.
+  // Links an existing blob into a snapshot. kIo.
   Result<void> link(const std::string& commit, const RemoteFile& file) const;
-  // Notes the commit of a branch or tag. Writes nothing where that is known. kIo.
+  // Records the commit of a branch or tag. Writes nothing if it is recorded already. kIo.
   Result<void> write_reference(const std::string& revision, const std::string& commit) const;
 
  private:

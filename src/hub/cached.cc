@@ -1,4 +1,4 @@
-// What the cache holds, and taking it out again.
+// Lists what the cache holds, and removes it.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "models--";
 
-// A link of a snapshot, and the blob that it leads to.
+// A link in a snapshot, and its blob.
 struct CachedFile {
   fs::path link;
   std::string path;  // in the repository
@@ -44,7 +44,7 @@ std::vector<CachedFile> files_in(const fs::path& folder) {
          entry.increment(inner)) {
       std::error_code missing;
       const uint64_t bytes = fs::file_size(entry->path(), missing);
-      if (missing) continue;  // a folder, or a link that leads nowhere
+      if (missing) continue;  // a folder, or a dangling link
       files.push_back({.link = entry->path(),
                        .path = entry->path().lexically_relative(snapshot->path()).generic_string(),
                        .blob = fs::weakly_canonical(entry->path(), missing),
@@ -54,7 +54,7 @@ std::vector<CachedFile> files_in(const fs::path& folder) {
   return files;
 }
 
-// The parts of a split model have one name: that of the first.
+// All parts of a split model share one name: that of the first.
 std::string first_part(const std::string& path) {
   constexpr size_t kNumbers = std::string_view("-00001-of-00003.gguf").size();
   if (path.size() <= kNumbers) return path;
@@ -77,7 +77,7 @@ void add_models(const fs::path& folder, std::vector<CachedModel>& models) {
   std::set<fs::path> counted;
   uint64_t all = 0;
   for (const CachedFile& file : files_in(folder)) {
-    if (!counted.insert(file.blob).second) continue;  // in two snapshots
+    if (!counted.insert(file.blob).second) continue;  // also in another snapshot
     all += file.bytes;
     if (file.path.ends_with(".gguf")) ggufs[first_part(file.path)] += file.bytes;
   }
@@ -91,7 +91,7 @@ Result<Settings> cache_settings(const HubOptions& options) {
   return settings_from(options, [](const char* variable) { return std::getenv(variable); });
 }
 
-// Fails where another process has one of the repository's files under way.
+// Fails if another process is downloading one of the repository's files.
 Result<void> check_idle(const fs::path& locks, const std::string& repo) {
   std::error_code error;
   std::stop_source at_once;
@@ -103,7 +103,7 @@ Result<void> check_idle(const fs::path& locks, const std::string& repo) {
   return {};
 }
 
-// Takes the links away, then the blobs that no other link leads to. Returns the bytes of those.
+// Removes the links to `paths`, then the blobs without other links. Returns the bytes of those blobs.
 Result<uint64_t> remove_files(const fs::path& folder, const std::set<std::string>& paths) {
   std::set<fs::path> removed, kept;
   uint64_t freed = 0;
@@ -140,7 +140,7 @@ Result<uint64_t> remove_repo(const fs::path& folder, const fs::path& locks) {
   return freed;
 }
 
-// The GGUF files of the repository that `file` means: the path of one, or a part of its name.
+// The GGUF file in the cache that `name.file` means: its path, or a part of it. kNotFound: none, or several.
 Result<std::string> find_gguf(const fs::path& folder, const ModelName& name) {
   std::set<std::string> found;
   std::string all;

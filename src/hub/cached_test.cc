@@ -16,7 +16,7 @@ const std::string kOlder(40, 'b');
 
 class CachedTest : public testing::Test {
  protected:
-  // A file of a repository as huggingface_hub keeps it.
+  // Adds a repository's file in huggingface_hub's layout.
   void add(const std::string& repo, const std::string& commit, const std::string& path, const std::string& blob,
            size_t bytes) {
     folder_.write("hub/" + repo + "/blobs/" + blob, std::string(bytes, 'x'));

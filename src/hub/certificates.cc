@@ -17,7 +17,7 @@ std::span<const char* const> known_certificate_files() {
 
 std::string certificate_file(const std::function<const char*(const char*)>& variable,
                              std::span<const char* const> files) {
-  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {  // as curl and OpenSSL know them
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {  // known from curl and OpenSSL
     if (const char* path = variable(name); path && *path) return path;
   }
   for (const char* path : files) {

@@ -13,9 +13,9 @@
 namespace tern::hub {
 namespace {
 
-// How files name their formats, the best choice first; what is not here is taken by its name alone. First what Tern is
-// for, one bit and ternary: a Q2_0 without more is the deprecated layout in groups of 128, which PQ2_0 is the new name
-// of, so both come after the groups of 64. Then eight bits, which lose next to nothing, and so on to what is large.
+// Names of formats in files, the best choice first; other formats must be named by the user. First come Tern's main
+// formats, one bit and ternary. Q2_0 without more is the deprecated layout with groups of 128, which is now called
+// PQ2_0; both come after the groups of 64. Then come eight bits, which lose almost nothing, and so on to large formats.
 constexpr auto kPreferred = std::to_array<std::string_view>(
     {"i2_s", "q1_0",   "q1_0_g128", "q2_0_g64", "pq2_0",  "q2_0",   "q2_0_g128", "tq2_0",  "tq1_0",  "q8_0",   "q8",
      "q6_k", "q4_k_m", "q4",        "q4_0",     "bf16",   "f16",    "fp16",      "q5_k_m", "q5_k_s", "q4_k_s", "q5_1",
@@ -60,7 +60,7 @@ struct Candidate {
   std::optional<uint64_t> size = 0;
 };
 
-// Files that accompany a model, under names that are customary for them.
+// Files that accompany a model, recognized by their usual names.
 bool is_companion(const std::string& path) {
   const std::string name = lower(base_name(path));
   return name.starts_with("mmproj") || name.contains("imatrix");
@@ -100,9 +100,9 @@ std::string list_of(const std::vector<Candidate>& candidates) {
   return list;
 }
 
-// Where `tag` stands in `name` (both lower case) with no letter or digit before it; with `whole`, nothing that could
-// belong to a longer tag after it either: "q2_0" is in "x-q2_0.gguf" and, unless whole, in "x-q2_0_g128.gguf", but not
-// in "x-tq2_0.gguf".
+// True if `tag` is in `name` (both lower case) with no letter, digit or '_' before it and, with `whole`, nothing after
+// it that could belong to a longer tag: "q2_0" is in "x-q2_0.gguf" and, unless whole, in "x-q2_0_g128.gguf", but not in
+// "x-tq2_0.gguf".
 bool has_tag(const std::string& name, std::string_view tag, bool whole) {
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (size_t at = name.find(tag); at != std::string::npos; at = name.find(tag, at + 1)) {
@@ -132,7 +132,7 @@ Result<Choice> take(const Candidate& candidate, std::string_view source) {
   return Choice{.files = candidate.parts, .model = candidate.path};
 }
 
-// The candidates that the best way of reading `wanted` finds.
+// The matches by the strictest way of reading `wanted` that has any.
 std::vector<Candidate> matches(const std::vector<Candidate>& candidates, const std::string& wanted) {
   const std::string text = lower(wanted);
   const std::array<std::function<bool(const std::string&)>, 4> ways = {
@@ -149,7 +149,7 @@ std::vector<Candidate> matches(const std::vector<Candidate>& candidates, const s
 
 Result<Choice> choose_named(const Listing& listing, const std::vector<Candidate>& candidates, const std::string& wanted,
                             std::string_view source) {
-  // Any part of a split file stands for all of it.
+  // Any part of a split file stands for the whole file.
   for (const Candidate& candidate : candidates) {
     if (std::ranges::contains(candidate.parts, wanted, &RemoteFile::path)) return take(candidate, source);
   }
@@ -197,7 +197,7 @@ bool is_shard(std::string_view path) {
   return split_name(as_gguf + ".gguf").parts > 1;
 }
 
-// The weights of a safetensors model. Some repositories hold them twice, split and as one file.
+// Selects the weights of a safetensors model. Some repositories have them twice, split and as one file.
 std::function<bool(std::string_view)> safetensors_rule(const auto& has) {
   if (has("model.safetensors.index.json")) return is_shard;
   if (has("model.safetensors")) return [](std::string_view path) { return path == "model.safetensors"; };

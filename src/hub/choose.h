@@ -1,4 +1,4 @@
-// Which files of a repository make the model that was asked for.
+// Chooses the files of a repository that make up the requested model.
 #pragma once
 
 #include <string>
@@ -14,8 +14,7 @@ struct Choice {
 };
 
 // `wanted` is a path, a part of a name or empty (see hub_pull). `source` names the repository in errors. kNotFound: no
-// such file, several that fit (they are listed with sizes), nothing that Tern could load, or a split file that lacks
-// parts.
+// such file, several matches (listed with sizes), nothing that Tern could load, or a split file with missing parts.
 Result<Choice> choose(const Listing& listing, const std::string& wanted, std::string_view source);
 
 }  // namespace tern::hub

@@ -18,7 +18,7 @@ Listing listing_of(const Names& paths) {
   return listing;
 }
 
-// The model that is chosen, or the error's message after "error: ".
+// The chosen model, or the error's message after "error: ".
 std::string chosen(const Names& paths, const std::string& wanted = "") {
   const auto choice = choose(listing_of(paths), wanted, "o/n");
   return choice ? choice->model : "error: " + choice.error().message;
@@ -45,7 +45,7 @@ TEST(Choose, PrefersWhatTernIsFor) {
   EXPECT_EQ(chosen({"m-F16.gguf", "m-Q2_0_g64.gguf"}), "m-Q2_0_g64.gguf");
 }
 
-// A repository with all of these gives the first; without it the second, and so on.
+// With all of these in a repository the first is chosen; without it the second, and so on.
 TEST(Choose, GoesThroughTheFormatsInOrder) {
   Names order;
   for (const char* format : {"i2_s", "Q1_0", "Q1_0_g128", "Q2_0_g64", "PQ2_0", "Q2_0", "Q2_0_g128", "TQ2_0", "TQ1_0",
@@ -53,7 +53,7 @@ TEST(Choose, GoesThroughTheFormatsInOrder) {
     order.push_back("Model-1.7B-" + std::string(format) + ".gguf");
   }
   Names left = order;
-  left.push_back("Model-1.7B-IQ2_XXS.gguf");  // by its name alone
+  left.push_back("Model-1.7B-IQ2_XXS.gguf");  // chosen only by name
   left.push_back("README.md");
   std::ranges::sort(left);
   for (const std::string& expected : order) {
@@ -68,7 +68,7 @@ TEST(Choose, WhatThePublishersOffer) {
                         "Ternary-Bonsai-1.7B-Q2_0.gguf", "Ternary-Bonsai-1.7B-Q2_0_g64.gguf"};
   EXPECT_EQ(chosen(bonsai), "Ternary-Bonsai-1.7B-Q2_0_g64.gguf");
   EXPECT_EQ(chosen(bonsai, "F16"), "Ternary-Bonsai-1.7B-F16.gguf");
-  EXPECT_EQ(chosen(bonsai, "Q2_0"), "Ternary-Bonsai-1.7B-Q2_0.gguf");  // what is asked for is what comes
+  EXPECT_EQ(chosen(bonsai, "Q2_0"), "Ternary-Bonsai-1.7B-Q2_0.gguf");  // a requested format is always taken
   EXPECT_EQ(chosen({"bitcpm4-1b-bf16.gguf", "bitcpm4-1b-tq2_0.gguf"}), "bitcpm4-1b-tq2_0.gguf");
   EXPECT_EQ(chosen({"Phi-3-mini-4k-instruct-fp16.gguf", "Phi-3-mini-4k-instruct-q4.gguf"}),
             "Phi-3-mini-4k-instruct-q4.gguf");
@@ -88,7 +88,7 @@ TEST(Choose, FindsAFileByPartOfItsName) {
   const Names paths = {"m-TQ2_0.gguf", "m-Q2_0.gguf", "m-Q4_K_M.gguf", "m-Q4_K_S.gguf", "tokenizer.json"};
   EXPECT_EQ(chosen(paths, "m-Q4_K_S.gguf"), "m-Q4_K_S.gguf");
   EXPECT_EQ(chosen(paths, "m-q4_k_s"), "m-Q4_K_S.gguf");
-  EXPECT_EQ(chosen(paths, "Q2_0"), "m-Q2_0.gguf");  // and not TQ2_0
+  EXPECT_EQ(chosen(paths, "Q2_0"), "m-Q2_0.gguf");  // not TQ2_0
   EXPECT_EQ(chosen(paths, "tq2_0"), "m-TQ2_0.gguf");
   EXPECT_EQ(chosen(paths, "K_M"), "m-Q4_K_M.gguf");
   EXPECT_EQ(chosen(paths, "tokenizer.json"), "tokenizer.json");

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The strings that are values of `map`, an object; nothing for anything else.
+// Adds the string values of the object `map`; does nothing for other JSON.
 void add_values(const Json& map, std::set<std::string>& names) {
   if (!map.is_object()) return;
   for (const Json& value : map) {
@@ -20,7 +20,7 @@ void add_values(const Json& map, std::set<std::string>& names) {
   }
 }
 
-// {"weight_map": {TENSOR: FILE}} of safetensors, {"records": [{"dataPath": FILE}]} of MLC.
+// The files named in {"weight_map": {TENSOR: FILE}} of safetensors or {"records": [{"dataPath": FILE}]} of MLC.
 std::set<std::string> named_in(const Json& index) {
   std::set<std::string> names;
   if (!index.is_object()) return names;

@@ -59,7 +59,7 @@ Result<std::string> digest_like(const std::string& etag, const std::string& path
   Hash hash(is_git ? EVP_sha1() : EVP_sha256());
   if (is_git) {
     const std::string header = format_text("blob {}", info.st_size);
-    hash.update(header.c_str(), header.size() + 1);  // with the zero at its end
+    hash.update(header.c_str(), header.size() + 1);  // including its terminating zero
   }
   std::vector<char> buffer(kBufferBytes);
   uint64_t done = 0;

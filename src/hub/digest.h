@@ -9,8 +9,8 @@
 
 namespace tern::hub {
 
-// What the file at `path` would be called as a blob like `etag`: of 64 digits, the SHA-256 of its bytes; of 40, the
-// SHA-1 of git, which starts with "blob SIZE\0". Tells how far it is. False stops it (kInterrupted). kIo.
+// The name of the file at `path` as a blob like `etag`: for 64 digits, the SHA-256 of its bytes; for 40, git's SHA-1,
+// which begins with "blob SIZE\0". `on_progress` gets the bytes read; false stops it (kInterrupted). kIo.
 Result<std::string> digest_like(const std::string& etag, const std::string& path,
                                 const std::function<bool(uint64_t done)>& on_progress);
 

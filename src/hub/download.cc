@@ -17,11 +17,11 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t kMinChunk = uint64_t{8} << 20;
 constexpr uint64_t kMaxChunk = uint64_t{64} << 20;
 constexpr uint64_t kChunksAimedAt = 64;
-constexpr Milliseconds kPollTime{100};  // how soon we notice that we are told to stop
+constexpr Milliseconds kPollTime{100};  // maximum delay before a stop request is noticed
 
 class Downloader;
 
-// One request under way.
+// One running request.
 struct Transfer {
   Downloader* owner = nullptr;
   CurlList headers{nullptr, curl_slist_free_all};
@@ -91,13 +91,13 @@ class Downloader {
   const std::string& name_;
   PartialFile& file_;
   std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_;
-  std::deque<size_t> waiting_;    // chunks that nobody fetches
+  std::deque<size_t> waiting_;    // chunks that no transfer is fetching
   std::list<Transfer> active_;    // a list: curl keeps their addresses
-  bool ranges_work_ = false;      // the host answered a range with that range
+  bool ranges_work_ = false;      // the host has answered a range request with that range
   int limit_ = 1;                 // transfers at a time; 1 until ranges are known to work
   int failures_ = 0;              // in a row
-  uint64_t most_done_ = 0;        // bytes; more is progress, also where the stream started again from the beginning
-  uint64_t stream_position_ = 0;  // of a whole answer
+  uint64_t most_done_ = 0;        // bytes; more is progress, even after the stream restarted from the beginning
+  uint64_t stream_position_ = 0;  // in an answer with the whole file
   Clock::time_point not_before_ = Clock::now();
   DownloadStatus status_;
 };
@@ -117,7 +117,7 @@ bool Downloader::take(Transfer& transfer, Bytes bytes) {
     if (!answer) return keep(answer.error());
     transfer.answer = *answer;
   }
-  if (transfer.answer == Transfer::Answer::kUnwanted) return false;  // the page that comes with an error
+  if (transfer.answer == Transfer::Answer::kUnwanted) return false;  // the body of an error
   const Result<void> appended =
       transfer.answer == Transfer::Answer::kWhole ? append_whole(transfer, bytes) : append_range(transfer, bytes);
   if (!appended) return keep(appended.error());
@@ -149,7 +149,7 @@ Result<Transfer::Answer> Downloader::look_at_headers(const Transfer& transfer) {
     return Transfer::Answer::kRange;
   }
   if (status != 200 || ranges_work_) return Transfer::Answer::kUnwanted;
-  // A host that knows no ranges sends everything, from the beginning.
+  // A host without support for ranges sends everything, from the beginning.
   const auto length = parse_number(header_of(curl, "Content-Length"));
   if (length && *length != file_.size()) return wrong_size(format_text("{}", *length));
   if (file_.bytes_done() > 0) {
@@ -184,7 +184,7 @@ void Downloader::start(size_t chunk) {
   transfer.chunk = chunk;
   transfer.handle = make_handle(options_, url_, transfer.headers);
   CURL* curl = transfer.handle.get();
-  // HTTP/2 would send everything through one connection, whose speed is what we want several for.
+  // HTTP/2 would use one connection for everything, but several connections are faster.
   curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
@@ -205,7 +205,7 @@ void Downloader::list_waiting() {
 
 void Downloader::start_transfers() {
   if (Clock::now() < not_before_) return;
-  if (waiting_.empty() && active_.empty()) list_waiting();  // a stream that began anew has forgotten chunks
+  if (waiting_.empty() && active_.empty()) list_waiting();  // a restarted stream has discarded chunks
   while (!waiting_.empty() && std::cmp_less(active_.size(), limit_)) {
     const size_t chunk = waiting_.front();
     waiting_.pop_front();
@@ -213,9 +213,9 @@ void Downloader::start_transfers() {
   }
 }
 
-// Counts a failure, and sets the time to try again; an error where it is time to give up.
+// Counts a failure and sets the time of the next try; an error if it is time to give up.
 Result<void> Downloader::fail_or_wait(const std::string& reason, std::optional<Milliseconds> asked) {
-  // Connections that break together are one failure.
+  // Connections that break together count as one failure.
   if (Clock::now() < not_before_) return {};
   const auto delay = delay_after(options_.retry, ++failures_, asked);
   if (!delay) {
@@ -232,9 +232,9 @@ Result<void> Downloader::fail_or_wait(const std::string& reason, std::optional<M
 Result<void> Downloader::finish(Transfer& transfer, CURLcode code) {
   CURL* curl = transfer.handle.get();
   if (transfer.error) return std::unexpected(*transfer.error);
-  if (file_.has_all(transfer.chunk)) return {};  // after a stream that broke, what it lacks is found again
+  if (file_.has_all(transfer.chunk)) return {};  // missing parts of a broken stream are listed again later
   waiting_.push_front(transfer.chunk);
-  const bool refused = transfer.answer == Transfer::Answer::kUnwanted;  // we ended it: libcurl's code says no more
+  const bool refused = transfer.answer == Transfer::Answer::kUnwanted;  // we ended it, so libcurl's code has no meaning
   if (code != CURLE_OK && !refused) {
     const std::string reason = describe_failure(curl, code);
     if (!is_passing_failure(code)) return fail(ErrorCode::kIo, "{}: {}", name_, reason);
@@ -243,7 +243,7 @@ Result<void> Downloader::finish(Transfer& transfer, CURLcode code) {
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   if (is_passing_status(status)) {
-    limit_ = std::max(1, limit_ / 2);  // it may be our fault
+    limit_ = std::max(1, limit_ / 2);  // we may have caused it
     return fail_or_wait(format_text("the host answered with status {}", status),
                         parse_retry_after(header_of(curl, "Retry-After")));
   }

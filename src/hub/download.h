@@ -1,4 +1,4 @@
-// One file over several connections.
+// Downloads one file over several connections.
 #pragma once
 
 #include <functional>
@@ -9,18 +9,18 @@
 
 namespace tern::hub {
 
-// The size of the parts that a file of so many bytes is fetched in: at least 8 MB, at most 64 MB, about 64 parts.
+// The size of the chunks that a file of `file_bytes` is fetched in: about 64 chunks of 8 to 64 MiB.
 uint64_t chunk_bytes_for(uint64_t file_bytes);
 
 struct DownloadStatus {
-  long status = 0;  // that the host refused the file with: 401, 403, 404 …; 0: the file is complete
+  long status = 0;  // with which the host refused the file: 401, 403, 404 …; 0: the file is complete
   std::string error_code = {};
 };
 
-// Fetches what `file` lacks from `url`. Ranges over several connections where the host knows ranges, else one stream;
-// goes on after dropped connections. `on_progress` hears the bytes that are there. What came is kept in any case.
-// kIo: the network, as often as the retry policy tries, or the disk. kCorruption: the host says or sends another size,
-// named `name`. kInterrupted.
+// Fetches what `file` lacks from `url`: ranges over several connections if the host supports them, else one stream.
+// Continues after dropped connections. `on_progress` gets the number of bytes done. Received bytes are kept in any
+// case. kIo: the network, after all tries of the retry policy, or the disk. kCorruption: the host reports or sends
+// another size. kInterrupted. `name` is for errors.
 Result<DownloadStatus> download(const HttpOptions& options, const std::string& url, const std::string& name,
                                 PartialFile& file, const std::function<void(uint64_t done)>& on_progress);
 

@@ -47,7 +47,7 @@ class DownloadTest : public testing::Test {
   uint64_t done_ = 0;
 };
 
-// Does something to the first `n` answers about the file.
+// Changes the first `n` answers with the file.
 std::function<void(const TestRequest&, TestReply&)> to_first(int n, std::function<void(TestReply&)> change) {
   return [count = std::make_shared<std::atomic<int>>(0), n, change = std::move(change)](const TestRequest& request,
                                                                                         TestReply& reply) {

@@ -38,7 +38,7 @@ bool send_all(int connection, std::string_view bytes) {
   return true;
 }
 
-// Reads up to the empty line; false at the end of the connection.
+// Reads up to the empty line; false if the connection ends first.
 bool read_request(int connection, std::string& buffer, TestRequest& request) {
   size_t end = 0;
   while ((end = buffer.find("\r\n\r\n")) == std::string::npos) {
@@ -101,7 +101,7 @@ TestServer::~TestServer() {
     const std::lock_guard lock(mutex_);
     for (const int connection : connections_) ::shutdown(connection, SHUT_RDWR);
   }
-  for (std::thread& worker : workers_) worker.join();  // nobody adds to them any more
+  for (std::thread& worker : workers_) worker.join();  // no worker is added any more
   for (const int connection : connections_) ::close(connection);
 }
 
@@ -141,7 +141,7 @@ void TestServer::serve(int connection) {
     }
     if (!answer(connection, request, handler_(request))) break;
   }
-  ::shutdown(connection, SHUT_RDWR);  // closed at the end: its number must not be taken by another meanwhile
+  ::shutdown(connection, SHUT_RDWR);  // closed only at the end, so that its number is not reused meanwhile
 }
 
 bool TestServer::answer(int connection, const TestRequest& request, const TestReply& reply) {

@@ -1,5 +1,5 @@
-// A hub for tests: an HTTP server on this machine that speaks as much of Hugging Face's protocol as Tern uses, and
-// misbehaves where a test wants it to.
+// A hub for tests: a local HTTP server that speaks the part of Hugging Face's protocol that Tern uses, and misbehaves
+// if a test wants it to.
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,10 @@ struct TestReply {
   std::string body = {};
   size_t cut_after = SIZE_MAX;  // bytes of the body after which the connection is dropped
   int pause_ms = 0;             // before each 64 KiB of the body
-  bool with_length = true;      // false: no Content-Length, the end of the connection is the end
+  bool with_length = true;      // false: no Content-Length; the end of the connection ends the body
 };
 
-// Answers with whatever `handler` says, each connection on a thread of its own.
+// Answers with what `handler` returns; each connection has its own thread.
 class TestServer {
  public:
   using Handler = std::function<TestReply(const TestRequest&)>;
@@ -59,10 +59,10 @@ class TestServer {
   std::thread acceptor_;
 };
 
-// What the hub says about a file may differ from what it sends.
+// The hub may announce another digest or size than it sends.
 struct FakeFile {
   std::string bytes;
-  bool is_large = true;               // in large file storage: known by its SHA-256
+  bool is_large = true;               // in large file storage: identified by its SHA-256
   std::string announced_digest = {};  // empty: the right one
   int64_t announced_size = -1;        // −1: the right one
 };
@@ -74,17 +74,17 @@ class FakeHub {
   std::string url() const { return server_.url(); }
   TestServer& server() { return server_; }
 
-  // Change these before the first request, or from `before`.
+  // Change these only before the first request, or from `before`.
   std::string repo = "owner/model";
   std::string commit = "0123456789abcdef0123456789abcdef01234567";
   std::map<std::string, FakeFile> files;
   bool knows_ranges = true;
-  bool tells_blobs = true;  // false: the listing has names only, the rest is in the headers of HEAD
+  bool tells_blobs = true;  // false: the listing has only names; the headers of HEAD have the rest
   std::string cdn = {};     // files are redirected to this host
-  std::string token = {};   // needed for everything
-  // Looks at each request first, and may answer it instead (status 0: the hub answers).
+  std::string token = {};   // required for all requests
+  // Sees each request first, and may answer it (status 0: the hub answers).
   std::function<TestReply(const TestRequest&)> before = [](const TestRequest&) { return TestReply{.status = 0}; };
-  // May change what the hub is about to send.
+  // May change the hub's answer before it is sent.
   std::function<void(const TestRequest&, TestReply&)> after = [](const TestRequest&, TestReply&) {};
 
   std::string digest(const std::string& path) const;  // as announced
@@ -97,7 +97,7 @@ class FakeHub {
   TestServer server_;  // last: it uses all of the above
 };
 
-// Bytes that differ from place to place, so that a part in the wrong place is noticed.
+// Bytes that differ by position, so that a misplaced part is noticed.
 std::string test_bytes(size_t n, uint32_t seed = 1);
 
 }  // namespace tern::hub

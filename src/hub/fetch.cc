@@ -10,11 +10,11 @@
 namespace tern::hub {
 namespace {
 
-constexpr uint64_t kSpareBytes = 16 << 20;  // for folders, links and states
+constexpr uint64_t kSpareBytes = 16 << 20;  // for folders, links and state files
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Whether the blob's name tells what the bytes must hash to.
+// True if the blob's name is a checksum of its bytes.
 bool is_checksum(const std::string& etag) { return is_hex(etag, 64) || is_hex(etag, 40); }
 
 }  // namespace
@@ -67,7 +67,7 @@ Result<void> Fetcher::fetch(const std::string& commit, const RemoteFile& file) {
   if (!cache_.has_blob(file)) {
     const auto on_wait = [&] { note(format_text("another process is downloading {}; waiting for it", file.path)); };
     TRY(const FileLock lock, FileLock::take(cache_.lock(file.etag), options_.stop, on_wait));
-    // Whoever held the lock may have brought it.
+    // The process that held the lock may have downloaded it.
     if (!cache_.has_blob(file)) TRY_STATUS(fetch_blob(commit, file));
   }
   return cache_.link(commit, file);
@@ -76,7 +76,7 @@ Result<void> Fetcher::fetch(const std::string& commit, const RemoteFile& file) {
 Result<void> Fetcher::fetch_blob(const std::string& commit, const RemoteFile& file) {
   TRY(Outcome outcome, fetch_once(commit, file));
   if (outcome == Outcome::kWrongSinceEarlier) {
-    // Bytes from an earlier run may have been lost in a power cut. That is no fault of the host: once more.
+    // Bytes from an earlier run may have been lost in a power cut. That is not the host's fault, so try once more.
     note(format_text("{}: what an earlier run left behind is damaged; downloading it again", file.path));
     TRY(outcome, fetch_once(commit, file));
   }

@@ -1,4 +1,4 @@
-// From a hub into the cache: one file, with its lock, its space on the disk and its checksum.
+// Brings files from a hub into the cache: locks, space on the disk, checksums.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ class Fetcher {
   Fetcher(const Hub& hub, const Cache& cache, const HubOptions& options)
       : hub_(hub), cache_(cache), options_(options) {}
 
-  // Brings the files of a snapshot into the cache, in this order; those that are there cost nothing, not even a
-  // writable disk. kIo: the network, the disk (checked for space before anything is fetched). kCorruption: the bytes do
-  // not hash to what the hub said; they are deleted then. kInterrupted.
+  // Brings the files of a snapshot into the cache, in this order. Files that are there cost nothing, and need no
+  // writable disk. kIo: the network or the disk (its space is checked before anything is fetched). kCorruption: the
+  // bytes do not match the hub's checksum; they are then deleted. kInterrupted.
   Result<void> fetch_all(const std::string& commit, const std::vector<RemoteFile>& files);
 
  private:
-  // After the checksum was wrong all is deleted. kWrongSinceEarlier: some of it was left by an earlier run.
+  // After a wrong checksum everything is deleted. kWrongSinceEarlier: an earlier run had left some of it.
   enum class Outcome { kRight, kWrong, kWrongSinceEarlier };
 
   Result<void> check_space(const std::vector<RemoteFile>& missing) const;
@@ -35,9 +35,9 @@ class Fetcher {
   const Hub& hub_;
   const Cache& cache_;
   const HubOptions& options_;
-  std::string label_;    // of the progress
-  uint64_t total_ = 0;   // bytes of all files that are fetched
-  uint64_t before_ = 0;  // … of those before the current one
+  std::string label_;    // of the progress display
+  uint64_t total_ = 0;   // bytes of all files to be fetched
+  uint64_t before_ = 0;  // … of the files before the current one
 };
 
 }  // namespace tern::hub

@@ -26,7 +26,7 @@ Result<FileLock> FileLock::take(const std::string& path, const std::stop_token& 
   bool waiting = false;
   while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) break;  // file systems without locks: a download is safe without, only wasteful
+    if (errno != EWOULDBLOCK) break;  // no locks on this file system: a download is still safe, only wasteful
     if (!std::exchange(waiting, true)) on_wait();
     if (stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while waiting for another process");
     std::this_thread::sleep_for(kLockPollTime);

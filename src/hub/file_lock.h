@@ -1,4 +1,4 @@
-// A lock between processes, as huggingface_hub takes it: flock on a file of its own.
+// A lock between processes, compatible with huggingface_hub: flock on a separate file.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace tern::hub {
 
 class FileLock {
  public:
-  // Takes the lock, waiting for whoever holds it; `on_wait` is called once before waiting. kInterrupted; kIo where the
-  // file cannot be made. The kernel lets go of it when the process ends, however it ends.
+  // Takes the lock. If another process holds it, calls `on_wait` once and waits. kInterrupted; kIo: the file cannot be
+  // created. The kernel releases the lock when the process ends, however it ends.
   static Result<FileLock> take(const std::string& path, const std::stop_token& stop,
                                const std::function<void()>& on_wait);
 

@@ -43,7 +43,7 @@ int check_stop(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 
 struct Answer {
   HttpReply reply;
-  std::string redirect;  // where it points to, of an answer that was not followed
+  std::string redirect;  // target of a redirect that was not followed
   std::optional<Milliseconds> asked;
 };
 
@@ -58,7 +58,7 @@ HttpReply read_reply(CURL* handle) {
   return reply;
 }
 
-// One request with its repetitions. `follow`: redirects are curl's business.
+// Sends a request, with retries. HEAD requests do not follow redirects.
 Result<Answer> request(const HttpOptions& options, const std::string& url, bool is_head) {
   CurlList headers(nullptr, curl_slist_free_all);
   const CurlHandle handle = make_handle(options, url, headers);
@@ -114,7 +114,7 @@ CurlHandle make_handle(const HttpOptions& options, const std::string& url, CurlL
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "tern");
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  // Never from a checked connection to one that anybody can listen to.
+  // Never redirect from https to unencrypted http.
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https://") ? "https" : "http,https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, kMaxRedirects);
@@ -125,7 +125,7 @@ CurlHandle make_handle(const HttpOptions& options, const std::string& url, CurlL
   const std::string certificates = certificate_file([](const char* name) { return std::getenv(name); });
   if (!certificates.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, certificates.c_str());
   if (!options.token.empty()) {
-    // curl sends a header of this name to the first host only.
+    // curl sends a header with this name to the first host only.
     headers.reset(curl_slist_append(headers.release(), ("Authorization: Bearer " + options.token).c_str()));
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   }

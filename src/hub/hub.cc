@@ -8,16 +8,16 @@
 namespace tern::hub {
 namespace {
 
-// A person waits for the listing, and there may be a cache to use instead.
+// A user waits for the listing, and there may be a cache to use instead.
 constexpr int kListTries = 3;
 
-// A name that a blob may have. Hubs other than Hugging Face have etags of their own.
+// True if a blob may have this name. Hubs other than Hugging Face have etags of their own.
 bool is_blob_name(std::string_view etag) {
   return is_safe_path(etag) && !etag.contains('/') && etag.size() <= 128 && !etag.starts_with('.') &&
          std::ranges::all_of(etag, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-'; });
 }
 
-// The file, if its size is one that a file of its kind has.
+// The file, if its size is possible for a file of its kind.
 Result<RemoteFile> checked(RemoteFile file, const std::string& repo) {
   TRY_STATUS(check_size(*file.size, file.path, repo));
   const bool holds_weights = file.path.ends_with(".gguf") || file.path.ends_with(".safetensors");

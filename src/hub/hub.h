@@ -1,4 +1,4 @@
-// A conversation with one repository of a hub.
+// Requests about one repository of a hub.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@ class Hub {
   Hub(std::string endpoint, ModelName name, HttpOptions http)
       : endpoint_(std::move(endpoint)), name_(std::move(name)), http_(std::move(http)) {}
 
-  // What the revision holds. kIo where the hub cannot be reached or does not let us in, which a cache may help over;
-  // any other error is the hub's last word.
+  // The contents of the revision. kIo: the hub cannot be reached or denies access, so a cache may help; other errors
+  // are final.
   Result<Listing> list() const;
 
-  // Asks for what the listing does not tell of the file: its size, and its name among the blobs.
+  // Asks for what the listing lacks: the file's size, and its name among the blobs.
   Result<RemoteFile> complete(const std::string& commit, RemoteFile file) const;
 
   std::string address(const std::string& commit, const std::string& path) const;
 
-  // What the hub means by refusing `what` (a file, or empty: the repository), and what to do about it.
+  // The error for a refusal of `what` (a file; empty: the repository), with advice.
   std::unexpected<Error> refusal(long status, const std::string& error_code, const std::string& what) const;
 
   const HttpOptions& http() const { return http_; }

@@ -1,4 +1,4 @@
-// Sizes of files for people.
+// File sizes for display.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 constexpr size_t kMaxFiles = 100'000;
 
-// The string `key` of `object`, or "" where there is none.
+// The string `key` of `object`; "" if there is none.
 std::string text_of(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";

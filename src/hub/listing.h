@@ -1,4 +1,4 @@
-// What a repository holds at one commit, from the hub's answer or from the cache.
+// The contents of a repository at one commit, from the hub's answer or from the cache.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace tern::hub {
 
-// Of one file, in bytes: 140 TB. As many files as a listing may have do not add up to more than 64 bits hold.
+// Limit for one file, in bytes: 140 TB. The sizes of all files in a listing then add up to less than 2^64.
 inline constexpr uint64_t kMaxFileSize = uint64_t{1} << 47;
 
 struct RemoteFile {
   std::string path;  // safe, see is_safe_path
   std::optional<uint64_t> size = {};
-  // What the file is called among the cache's blobs, and what it must hash to: 64 digits are the SHA-256 of the bytes
-  // (files in large file storage), 40 the SHA-1 of git (all others). Empty: the listing does not tell.
+  // The file's name among the cache's blobs, and its checksum: 64 digits are the SHA-256 of the bytes (files in large
+  // file storage), 40 are git's SHA-1 (all others). Empty: not in the listing.
   std::string etag = {};
 };
 
@@ -27,11 +27,11 @@ struct Listing {
   std::vector<RemoteFile> files = {};
 };
 
-// Reads the answer of GET /api/models/REPO/revision/REV?blobs=true. `source` names it in errors. kCorruption: anything
-// that is no such answer, a file name that would leave the folder it is put into, and a size of check_size().
+// Parses the answer of GET /api/models/REPO/revision/REV?blobs=true. `source` names it in errors. kCorruption: it is
+// not such an answer, a file name would leave its folder, or check_size() refuses a size.
 Result<Listing> parse_listing(std::string_view json, std::string_view source);
 
-// kCorruption for a size that no file has.
+// kCorruption: `size` is larger than kMaxFileSize.
 Result<void> check_size(uint64_t size, const std::string& path, std::string_view source);
 
 }  // namespace tern::hub

@@ -5,7 +5,7 @@
 namespace tern::hub {
 namespace {
 
-// The form of a real answer of huggingface.co, shortened.
+// An answer in the form of huggingface.co, shortened.
 constexpr const char* kAnswer = R"({"_id": "66b", "id": "o/n", "private": false, "gated": false, "tags": ["gguf"],
   "sha": "0123456789abcdef0123456789abcdef01234567",
   "siblings": [

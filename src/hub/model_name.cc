@@ -15,8 +15,8 @@ constexpr size_t kMaxComponent = 255;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The rules of Hugging Face: letters, digits and "-._", beginning and ending with a letter or a digit (or '_'). "--"
-// separates owner and name in the cache's folders, so no name may hold it.
+// Hugging Face's rules: letters, digits and "-._", beginning and ending with a letter or a digit (or '_'). "--"
+// separates owner and name in the cache's folders, so a name may not contain it.
 bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxName && is_word(name.front()) && is_word(name.back()) &&
          !name.contains("--") && !name.contains("..") &&
@@ -35,7 +35,7 @@ std::string_view take_until(std::string_view& text, char separator) {
   return part;
 }
 
-// The part of an address after its host, if `text` is one of Hugging Face's.
+// Removes the host from an address of Hugging Face; false if `text` is not one.
 bool strip_host(std::string_view& text) {
   constexpr std::array<std::string_view, 5> kHosts = {"https://huggingface.co/", "http://huggingface.co/",
                                                       "huggingface.co/", "https://hf.co/", "hf.co/"};
@@ -47,7 +47,7 @@ bool strip_host(std::string_view& text) {
   return false;
 }
 
-// OWNER/NAME, OWNER/NAME/tree/REVISION or OWNER/NAME/blob/REVISION/FILE, as in the address bar.
+// Parses OWNER/NAME, OWNER/NAME/tree/REVISION or OWNER/NAME/blob/REVISION/FILE, as in the address bar.
 ModelName parse_address(std::string_view path) {
   path = path.substr(0, path.find_first_of("?#"));
   while (path.ends_with('/')) path.remove_suffix(1);
@@ -80,7 +80,7 @@ Result<ModelName> parse_model_name(std::string_view text) {
   if (text.size() > 2 * kMaxPath) return fail(ErrorCode::kInvalidArgument, "the name of the model is too long");
   std::string_view rest = text;
   if (rest.starts_with("hf://")) rest.remove_prefix(5);
-  // An address with a ':' after the repository (hf.co/OWNER/NAME:FILE) is the short form behind a host.
+  // An address with ':' after the repository (hf.co/OWNER/NAME:FILE) is the short form with a host.
   const bool is_page = strip_host(rest) && std::ranges::count(rest, '/') > 1 && !rest.contains(':');
   ModelName name = is_page ? parse_address(rest) : parse_short(rest);
   while (name.repo.ends_with('/')) name.repo.pop_back();

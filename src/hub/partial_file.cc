@@ -36,7 +36,7 @@ const char* remedy(int error_number) {
   }
 }
 
-// Takes "NUMBER" and one separator off the front of `text`. False where there is none.
+// Removes "NUMBER" and one separator from the front of `text`. False if it does not begin so.
 bool take_number(std::string_view& text, char separator, uint64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end == text.data() + text.size() || *end != separator) return false;
@@ -90,7 +90,7 @@ Result<PartialFile> PartialFile::open(const std::string& stem, uint64_t size, ui
   return file;
 }
 
-// Leaves have_ all zero where there is no state, or one that does not fit the data.
+// Leaves have_ all zero if there is no state, or one that does not fit the data.
 void PartialFile::read_state() {
   const auto forget = [this] {
     have_.assign(static_cast<size_t>(ceil_div(size_, chunk_bytes_)), 0);
@@ -110,7 +110,7 @@ void PartialFile::read_state() {
   chunk_bytes_ = chunk_bytes;
   forget();
   uint64_t chunk = 0, bytes = 0;
-  // A line that was cut off ends it: all before it is true.
+  // An incomplete line ends the loop: all lines before it are valid.
   while (take_number(rest, ' ', chunk) && take_number(rest, '\n', bytes)) {
     if (chunk >= have_.size() || bytes > chunk_size(chunk)) return forget();
     have_[chunk] = bytes;
@@ -127,7 +127,7 @@ Result<void> PartialFile::open_files() {
   return start_state();
 }
 
-// Writes the state anew and short, and gives the data its size.
+// Rewrites the state in its shortest form, and gives the data its size.
 Result<void> PartialFile::start_state() {
   saved_.assign(have_.size(), 0);
   if (::ftruncate(state_fd_, 0) != 0) return disk_error(state_path_, "write", errno);
@@ -138,7 +138,7 @@ Result<void> PartialFile::start_state() {
   return save();
 }
 
-// All of `text` or an error. After half a line no other may follow, or the two would read as one.
+// Writes all of `text`, or fails. After half a line no other may follow, or the two would read as one.
 Result<void> PartialFile::write_state(std::string_view text) {
   errno = ENOSPC;  // what a short write means
   if (state_fd_ >= 0 && ::write(state_fd_, text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};

@@ -46,7 +46,7 @@ TEST_F(PartialFileTest, SurvivesTheEndOfTheProcess) {
   {
     PartialFile file = open();
     ASSERT_TRUE(file.append(1, as_bytes("klmnopqrst")));
-    ASSERT_TRUE(file.append(0, as_bytes("abc")));  // too little for a line of its own
+    ASSERT_TRUE(file.append(0, as_bytes("abc")));  // too few bytes for a line of the state
   }
   {
     const PartialFile file = open();
@@ -61,7 +61,7 @@ TEST_F(PartialFileTest, SurvivesTheEndOfTheProcess) {
     ASSERT_TRUE(file.save());
   }
   EXPECT_EQ(open().have(0), 3u);
-  EXPECT_EQ(open(25, 7).chunk_begin(1), 10u);  // the chunks are those of the state
+  EXPECT_EQ(open(25, 7).chunk_begin(1), 10u);  // the state determines the chunks
 }
 
 TEST_F(PartialFileTest, WritesItsStateNowAndThen) {
@@ -81,8 +81,8 @@ TEST_F(PartialFileTest, StartsAnewWhereTheStateDoesNotFit) {
     return open(size).bytes_done();
   };
   EXPECT_EQ(done_with(whole), 13u);
-  EXPECT_EQ(done_with(whole + "2 "), 13u);                      // half a line
-  EXPECT_EQ(done_with("tern-download 25 10\n0 3\n0 7\n"), 7u);  // the last one holds
+  EXPECT_EQ(done_with(whole + "2 "), 13u);                      // incomplete line
+  EXPECT_EQ(done_with("tern-download 25 10\n0 3\n0 7\n"), 7u);  // the last one counts
   EXPECT_EQ(done_with(whole, 26), 0u);                          // another size
   EXPECT_EQ(done_with(whole + "2 6\n"), 0u);                    // more than the chunk has
   EXPECT_EQ(done_with(whole + "3 1\n"), 0u);                    // no such chunk

@@ -17,14 +17,14 @@ struct PartRequest {
   CURL* curl = nullptr;
   std::string& bytes;  // where the part is put
   uint64_t most;       // bytes of the part
-  bool is_all;         // of the file
+  bool is_all;         // the part is the whole file
   const HttpOptions& options;
 
   static size_t receive(const char* data, size_t, size_t size, void* user) {
     auto& request = *static_cast<PartRequest*>(user);
     long status = 0;
     curl_easy_getinfo(request.curl, CURLINFO_RESPONSE_CODE, &status);
-    // A host that knows no ranges begins to send everything, which may be what is wanted.
+    // A host without support for ranges begins to send everything, which may be what is wanted.
     const bool is_right = status == 206 || (status == 200 && request.is_all);
     if (!is_right || request.bytes.size() + size > request.most) return CURL_WRITEFUNC_ERROR;
     request.bytes.append(data, size);

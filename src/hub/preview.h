@@ -1,4 +1,4 @@
-// The beginning of a file, read by ranges before the file is downloaded.
+// Reads the beginning of a file by range requests, before the file is downloaded.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@ namespace tern::hub {
 
 class Beginning {
  public:
-  // `size` is the file's. `path_here`: where all of it is on this machine already; empty: it has to be fetched.
+  // `size` is the whole file's. `path_here`: the complete file on this machine; empty: it must be fetched.
   Beginning(const HttpOptions& options, std::string url, uint64_t size, std::string path_here = "")
       : options_(options), url_(std::move(url)), size_(size), path_here_(std::move(path_here)) {}
 
-  // The first bytes of the file, which has at least so many. Fetches what is not there yet, and ahead of it as much
-  // again, so that a reader who wants more and more of it needs few requests. kNotSupported: the host does not send the
-  // part that is asked for (which may be all of the file), or more than 64 MiB are wanted. kIo: the network; nothing is
-  // tried again. kInterrupted.
+  // Reads the first bytes of the file, which must have that many. Fetches missing bytes, and as many again ahead, so
+  // that a reader that wants more and more needs few requests. kNotSupported: the host does not send the requested part
+  // (which may be the whole file), or more than 64 MiB are requested. kIo: the network; there are no retries.
+  // kInterrupted.
   Result<void> read(MutableBytes into);
 
-  // Whether read() ever failed: then what was made of the bytes means nothing.
+  // True if read() ever failed: then results from the bytes mean nothing.
   bool failed() const { return failed_; }
 
  private:
@@ -33,7 +33,7 @@ class Beginning {
   std::string url_;
   uint64_t size_;
   std::string path_here_;
-  std::string bytes_;  // from the first on
+  std::string bytes_;  // from the first byte on
   bool failed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The public calls: cache first or hub first, and what helps where there is no network.
+// The public calls: whether to use the cache or the hub first, and the fallback without a network.
 #include <algorithm>
 #include <cstdlib>
 #include <list>
@@ -57,13 +57,13 @@ Result<std::string> Pull::cached_model() const {
   return path_of(listing.commit, choice);
 }
 
-// Where the bytes of a file are; empty where they have to be fetched.
+// The path of a file's bytes on this machine; empty if they must be fetched.
 std::string Pull::path_here(const std::string& commit, const RemoteFile& file) const {
   if (cache.has(commit, file)) return cache.snapshot(commit) + "/" + file.path;
   return cache.has_blob(file) ? cache.blob(file.etag) : "";
 }
 
-// Asks options.check about a model of which something has still to be fetched.
+// Calls options.check for a model of which something must still be fetched.
 Result<void> Pull::check_beginnings(const std::string& commit, const Choice& choice) const {
   const bool is_there =
       std::ranges::all_of(choice.files, [&](const RemoteFile& file) { return !path_here(commit, file).empty(); });
@@ -81,7 +81,7 @@ Result<void> Pull::check_beginnings(const std::string& commit, const Choice& cho
   }
   Result<void> checked = options.check(files);
   if (options.stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted");
-  // What cannot be looked at is found out once it is here, and what is wrong with the host is told by the download.
+  // If a beginning cannot be read, go on: the model is checked when it is loaded, and the download reports host errors.
   return std::ranges::any_of(beginnings, &Beginning::failed) ? Result<void>() : checked;
 }
 
@@ -104,7 +104,7 @@ Result<std::string> Pull::run() {
   TRY(const Choice choice, choose(*listing, name.file, name.repo));
   TRY_STATUS(check_beginnings(listing->commit, choice));
   TRY_STATUS(Fetcher(hub, cache, options).fetch_all(listing->commit, choice.files));
-  // Last, so that until then the revision means the files that are there.
+  // Done last, so that until then the revision means the files that are there.
   TRY_STATUS(cache.write_reference(name.revision, listing->commit));
   return path_of(listing->commit, choice);
 }

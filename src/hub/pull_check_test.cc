@@ -1,4 +1,4 @@
-// What is looked at before it is downloaded.
+// The check before a download.
 #include "base/format_text.h"
 #include "hub/pull_test_support.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using PullCheckTest = PullTest;
 
-// Reads `n` bytes of the first part and says `answer`.
+// Reads `n` bytes of the first part and returns `answer`.
 auto check_reading(size_t n, Result<void> answer, std::string* seen = nullptr) {
   return [=](std::span<const FilePreview> parts) -> Result<void> {
     std::string bytes(n, '\0');
@@ -25,7 +25,7 @@ TEST_F(PullCheckTest, WhatIsRefusedIsNotDownloaded) {
   ASSERT_FALSE(path);
   EXPECT_EQ(path.error().message, "no such family");
   EXPECT_EQ(path.error().code, ErrorCode::kNotSupported);
-  EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 1u);  // of the first megabyte
+  EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 1u);  // for the first megabyte
   EXPECT_EQ(partial_files(), 0u);
   EXPECT_FALSE(std::filesystem::exists(repo("refs/main")));
 }
@@ -38,7 +38,7 @@ TEST_F(PullCheckTest, ChecksTheBeginningOnlyWhereSomethingIsMissing) {
   seen.clear();
   ASSERT_TRUE(pull());
   EXPECT_EQ(seen, "");
-  ASSERT_TRUE(pull("owner/model:README.md"));  // no GGUF file
+  ASSERT_TRUE(pull("owner/model:README.md"));  // not a GGUF file
   EXPECT_EQ(seen, "");
 }
 
@@ -61,7 +61,7 @@ TEST_F(PullCheckTest, AHostWithoutRangesIsNotAsked) {
   EXPECT_TRUE(file_bytes(*path) == hub_.files["model-i2_s.gguf"].bytes);
 }
 
-// A Hugging Face directory on the hub: its weights are large, what describes them is small.
+// A Hugging Face directory on the hub: large weights, and small files that describe them.
 class PullCheckDirectoryTest : public PullTest {
  protected:
   PullCheckDirectoryTest() {
@@ -71,7 +71,7 @@ class PullCheckDirectoryTest : public PullTest {
     hub_.files["model.safetensors"].bytes = test_bytes(9'000'000);
   }
 
-  // All of config.json, 8 bytes of the weights.
+  // Reads all of config.json, and 8 bytes of the weights.
   auto check_config(Result<void> answer) {
     return [answer, this](std::span<const FilePreview> files) -> Result<void> {
       seen_ += format_text("{} files", files.size());
@@ -95,7 +95,7 @@ TEST_F(PullCheckDirectoryTest, WhatIsRefusedIsNotDownloaded) {
   EXPECT_EQ(failure(), "no such family");
   EXPECT_EQ(seen_, "3 files, owner/model/config.json of 19 bytes, owner/model/model.safetensors of 9000000 bytes");
   EXPECT_TRUE(is_right_);
-  EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 2u);  // all of config.json, and a first megabyte
+  EXPECT_EQ(hub_.server().count("GET", "/resolve/"), 2u);  // all of config.json, and the first megabyte of the weights
   EXPECT_FALSE(std::filesystem::exists(repo("blobs")));
 }
 
@@ -106,7 +106,7 @@ TEST_F(PullCheckDirectoryTest, WhatIsHereIsReadWhereItIs) {
         request.path.contains(".safetensors") && !request.headers.at("range").starts_with("bytes=0-1048575");
     return TestReply{.status = is_rest ? 403 : 0};
   };
-  EXPECT_FALSE(pull());  // the small files came, the weights did not
+  EXPECT_FALSE(pull());  // the small files were fetched, the weights were not
   hub_.before = [](const TestRequest&) { return TestReply{.status = 0}; };
   seen_.clear();
   const size_t config_requests = hub_.server().count("GET", "config.json");
@@ -116,7 +116,7 @@ TEST_F(PullCheckDirectoryTest, WhatIsHereIsReadWhereItIs) {
   EXPECT_EQ(hub_.server().count("GET", "config.json"), config_requests);
   seen_.clear();
   ASSERT_TRUE(pull());
-  EXPECT_EQ(seen_, "");  // all is here
+  EXPECT_EQ(seen_, "");  // all files are here
 }
 
 TEST_F(PullCheckDirectoryTest, AHostWithoutRangesSendsSmallFilesWhole) {
@@ -130,7 +130,7 @@ TEST_F(PullCheckDirectoryTest, AHostWithoutRangesSendsSmallFilesWhole) {
   EXPECT_EQ(failure(), "no such family");
   EXPECT_TRUE(is_right_);
   options_.check = check_config(fail(ErrorCode::kNotSupported, "no such family"));
-  ASSERT_TRUE(pull());  // the beginning of the weights cannot be had
+  ASSERT_TRUE(pull());  // the beginning of the weights is not available
 }
 
 }  // namespace

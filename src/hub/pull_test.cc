@@ -53,7 +53,7 @@ TEST_F(PullTest, AsksForTheListingOnlyWhenAllIsThere) {
 }
 
 TEST_F(PullTest, TakesWhatHuggingFaceHubDownloaded) {
-  const std::string blob(64, 'e');  // not checked again: it is trusted as any file of the user
+  const std::string blob(64, 'e');  // not checked again: it is trusted like any file of the user
   fs::create_directories(repo("snapshots/" + hub_.commit));
   folder_.write("hub/models--owner--model/blobs/" + blob, "GGUF");
   folder_.write("hub/models--owner--model/refs/main", hub_.commit);
@@ -135,7 +135,7 @@ TEST_F(PullTest, FetchesAnewWhatIsTooShortInTheCache) {
 
 TEST_F(PullTest, AsksEachFileWhereTheListingHasNamesOnly) {
   hub_.tells_blobs = false;
-  hub_.cdn = "http://127.0.0.1:1";  // where HEAD must not go
+  hub_.cdn = "http://127.0.0.1:1";  // HEAD must not go there
   hub_.after = [&](const TestRequest& request, TestReply& reply) {
     if (request.method == "GET" && reply.status == 302) {
       reply = {.headers = {}, .body = hub_.files["model-i2_s.gguf"].bytes};

@@ -1,4 +1,4 @@
-// For tests: a hub of one model, and pulling from it into a cache in a folder of the test's own.
+// For tests: a hub with one model, and a cache in the test's own folder to pull it into.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline std::string warned;  // the last warning
 class PullTest : public testing::Test {
  protected:
   PullTest() {
-    // Nothing of the person who runs the tests.
+    // Removes settings in the environment of the user.
     for (const char* name :
          {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_ENDPOINT"}) {
       ::unsetenv(name);

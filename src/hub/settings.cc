@@ -30,7 +30,7 @@ std::string expand_home(const std::string& path, const std::string& home) {
   return path == "~" || path.starts_with("~/") ? home + path.substr(1) : path;
 }
 
-// Where huggingface_hub keeps everything: HF_HOME. Empty where there is no home directory either.
+// The folder in which huggingface_hub keeps everything. Empty if HF_HOME, XDG_CACHE_HOME and HOME are not set.
 std::string hub_home(const GetVariable& variable) {
   const std::string home = value_of(variable, "HOME");
   if (const std::string path = value_of(variable, "HF_HOME"); !path.empty()) return expand_home(path, home);
@@ -66,7 +66,7 @@ Result<std::string> find_token(const HubOptions& options, const GetVariable& var
     const std::string named = expand_home(value_of(variable, "HF_TOKEN_PATH"), value_of(variable, "HOME"));
     token = read_token_file(named.empty() ? hub_home(variable) + "/token" : named);
   }
-  // It becomes a line of a request, so it must not hold a line break.
+  // The token becomes part of a request's header line, so it must not contain a line break.
   if (!std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7F; })) {
     return fail(ErrorCode::kInvalidArgument, "the token (HF_TOKEN) holds spaces or other odd characters; set it again");
   }

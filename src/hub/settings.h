@@ -1,4 +1,4 @@
-// Where the hub, its cache and the token are: options first, then the environment, under the names and with the
+// Locations of the hub, its cache and the token: from the options first, then from the environment, with the names and
 // defaults of huggingface_hub.
 #pragma once
 
@@ -17,11 +17,11 @@ struct Settings {
   bool offline = false;
 };
 
-// The value of an environment variable, nullptr where it is not set; std::getenv outside of tests.
+// Returns the value of an environment variable, nullptr if it is not set; std::getenv outside of tests.
 using GetVariable = std::function<const char*(const char* name)>;
 
-// kInvalidArgument: an endpoint that is no http(s) address, a token with characters that no token has, or no home
-// directory to put a cache into.
+// kInvalidArgument: the endpoint is not an http(s) address, the token has invalid characters, or there is no home
+// directory for a cache.
 Result<Settings> settings_from(const HubOptions& options, const GetVariable& variable);
 
 }  // namespace tern::hub

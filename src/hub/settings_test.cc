@@ -39,7 +39,7 @@ TEST(Settings, TakeTheTokenFromTheEnvironmentOrItsFile) {
   EXPECT_EQ(with({{"HF_HOME", folder.path()}, {"HF_TOKEN", " hf_variable "}})->token, "hf_variable");
   EXPECT_EQ(with({{"HF_HOME", "/none"}, {"HF_TOKEN_PATH", folder.path("token")}})->token, "hf_file");
   EXPECT_EQ(with({{"HF_HOME", "/none"}})->token, "");
-  // A line break in it would be a header of its own.
+  // A line break in the token would begin another header.
   EXPECT_FALSE(with({{"HF_HOME", "/none"}, {"HF_TOKEN", "a\r\nX-Evil: 1"}}));
 }
 

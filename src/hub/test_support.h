@@ -1,4 +1,4 @@
-// What the hub's tests share.
+// Shared by the hub's tests.
 #pragma once
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 namespace tern::hub {
 
-// A folder of this test's own, removed at the end.
+// A folder of the test's own, removed at the end.
 class TestFolder {
  public:
   TestFolder() {

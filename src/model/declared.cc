@@ -9,12 +9,12 @@
 namespace tern {
 namespace {
 
-// Tables that follow from the metadata, in files of old converters.
+// Tables from old converters; their values follow from the metadata.
 constexpr std::array<std::string_view, 2> kHarmlessTensors = {".attn_rot_embd.weight", ".attn.rotary_emb.inv_freq"};
 
-constexpr std::string_view kPoolingKey = "pooling_type";  // is read where texts become vectors
+constexpr std::string_view kPoolingKey = "pooling_type";  // read where texts become vectors
 
-// What the tokenizer is made from (gguf/vocab.cc).
+// Keys that the tokenizer is made from (gguf/vocab.cc).
 constexpr std::string_view kTokenizerKeys = "tokenizer.ggml.";
 constexpr std::string_view kReadTokenizerKeys[] = {"model",
                                                    "pre",
@@ -37,7 +37,7 @@ constexpr std::string_view kReadTokenizerKeys[] = {"model",
                                                    "remove_extra_whitespaces",
                                                    "precompiled_charsmap"};
 
-// Keys without an architecture that something else than a family reads.
+// True for keys without an architecture that are read outside of the families.
 bool is_read_elsewhere(std::string_view key) {
   constexpr std::string_view kKeys[] = {"general.architecture", "general.name", "general.alignment",
                                         "tokenizer.chat_template"};
@@ -94,7 +94,7 @@ std::unexpected<Error> ObservedSource::refused(const std::string& key, const Key
                                               : "the results might be wrong");
 }
 
-// Overrides have been parsed, and keys to ignore are in the file (gguf/changes.cc).
+// Overrides were parsed and ignored keys were found in the file before (gguf/changes.cc).
 Result<void> ObservedSource::check_changes(const Config& config) const {
   for (const std::string& key : changes().ignored_keys) {
     TRY(const KeyState state, state_of(key, config));

@@ -1,5 +1,5 @@
-// Nothing of a model file is left out of the computation in silence: what a family did not ask for must be declared
-// here as changing nothing, or the model is refused by the name of the key or tensor.
+// Makes sure that no part of a model file is silently ignored. Whatever a family did not ask for must be declared here
+// as having no effect; otherwise the model is refused, naming the key or tensor.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,18 @@
 
 namespace tern {
 
-// kNotSupported, by the tensor's name in the file: nobody computes with it.
+// kNotSupported, naming the tensor as in the file: no computation uses it.
 std::unexpected<Error> unknown_tensor(const std::string& path, std::string_view tensor,
                                       const std::string& architecture);
 
-// A ModelSource that remembers what it was asked for: which a family then computes with.
+// A ModelSource that records what it was asked for, which is what the family computes with.
 class ObservedSource final : public ModelSource {
  public:
   explicit ObservedSource(ModelSource& source) : source_(source) {}
 
-  // `config`: what is computed. kNotSupported: a key of its architecture or of the tokenizer, or a tensor, that nothing
-  // asked for and that may change what is computed. kInvalidArgument: an override of a key that is not read, a key to
-  // ignore that is known to change what is computed.
+  // `config`: the model that is computed. kNotSupported: a tensor, or a key of the architecture or the tokenizer, that
+  // was not asked for and may change the results. kInvalidArgument: an override of a key that is not read, or a key to
+  // ignore that is known to change the results.
   Result<void> check_all_used(const Config& config) const;
 
   const std::string& path() const override { return source_.path(); }
@@ -70,17 +70,17 @@ class ObservedSource final : public ModelSource {
   }
 
  private:
-  // What a key is to the model.
+  // How a key affects the model.
   enum class KeyUse : uint8_t {
-    kRead,      // something asks for it
-    kHarmless,  // nothing does, and its value changes nothing
-    kMatters,   // it does change something
-    kUnknown,   // … or may
-    kOfNoModel  // it describes the file, or is of another program
+    kRead,      // it was asked for
+    kHarmless,  // it was not, and its value has no effect
+    kMatters,   // it was not, and its value has an effect
+    kUnknown,   // … or may have an effect
+    kOfNoModel  // it describes the file or belongs to another program
   };
   struct KeyState {
     KeyUse use;
-    const KeyRule* rule = nullptr;  // of kMatters
+    const KeyRule* rule = nullptr;  // for kMatters
   };
   Result<KeyState> state_of(const std::string& key, const Config& config) const;
   Result<void> check_changes(const Config& config) const;

@@ -1,4 +1,4 @@
-// One key or tensor more than the file had: it is computed with, or known to change nothing, or refused by its name.
+// Each added key or tensor is either computed with, or known to have no effect, or refused by name.
 #include "model/declared.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ void divisors(TinyGguf& file, const std::string& name) {
 }
 
 constexpr Change kChanges[] = {
-    // Experts, other attention, other outputs.
+    // Experts, other kinds of attention, other outputs.
     {"expert_count", integer<4>, Outcome::kRefused},
     {"expert_count", integer<0>, Outcome::kSame},
     {"expert_used_count", integer<2>, Outcome::kRefused},
@@ -53,8 +53,8 @@ constexpr Change kChanges[] = {
     {"attention.causal", flag<true>, Outcome::kSame},
     {"use_parallel_residual", flag<true>, Outcome::kRefused},
     {"attention.sliding_window", integer<16>, Outcome::kRefused},
-    {"attention.sliding_window", integer<64>, Outcome::kSame},         // as long as the context
-    {"attention.sliding_window_pattern", integer<6>, Outcome::kSame},  // of no window
+    {"attention.sliding_window", integer<64>, Outcome::kSame},         // equals the context length
+    {"attention.sliding_window_pattern", integer<6>, Outcome::kSame},  // there is no window
     {"attention.temperature_scale", number<2>, Outcome::kRefused},
     {"attention.key_length_mla", integer<64>, Outcome::kRefused},
     {"attention.layer_norm_epsilon", number<1>, Outcome::kSame},
@@ -101,7 +101,7 @@ constexpr Change kChanges[] = {
     {"blk.0.attn_rot_embd.weight", norm, Outcome::kSame},
 };
 
-// All that the plan is made from and that these changes may touch.
+// Everything that the plan is made from and that these changes may affect.
 std::vector<double> what_is_computed(const Model& model) {
   const RopeFrequencies turns = rope_frequencies(model.config.ropes[0], model.config.head_dim, model.config.n_ctx);
   std::vector<double> values = turns.frequencies;

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// A vector times `scale`, in memory of the weights' own. Nothing where there is none.
+// Multiplies a vector by `scale`, into memory owned by `weights`. Does nothing if the vector is absent.
 Result<void> scale_vector(Tensor& vector, float scale, Weights& weights) {
   if (!vector.is_present() || scale == 1) return {};
   Scratch scratch;
@@ -19,7 +19,7 @@ Result<void> scale_vector(Tensor& vector, float scale, Weights& weights) {
   return {};
 }
 
-// What a linear layer gives, times `scale`; where a norm follows it, in the norm's gain.
+// Scales the output of a linear layer; if a norm follows it, scales the norm's gain instead.
 Result<void> scale_result(Linear& linear, Tensor& norm, float scale, Weights& weights) {
   if (norm.is_present()) return scale_vector(norm, scale, weights);
   linear.scale *= scale;

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// A number or a flag, as files have either where the other is meant.
+// A number or a flag. Some files have one where the other is meant.
 Result<double> number_at(const KeyContext& model, const std::string& key) {
   if (const auto flag = model.source.get_bool(key); flag && *flag) return **flag ? 1 : 0;
   TRY(const auto number, model.source.get_float(key));
@@ -27,24 +27,24 @@ Result<bool> equals(const KeyContext& model, const std::string& key) {
   return value == model.config.*kMember;
 }
 
-// Layers with a window turn as the others do.
+// Layers with a window must rotate like the others.
 Result<bool> is_rope_base(const KeyContext& model, const std::string& key) {
   TRY(const double value, number_at(model, key));
   return static_cast<float>(value) == model.config.ropes[0].theta;
 }
 
-// A window that no text reaches the end of is none.
+// A window at least as long as the context has no effect.
 Result<bool> is_no_window(const KeyContext& model, const std::string& key) {
   TRY(const double value, number_at(model, key));
   return value == 0 || value >= model.config.n_ctx;
 }
 
-// Which layers have the window says nothing where none has.
+// Which layers have a window does not matter if none has one.
 Result<bool> has_no_window(const KeyContext& model, const std::string& /*key*/) {
   return std::ranges::all_of(model.config.layers, [](const LayerConfig& layer) { return layer.window == 0; });
 }
 
-// The values of a list, or a single one; only GGUF files have lists.
+// The values of a list, or a single value. Only GGUF files have lists.
 Result<std::vector<float>> list_at(const KeyContext& model, const std::string& key) {
   const GgufFile* file = model.source.gguf();
   const GgufValue* value = file ? file->find(key) : nullptr;
@@ -67,8 +67,8 @@ Result<bool> is_empty_list(const KeyContext& model, const std::string& key) {
   return values.empty();
 }
 
-// Parts of a head that turn by the time, the row and the column of an image's patch. A token of text has one position
-// for all of them, so it turns as ever where they make up the whole head.
+// Sections of a head that rotate by the time, row and column of an image patch. A text token has the same position in
+// all of them, so if they cover the whole head, it rotates as usual.
 Result<bool> covers_head(const KeyContext& model, const std::string& key) {
   TRY(const auto values, list_at(model, key));
   float sum = 0;
@@ -79,7 +79,7 @@ Result<bool> covers_head(const KeyContext& model, const std::string& key) {
   return 2 * sum == static_cast<float>(model.config.head_dim);
 }
 
-// What SentencePiece can be told and Tern always does; byte-level vocabularies have neither.
+// SentencePiece options that Tern always applies. Byte-level vocabularies do not have them.
 Result<bool> is_usual_sentence_piece(const KeyContext& model, const std::string& key) {
   TRY(const auto kind, model.source.get_string("tokenizer.ggml.model"));
   TRY(const double value, number_at(model, key));
@@ -92,14 +92,14 @@ Result<bool> is_at_most_one(const KeyContext& model, const std::string& key) {
 }
 
 constexpr KeyRule kArchitectureRules[] = {
-    // Change nothing whatever they say.
-    {"vocab_size"},                    // the embedding has as many rows as it has
-    {"tensor_data_layout"},            // how another program's converter ordered rows, which the architecture says too
-    {"rope.scaling.finetuned"},        // whether the model was trained with its scaling
-    {"attention.layer_norm_epsilon"},  // of LayerNorm; all norms of Tern's families are RMSNorm
-    {"decoder_start_token_id"},        // of models that have an encoder, too
-    {"classifier.output_labels"},      // names of what a classifier's head gives; its tensors are refused
-    {"mm.tokens_per_image"},           // of the part that sees, which is a file of its own
+    // Keys without effect, whatever their value.
+    {"vocab_size"},                    // the embedding's rows decide
+    {"tensor_data_layout"},            // row order of another program's converter, which follows from the architecture
+    {"rope.scaling.finetuned"},        // true if the model was trained with its scaling
+    {"attention.layer_norm_epsilon"},  // for LayerNorm; all norms of Tern's families are RMSNorm
+    {"decoder_start_token_id"},        // for models that also have an encoder
+    {"classifier.output_labels"},      // names of a classifier head's outputs; its tensors are refused
+    {"mm.tokens_per_image"},           // for the vision part, which is a separate file
     {"source_hf_repo"},
     // Experts.
     {"expert_count", is_number<0>, "0"},
@@ -116,7 +116,7 @@ constexpr KeyRule kArchitectureRules[] = {
     {"moe_every_n_layers", is_number<0>, "0"},
     {"interleave_moe_layer_step", is_number<0>, "0"},
     {"router_logit_softcapping", is_number<0>, "0"},
-    // Other layers, and other ways through them.
+    // Extra layers, and other paths through the layers.
     {"embedding_length_out", equals<&Config::d_model>, "embedding_length"},
     {"nextn_predict_layers", is_number<0>, "0"},
     {"n_deepstack_layers", is_number<0>, "0"},
@@ -161,8 +161,8 @@ constexpr KeyRule kArchitectureRules[] = {
 };
 
 constexpr KeyRule kTokenizerRules[] = {
-    // Ids of tokens for tasks that are not generating, which a prompt names itself.
-    {"seperator_token_id"},  // as files spell it
+    // Ids of tokens for other tasks than chat; a prompt contains them itself.
+    {"seperator_token_id"},  // the spelling used in files
     {"separator_token_id"},
     {"cls_token_id"},
     {"mask_token_id"},
@@ -177,10 +177,10 @@ constexpr KeyRule kTokenizerRules[] = {
     {"suffix_token_id"},
     {"middle_token_id"},
     {"image_token_id"},
-    {"bos_token_ids"},  // bos_token_id says which of them begins a text
-    // Said elsewhere, or of no use to one text at a time.
-    {"added_tokens"},      // token_type says which tokens are found whole
-    {"model_max_length"},  // context_length
+    {"bos_token_ids"},  // bos_token_id says which one begins a text
+    // Stated elsewhere, or irrelevant for one text at a time.
+    {"added_tokens"},      // token_type says which tokens are matched whole
+    {"model_max_length"},  // same as context_length
     {"add_padding_token"},
     {"add_unknown_token"},
     {"token_type_count", is_at_most_one, "1"},

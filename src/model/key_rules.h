@@ -1,5 +1,4 @@
-// Metadata keys that other programs write and that no family computes with, and the values at which they change
-// nothing.
+// Metadata keys that other programs write and no family uses, with the values at which they have no effect.
 #pragma once
 
 #include <span>
@@ -13,20 +12,20 @@ namespace tern {
 
 struct KeyContext {
   const ModelSource& source;
-  const Config& config;  // what is computed
+  const Config& config;  // the model that is computed
 };
 
 struct KeyRule {
-  std::string_view name;  // without "ARCH." or "tokenizer.ggml."; with a '.' at its end all that begin so
-  // Whether the value that the model has for `key` changes nothing; null: no value does.
+  std::string_view name;  // without "ARCH." or "tokenizer.ggml."; a '.' at its end: all keys that begin so
+  // True if the model's value of `key` has no effect; null: no value has an effect.
   Result<bool> (*is_harmless)(const KeyContext& model, const std::string& key) = nullptr;
-  std::string_view harmless = {};  // the value that changes nothing, for messages
+  std::string_view harmless = {};  // the value without effect, for messages
 };
 
-// The tables, for keys that nothing asks for.
+// Tables of keys that no family asks for.
 std::span<const KeyRule> architecture_key_rules();
 std::span<const KeyRule> tokenizer_key_rules();
 
-const KeyRule* find_key_rule(std::span<const KeyRule> rules, std::string_view name);  // null: there is none
+const KeyRule* find_key_rule(std::span<const KeyRule> rules, std::string_view name);  // null: no rule
 
 }  // namespace tern

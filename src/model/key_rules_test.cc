@@ -1,5 +1,5 @@
-// Every key of the tables on every architecture: with a value that changes nothing it is as if the key were not there,
-// with another it is refused by its name.
+// Tests every key of the tables on every architecture: harmless values act as if the key were absent, and others are
+// refused, naming the key.
 #include "model/key_rules.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace tern {
 namespace {
 
-// Heads of 64, a context of 64, an embedding of 128, a frequency base of 10,000.
+// Heads of 64 dimensions, a context of 64, d_model 128, and a frequency base of 10,000.
 TinyGguf tiny_of(const Family& family) {
   TinyGguf file;
   file.architecture = family.architecture;
@@ -70,8 +70,8 @@ Edit set_texts(std::vector<std::string> values) {
 struct KeyCase {
   std::string name;
   std::vector<Edit> harmless;
-  std::vector<Edit> refused = {};  // none: whatever the key says changes nothing
-  // On families that have no key of this name, or no layers with a window.
+  std::vector<Edit> refused = {};  // empty: no value has an effect
+  // Excludes families that use the key themselves, or need layers with a window.
   std::function<bool(const Family&)> is_for = [](const Family&) { return true; };
 };
 
@@ -113,7 +113,7 @@ std::vector<KeyCase> cases_of_architecture() {
   for (const char* name : {"attention.key_length_swa", "attention.value_length_swa", "rope.dimension_count_swa"}) {
     cases.push_back({name, {set_u32(64)}, {set_u32(0), set_u32(32)}});
   }
-  // All others are for models of other kinds, where they say how many of something there are.
+  // All other keys count parts that only other kinds of models have.
   for (const KeyRule& rule : architecture_key_rules()) {
     const std::string name = std::string(rule.name) + (rule.name.ends_with('.') ? "some_key" : "");
     if (name.ends_with("softcapping") && !name.starts_with("router")) continue;  // computed
@@ -139,7 +139,7 @@ void check_key_case(const Family& family, const KeyCase& c, const std::string& k
     ASSERT_FALSE(model) << family.architecture << ", value " << n;
     EXPECT_EQ(model.error().code, ErrorCode::kNotSupported) << model.error().message;
     EXPECT_NE(model.error().message.find("'" + key + "' is "), std::string::npos) << model.error().message;
-    // It is known to matter, so it cannot be left out either.
+    // The key is known to matter, so it cannot be ignored either.
     const auto ignored = open_model(path, {}, Access::kResident, {.ignored_keys = {key}});
     ASSERT_FALSE(ignored) << family.architecture << ", value " << n;
     EXPECT_NE(ignored.error().message.find("'" + key + "' cannot be ignored"), std::string::npos)
@@ -183,7 +183,7 @@ TEST_P(KeyRules, TheActivationIsWhatTheFamilyComputes) {
       }
     }
     TinyGguf file = tiny_of(family);
-    file.strings[full] = "gelu";  // by the error function
+    file.strings[full] = "gelu";  // the variant with the error function
     EXPECT_FALSE(open_model(file.write("gelu")));
   }
 }
@@ -194,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(Families, KeyRules, testing::Range<size_t>(0, families(
   return name;
 });
 
-// All others of the tokenizer's keys change nothing whatever they say.
+// The tokenizer's other keys never have an effect.
 TEST(TokenizerKeyRules, EveryRow) {
   const auto whole = [](auto TinyGguf::* map, auto value) {
     return [=](TinyGguf& file, const std::string& key) { (file.*map)[key] = value; };
@@ -224,7 +224,7 @@ TEST(TokenizerKeyRules, EveryRow) {
   }
 }
 
-// Byte-level vocabularies know neither, and files may say so.
+// Byte-level vocabularies have neither option, so files may set them.
 TEST(TokenizerKeyRules, SentencePiecesOptionsAreNothingToByteLevel) {
   TinyGguf file;
   file.strings["tokenizer.ggml.model"] = "gpt2";
@@ -244,7 +244,7 @@ TEST(WindowOfZero, IsNoneInGemma) {
     ASSERT_TRUE(model) << model.error().message;
     for (int i = 0; i < model->config.n_layers; ++i) {
       EXPECT_EQ(model->config.layer(i).window, 0);
-      EXPECT_EQ(model->config.layer(i).rope, 0);  // turns as the layers that see everything
+      EXPECT_EQ(model->config.layer(i).rope, 0);  // rotates like layers without a window
     }
     file.integers.erase("attention.sliding_window");
     EXPECT_FALSE(open_model(file.write("missing")));

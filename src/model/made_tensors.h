@@ -1,5 +1,5 @@
-// Tensors that have to be made, because no format of Tern's lies in a model's files as it is: when the model is opened,
-// or where its files are read in pieces whenever they are read.
+// Tensors that must be made because the model's files hold them in a format that Tern does not compute with. They are
+// made when the model is opened or, if files are read in pieces, on each read.
 #pragma once
 
 #include <cstdlib>
@@ -17,21 +17,22 @@
 
 namespace tern {
 
-// Owns their memory, and remembers each by name.
+// Owns the memory of made tensors and finds them by name.
 class MadeTensors {
  public:
   explicit MadeTensors(Access access) : access_(access) {}
 
-  // What `source` makes: in memory, or lazily where they are. Errors: those of reading it, and allocate's.
+  // The output of `source`, in memory, or lazy if files are read in pieces. Errors: those of reading it and of
+  // allocate().
   Result<StoredBytes> make(std::unique_ptr<ByteSource> source, const std::string& path);
 
-  // Uninitialised memory, aligned for any kernel, that lives as long as this object. kOutOfMemory.
+  // Uninitialized memory, aligned for any kernel, that lives as long as this object. kOutOfMemory.
   Result<MutableBytes> allocate(uint64_t n_bytes, const std::string& path);
 
   const SourceTensor* find(std::string_view name) const;
   const SourceTensor& add(SourceTensor tensor);
 
-  // For making them: one worker per CPU, started when first asked for.
+  // For making tensors: one worker per CPU, started on first use.
   ThreadPool& pool();
 
  private:
@@ -45,11 +46,11 @@ class MadeTensors {
   std::optional<ThreadPool> pool_;
 };
 
-// [n] values of a float format as f32, `offset` added to each, made by `made`. kCorruption: the bytes are not those of
-// n values.
+// [n] values of a float format as f32 with `offset` added, allocated by `made`. kCorruption: the data does not have the
+// size of n values.
 Result<SourceTensor> make_f32_vector(SourceTensor values, MadeTensors& made, const std::string& path, float offset = 0);
 
-// A copy of the bytes where they lie in memory, but not as kernels read them; else the tensor itself.
+// Copies a tensor whose bytes are in memory but not aligned for kernels; returns any other unchanged.
 Result<SourceTensor> make_aligned(SourceTensor tensor, MadeTensors& made, const std::string& path);
 
 // The rows of worker `worker` of `n_workers`: [first, second).

@@ -38,7 +38,7 @@ Result<void> check_ternary(const std::string& path, const Weights& weights) {
   return {};
 }
 
-// "models/Qwen3-0.6B/" is called Qwen3-0.6B, "models/bonsai.gguf" bonsai.
+// "models/Qwen3-0.6B/" is named Qwen3-0.6B, and "models/bonsai.gguf" bonsai.
 std::string name_of(const std::string& path) {
   const std::filesystem::path normal = (std::filesystem::path(path) / "").lexically_normal().parent_path();
   return is_directory(normal) ? normal.filename().string() : normal.stem().string();

@@ -53,7 +53,7 @@ TEST(OpenModel, ScaleTensorsMultiply) {
   EXPECT_EQ(model.weights.layers[0].attn_q.scale, 1.0f);
 }
 
-// In the file, blocks of 128 run across rows of 192.
+// In the file, blocks of 128 values span the boundaries of rows of 192.
 TEST(OpenModel, GivesRowsThatEndInsideABlockBlocksOfTheirOwn) {
   TinyGguf file;
   file.integers["feed_forward_length"] = 192;
@@ -86,13 +86,13 @@ TEST(OpenModel, GivesRowsThatEndInsideABlockBlocksOfTheirOwn) {
   }
 }
 
-// One value for each layer in place of one for all.
+// Sets one value per layer instead of one for all.
 void set_list(TinyGguf& file, const std::string& key, const std::vector<int32_t>& values) {
   file.integers.erase(key);
   file.integer_lists[file.architecture + "." + key] = values;
 }
 
-// The second layer with twice as many heads and KV heads, and a narrower feed-forward layer.
+// The second layer has twice as many heads and KV heads, and a narrower feed-forward layer.
 TinyGguf file_of_different_layers() {
   TinyGguf file;
   file.integers["attention.key_length"] = 64;
@@ -156,7 +156,7 @@ TEST(OpenModel, LayersHaveAsManyKvHeadsAsHeadsWhereNothingElseIsSaid) {
   expect_shape(model->config.layer(1), {4, 4, 192});
 }
 
-// What a family says of its layers does not undo what the lists say, in either direction; and matrices in one.
+// A family's own layer settings and per-layer lists do not overwrite each other; fused matrices work too.
 TEST(OpenModel, LayersMayDifferAndHaveAWindow) {
   TinyGguf file;
   file.architecture = "phi3";
@@ -184,11 +184,11 @@ TEST(OpenModel, LayersMayDifferAndHaveAWindow) {
   EXPECT_EQ(model->weights.layers[1].attn_v.rows, 64);
 }
 
-// The keys that convert writes: a list where layers differ, else a number.
+// The keys that convert writes: a list if layers differ, else a number.
 TEST(GgufKeys, SayWhatLayersHave) {
   const auto rewritten = [](const TinyGguf& from, const std::string& name) {
     const Model model = open_model(from.write(name)).value();
-    const std::string path = from.write(name + "_keys");  // a name that nothing else uses
+    const std::string path = from.write(name + "_keys");  // a unique file name
     GgufWriter writer(path);
     write_gguf_config(model.config, writer);
     EXPECT_TRUE(writer.begin() && writer.finish());
@@ -213,7 +213,7 @@ struct Refusal {
   const char* what;
   void (*spoil)(TinyGguf&);
   ErrorCode code;
-  const char* message;  // a part of it
+  const char* message;  // part of the message
 };
 
 constexpr Refusal kRefusals[] = {

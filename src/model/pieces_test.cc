@@ -1,4 +1,4 @@
-// Models whose files are read in pieces: the same weights as in memory, made of every container.
+// Models read in pieces have the same weights as in memory, for every container.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST_P(ModelInPieces, HasTheSameWeights) {
   ASSERT_TRUE(in_memory) << in_memory.error().message;
   ASSERT_TRUE(in_pieces) << in_pieces.error().message;
   EXPECT_EQ(in_pieces->name, in_memory->name);
-  EXPECT_EQ(in_pieces->weights.n_params(), in_memory->weights.n_params());  // knows what is tied
+  EXPECT_EQ(in_pieces->weights.n_params(), in_memory->weights.n_params());  // detects tied weights
   EXPECT_EQ(in_pieces->weights.bytes_per_token(), in_memory->weights.bytes_per_token());
   EXPECT_EQ(in_pieces->source->file_bytes(), in_memory->source->file_bytes());
   EXPECT_EQ(in_pieces->source->read_text()->has_value(), in_memory->source->read_text()->has_value());

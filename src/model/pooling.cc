@@ -21,7 +21,7 @@ Result<Pooling> of_type(const Model& model, int64_t type) {
 }
 
 struct PoolingMode {
-  std::string_view name;  // of sentence-transformers
+  std::string_view name;  // sentence-transformers' name
   Pooling pooling;
 };
 

@@ -1,4 +1,4 @@
-// How the makers of a model want a text's vector to come from those of its tokens.
+// Which of its tokens' vectors a model intends as a text's vector.
 #pragma once
 
 #include "base/result.h"
@@ -7,9 +7,9 @@
 
 namespace tern {
 
-// kLast or kMean. From GGUF's pooling_type, or from 1_Pooling/config.json of a directory (sentence-transformers' file);
-// kLast where nothing is said, and for the BitNet embedding models, whose files say mean although the models were
-// trained to be read at the last token. kNotSupported: another way, by its name.
+// kLast or kMean, from GGUF's pooling_type or from a directory's 1_Pooling/config.json (sentence-transformers' file).
+// The default is kLast. It is also used for the BitNet embedding models: their files say mean, but they were trained to
+// be read at the last token. kNotSupported, naming it: another kind of pooling.
 Result<Pooling> read_pooling(const Model& model);
 
 }  // namespace tern

@@ -18,13 +18,13 @@ constexpr ScalingName kScalingNames[] = {{RopeScaling::kNone, "none"},
                                          {RopeScaling::kYarn, "yarn"},
                                          {RopeScaling::kLongrope, "longrope"}};
 
-// The pair, as a real number, that turns `turns` times in the original context.
+// The pair, as a real number, that makes `turns` turns in the original context.
 double yarn_pair(const RopeParams& rope, int head_dim, double turns) {
   return head_dim * std::log(rope.original_ctx / (2 * std::numbers::pi * turns)) /
          (2 * std::log(static_cast<double>(rope.theta)));
 }
 
-// 1 for pairs that keep their frequency, 0 for those that are stretched by the whole factor.
+// 1 for pairs that keep their frequency, 0 for pairs that are scaled by the whole factor.
 class YarnRamp {
  public:
   YarnRamp(const RopeParams& rope, int head_dim)

@@ -38,8 +38,8 @@ class RopeReader {
     return value;
   }
 
-  // Type and factor are read apart: a factor without a type scales all frequencies, and linear without a factor, or
-  // with 1, is no scaling at all.
+  // Type and factor are read independently. A factor without a type scales all frequencies. Linear scaling without a
+  // factor, or with factor 1, is no scaling.
   Result<RopeScaling> read_scaling() {
     TRY(const auto name, source_.get_string(key("rope.scaling.type")));
     const auto named = find_rope_scaling(name.value_or("none"));
@@ -57,7 +57,7 @@ class RopeReader {
                   source_.path(), scale);
     }
     const bool has_factors = source_.has_tensor(kRopeFactorsShort) || source_.has_tensor(kRopeFactorsLong);
-    // Files of Phi-3 made before 2025 have the tensors and no type.
+    // Phi-3 files made before 2025 have the tensors but no type.
     if (*named == RopeScaling::kLongrope || (!name && has_factors && c_.architecture == "phi3")) {
       if (scale == 1) return RopeScaling::kLongrope;
       return fail(ErrorCode::kNotSupported, "{}: {} is {} beside longrope, which Tern does not compute (it knows 1)",
@@ -73,8 +73,8 @@ class RopeReader {
     return rope_.factor == 1 ? RopeScaling::kNone : RopeScaling::kLinear;
   }
 
-  // llama.cpp's converter writes these keys for every architecture, and llama.cpp reads them for two others only;
-  // transformers computes with them, and so does Tern.
+  // llama.cpp's converter writes these keys for every architecture, but llama.cpp reads them only for two others. Tern
+  // computes with them, as transformers does.
   Result<void> read_yarn() {
     TRY(rope_.beta_fast, meta_.positive("rope.scaling.yarn_beta_fast", 32.0));
     TRY(rope_.beta_slow, meta_.positive("rope.scaling.yarn_beta_slow", 1.0));
@@ -93,7 +93,7 @@ class RopeReader {
           Known{"rope.scaling.yarn_ext_factor", rope_.scaling == RopeScaling::kYarn ? 1.0 : 0.0},
           Known{"rope.scaling.yarn_attn_factor", 1}}) {
       TRY(const auto found, number(name));
-      constexpr double kNotSet = -1;  // llama.cpp's word for it
+      constexpr double kNotSet = -1;  // llama.cpp's marker
       if (!found || *found == value || *found == kNotSet) continue;
       return fail(ErrorCode::kNotSupported, "{}: {} is {}, which Tern does not compute (it knows {})", source_.path(),
                   key(name), *found, value);

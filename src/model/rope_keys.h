@@ -14,11 +14,11 @@ inline constexpr std::string_view kRopeFreqs = "rope_freqs.weight";
 inline constexpr std::string_view kRopeFactorsShort = "rope_factors_short.weight";
 inline constexpr std::string_view kRopeFactorsLong = "rope_factors_long.weight";
 
-// Of a model whose heads have `c.head_dim` dimensions, all rotated. kNotSupported: a scaling that Tern does not
-// compute, by its key; kCorruption: a value or a tensor that makes no sense.
+// Reads the RoPE of a model whose heads have `c.head_dim` dimensions, all rotated. kNotSupported, naming the key: a
+// scaling that Tern does not compute; kCorruption: an invalid value or tensor.
 Result<RopeParams> read_rope(ModelSource& source, const Config& c);
 
-// What read_rope would read, but for the tensors.
+// Writes what read_rope reads, except for the tensors.
 void write_rope(const RopeParams& rope, const std::string& architecture, GgufWriter& writer);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Frequencies of every kind of RoPE against values computed apart (NumPy, double precision), for published models.
+// Compares frequencies of every kind of RoPE with independent values (NumPy, double precision) for published models.
 #include "model/rope.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(Rope, Llama3DivisorsOfPublishedModels) {
     const char* name;
     double factor;
     int dim;
-    int first;  // the last pair whose divisor is 1; those after it follow
+    int first;  // the last pair whose divisor is 1; `divisors` are those after it
     std::vector<float> divisors;
   };
   const Case cases[] = {

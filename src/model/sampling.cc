@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kGgufPrefix = "general.sampling.";
 
-// One of the sampler's numbers, by what others call it; empty: they have no such number.
+// One of the sampler's numbers, with its names elsewhere; empty: it does not exist there.
 struct AdvisedNumber {
   std::string_view gguf;
   std::string_view json;
@@ -62,7 +62,7 @@ constexpr AdvisedNumber kAdvisedNumbers[] = {
      }},
 };
 
-// Filters that Tern does not have, and the value that turns each off.
+// Filters that Tern lacks, each with the value that turns it off.
 struct MissingFilter {
   std::string_view gguf;
   std::string_view json;
@@ -73,10 +73,10 @@ constexpr MissingFilter kMissingFilters[] = {
     {"", "num_beams", 1}, {"", "penalty_alpha", 0},   {"", "epsilon_cutoff", 0}, {"", "eta_cutoff", 0},
 };
 
-// Numbers of those filters, which say nothing of their own.
+// Parameters of these filters, which have no effect on their own.
 constexpr std::string_view kOfMissingFilters[] = {"xtc_threshold", "mirostat_tau", "mirostat_eta"};
 
-// Whether the filters that Tern has come in its own order in a list such as "penalties;top_k;temperature".
+// True if a list such as "penalties;top_k;temperature" has Tern's filters in Tern's own order.
 bool is_own_order(std::string_view sequence) {
   constexpr std::string_view kOrder[] = {"penalties", "top_k", "top_p", "min_p", "temperature"};
   ptrdiff_t last = -1;
@@ -95,7 +95,7 @@ class AdviceReader {
  public:
   explicit AdviceReader(std::string source) { advice_.source = std::move(source); }
 
-  // `value` as the number that `name` is; `text` is how it is written.
+  // Takes `value` for the number `name`; `text` is its spelling.
   void take(std::string_view name, std::optional<double> value, const std::string& text,
             std::string_view AdvisedNumber::* number_name, std::string_view MissingFilter::* filter_name) {
     const auto* const number = std::ranges::find(kAdvisedNumbers, name, number_name);

@@ -1,4 +1,4 @@
-// What a model's makers recommend for sampling, as it comes with the model.
+// The sampling parameters that a model's makers recommend, as far as they come with the model.
 #pragma once
 
 #include "file/gguf_writer.h"
@@ -7,19 +7,19 @@
 
 namespace tern {
 
-// Of a GGUF file the keys `general.sampling.*`, of a Hugging Face directory generation_config.json, of an MLC directory
-// mlc-chat-config.json. A recommendation is no reason to refuse a model: what cannot be followed is in `not_followed`,
-// and the rest holds.
+// Reads the recommendation from a GGUF file's keys `general.sampling.*`, a Hugging Face directory's
+// generation_config.json, or an MLC directory's mlc-chat-config.json. A bad recommendation does not make a model
+// unusable: what Tern cannot follow goes to `not_followed`, and the rest applies.
 //
-// The names of GGUF's keys: ggml-org/llama.cpp, gguf-py/gguf/constants.py. Those of the files: transformers'
-// GenerationConfig and mlc-llm's MLCChatConfig. `do_sample: false` is temperature 0, and a top-k below 0 is 0, as
-// there.
+// Names of GGUF's keys: ggml-org/llama.cpp, gguf-py/gguf/constants.py. Names in the files: transformers'
+// GenerationConfig and mlc-llm's MLCChatConfig. As there, `do_sample: false` means temperature 0, and a top-k below 0
+// means 0.
 SamplingAdvice read_sampling_advice(const ModelSource& source);
 
-// Adds the keys `general.sampling.*` from which read_sampling_advice() reads these values back.
+// Adds the keys `general.sampling.*` from which read_sampling_advice() reads the same values.
 void write_gguf_sampling(const SampleOptions& values, GgufWriter& writer);
 
-// Whether any number is given.
+// True if any number is set.
 bool gives_any(const SampleOptions& options);
 
 }  // namespace tern

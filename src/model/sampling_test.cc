@@ -42,7 +42,7 @@ TEST(GgufSampling, ReadsEveryNumber) {
   EXPECT_EQ(advice.values.temperature, 0.5f);
   EXPECT_EQ(advice.values.top_k, 20);
   EXPECT_EQ(advice.values.top_p, 0.9f);
-  EXPECT_EQ(advice.values.min_p, 0.0f);  // zero is advice, too
+  EXPECT_EQ(advice.values.min_p, 0.0f);  // zero is also advice
   EXPECT_EQ(advice.values.repeat_penalty, 1.1f);
   EXPECT_EQ(advice.values.repeat_last_n, 128);
   EXPECT_EQ(advice.not_followed, Lines());
@@ -67,7 +67,7 @@ TEST(GgufSampling, SaysWhatIsNotFollowed) {
             (Lines{"sequence temperature;top_k", "temp -1", "top_k (no number)", "top_p 1.5", "xtc_probability 0.5"}));
 }
 
-// A Hugging Face directory with this generation_config.json; empty: without one.
+// A Hugging Face directory with this generation_config.json; empty: without the file.
 SamplingAdvice advice_of_directory(const std::string& text) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / "sampling_hf";

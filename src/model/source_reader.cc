@@ -19,7 +19,7 @@ std::string format_list(std::span<const Format> formats) {
   return text;
 }
 
-// [n], [1, n] and [n, 1] all hold a vector.
+// Accepts a vector as [n], [1, n] or [n, 1].
 bool is_vector_of(std::span<const int64_t> shape, int64_t n) {
   int64_t elements = 1;
   for (const int64_t dim : shape) elements *= dim;

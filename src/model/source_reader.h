@@ -1,4 +1,4 @@
-// What families read a model with: values with their bounds, and tensors by name, type and shape in one call.
+// Helpers with which families read a model: values with their bounds, and tensors by name, type and shape in one call.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace tern {
 
-// Reads `ARCH.key` values, with their bounds.
+// Reads `ARCH.key` values and checks their bounds.
 class MetadataReader {
  public:
   MetadataReader(const ModelSource& source, std::string prefix) : source_(source), prefix_(std::move(prefix) + ".") {}
 
-  // 1 to `most`. kCorruption: outside, or absent without a fallback.
+  // An integer from 1 to `most`. kCorruption: out of range, or absent without a fallback.
   Result<int> integer(std::string_view key, int64_t most, std::optional<int64_t> fallback = {}) const;
-  // The same of every layer: one number for all, or a list of theirs. Absent: `fallback`, where it is not empty.
-  // kNotSupported: a list with a 0, which stands for a layer that lacks the part.
+  // The same for every layer, from one number or a list. Absent: `fallback`, if it is not empty. kNotSupported: a list
+  // with a 0, which means that the layer lacks the part.
   Result<std::vector<int>> of_layers(std::string_view key, int64_t most, int n_layers,
                                      std::vector<int> fallback = {}) const;
-  // Finite and above 0.
+  // A finite number above 0.
   Result<float> positive(std::string_view key, std::optional<double> fallback = {}) const;
 
-  // Any number; nullopt where the key is absent.
+  // Any number; nullopt: the key is absent.
   Result<std::optional<double>> number(std::string_view key) const;
 
   const ModelSource& source() const { return source_; }
@@ -38,7 +38,7 @@ class MetadataReader {
   std::string prefix_;
 };
 
-// The formats of matrices that int8 activations meet, and that float ones do.
+// The matrix formats for int8 activations, and those for float activations.
 std::span<const Format> ternary_formats();
 std::span<const Format> float_formats();
 
@@ -54,16 +54,16 @@ class TensorReader {
   // A vector of n float32 values.
   Result<Tensor> vector(const std::string& name, int n) const;
 
-  // `PREFIX.weight`, the matrix of a linear layer: ternary with `int8_activations`, else in one of float_formats().
-  // Multiplied by the one value of `PREFIX.scale` where the file has it; with `PREFIX.bias` and the norm of its input,
-  // `PREFIX_norm_in.weight`, where it has them.
+  // The matrix `PREFIX.weight` of a linear layer: ternary with `int8_activations`, else in one of float_formats(). If
+  // the file has `PREFIX.scale`, its one value is folded in. `PREFIX.bias` and the norm of the input,
+  // `PREFIX_norm_in.weight`, are included if present.
   Result<Linear> linear(const std::string& prefix, int rows, int cols, bool int8_activations) const;
 
  private:
   ModelSource& source_;
 };
 
-// `n` rows of `tensor` from row `first` on, as a tensor of its own: a part of a fused matrix.
+// The `n` rows of a fused matrix from row `first` on, as a tensor.
 Tensor rows_of(const Tensor& tensor, std::string name, int first, int n);
 
 }  // namespace tern

@@ -18,20 +18,20 @@ using SourceValue = std::variant<bool, int64_t, double, std::string>;
 
 class SourceValues {
  public:
-  // `path` is the file that the values came from, for messages.
+  // `path`: the file that the values came from, for messages.
   explicit SourceValues(std::string path) : path_(std::move(path)) {}
 
   void set(std::string key, SourceValue value) { values_.insert_or_assign(std::move(key), std::move(value)); }
 
-  // A tensor of float32 values that follow from the configuration.
+  // Sets a tensor of float32 values that follow from the configuration.
   void set_vector(std::string name, std::vector<float> values) {
     vectors_.insert_or_assign(std::move(name), std::move(values));
   }
-  // As ModelSource::find_tensor; the bytes live as long as this object.
+  // Like ModelSource::find_tensor; the bytes live as long as this object.
   std::optional<SourceTensor> find_vector(std::string_view name) const;
   std::vector<std::string> keys() const;
 
-  // As ModelSource has them.
+  // The same as ModelSource's functions.
   Result<std::optional<std::string>> get_string(std::string_view key) const;
   Result<std::optional<int64_t>> get_int(std::string_view key) const;
   Result<std::optional<double>> get_float(std::string_view key) const;

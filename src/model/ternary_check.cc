@@ -10,9 +10,9 @@ namespace tern {
 namespace {
 
 constexpr uint64_t kLook = 16384;  // bytes
-constexpr size_t kFewest = 256;    // bytes: 1,024 weights that are all equal are no chance
+constexpr size_t kFewest = 256;    // bytes: 1,024 equal weights are no coincidence
 
-// Two bits four times: −1, 0, +1.
+// The same two-bit code four times: −1, 0, +1.
 constexpr std::array kAllEqual = {std::byte{0x00}, std::byte{0x55}, std::byte{0xAA}};
 
 }  // namespace
@@ -22,7 +22,7 @@ Result<std::string_view> why_not_ternary(const Tensor& tensor) {
   Scratch scratch;
   TRY(const Bytes look, tensor.data.read(0, std::min(tensor.data.size(), kLook + kI2sTailBytes), scratch));
   const uint64_t whole = static_cast<uint64_t>(tensor.cols) / kI2sBlock * kI2sBlockBytes;
-  const bool is_filled = tensor.cols % kI2sBlock != 0;  // rows end in codes that are nobody's: the first one counts
+  const bool is_filled = tensor.cols % kI2sBlock != 0;  // rows end in unused codes: check the first row only
   const Bytes all = look.first(look.size() - kI2sTailBytes);
   const Bytes codes = is_filled ? all.first(std::min<uint64_t>(all.size(), whole)) : all;
   if (find_i2_s_code3(look) >= 0) return "holds two-bit codes that no ternary weight has";

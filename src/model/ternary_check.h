@@ -1,4 +1,4 @@
-// Whether ternary weights look like ones.
+// Checks that ternary weights look valid.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,9 @@
 
 namespace tern {
 
-// Why an I2_S tensor cannot be what a trained model has, by its scale and its first 65,536 weights; empty where it can
-// be, and for other formats. A tensor in another layout or with damaged bytes shows it almost at once, and looking at
-// the start of each costs nothing when a model is opened.
-// Errors: those of reading it.
+// Says why an I2_S tensor cannot be part of a trained model, from its scale and its first 65,536 weights. Empty: it can
+// be, or it has another format. A wrong layout or damaged bytes show up almost at once, and checking the start of each
+// tensor costs almost nothing when a model is opened. Errors: those of reading the tensor.
 Result<std::string_view> why_not_ternary(const Tensor& tensor);
 
 }  // namespace tern

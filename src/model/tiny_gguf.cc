@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// I2_S tensors get weights of all three values: a model whose weights are all equal is refused.
+// I2_S tensors get weights of all three values, as models whose weights are all equal are refused.
 std::vector<std::byte> plain_data(const TinyTensor& tensor) {
   const GgmlTypeInfo& type = *ggml_type_info(tensor.type);
   int64_t n = 1;
@@ -48,7 +48,7 @@ TinyGguf::TinyGguf() {
 }
 
 std::string TinyGguf::write(const std::string& name) const {
-  // Tests run side by side, each with a file of its own.
+  // Tests run in parallel, so each needs its own file.
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
   std::string file = std::string(test->test_suite_name()) + "_" + test->name() + "_" + name;
   std::ranges::replace(file, '/', '_');

@@ -1,4 +1,4 @@
-// For tests: a BitNet GGUF of 128 dimensions, complete and valid, that a test then spoils in one place.
+// For tests: a small, complete and valid BitNet GGUF (d_model 128) that a test then breaks in one place.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct TinyTensor {
 struct TinyGguf {
   TinyGguf();  // the valid file: 2 layers, 2 heads, 1 KV head, d_ff 256, 8 tokens
 
-  // Writes the file below the test's temporary folder and returns its path.
+  // Writes the file to the test's temporary folder and returns its path.
   std::string write(const std::string& name) const;
 
   std::string architecture = "bitnet-b1.58";

@@ -1,4 +1,4 @@
-// The tensors of a model, as views of its file's bytes, named as in the file.
+// A model's tensors as views of its file's bytes, with the file's names.
 #pragma once
 
 #include <array>
@@ -13,42 +13,42 @@
 
 namespace tern {
 
-// A [rows, cols] matrix, or a vector with rows = 1.
+// A [rows, cols] matrix; a vector has one row.
 struct Tensor {
   std::string name;
   Format format = Format::kF32;
   int rows = 0;  // n_out
   int cols = 0;  // n_in
-  // tensor_bytes(format, rows, cols), which backends on the host need in memory.
+  // tensor_bytes(format, rows, cols) bytes. Backends on the host need them in memory.
   StoredBytes data;
-  // Multiplies what Format's decode gives: I2_S's own scale, and blk.N.*.scale where the file has one.
+  // Multiplies the values that Format decodes to: I2_S's own scale, and blk.N.*.scale if the file has one.
   float scale = 1.0f;
-  // Only inside the CPU backend: `data` are not rows as in the file, but as backend/cpu/interleave.h or, of TQ1_0,
-  // backend/cpu/base3.h makes them.
+  // Only inside the CPU backend: `data` is not in the file's layout but in that of backend/cpu/interleave.h or, for
+  // TQ1_0, backend/cpu/base3.h.
   bool is_rearranged = false;
 
   bool is_present() const { return !name.empty(); }
 };
 
-// The matrix of a linear layer, with what belongs to it: y = W · norm(x) + bias.
+// The matrix of a linear layer and its other tensors: y = W · norm(x) + bias.
 struct Linear : Tensor {
   Linear() = default;
-  Linear(Tensor matrix) : Tensor(std::move(matrix)) {}  // NOLINT(*-explicit-*): most have nothing else
-  Tensor input_norm;                                    // [cols]; the BitNet embedding models
+  Linear(Tensor matrix) : Tensor(std::move(matrix)) {}  // NOLINT(*-explicit-*): most have only a matrix
+  Tensor input_norm;                                    // [cols]; only in the BitNet embedding models
   Tensor bias;                                          // [rows], F32
 };
 
-// A family that has no such tensor leaves it without a name. What a layer computes follows from those it has.
+// Tensors that the family lacks have no name. The tensors that are present decide what the layer computes.
 struct Layer {
   Tensor attn_norm;       // [d_model]
   Linear attn_q;          // [q_width, d_model]
   Linear attn_k;          // [kv_width, d_model]
   Linear attn_v;          // [kv_width, d_model]
-  Tensor attn_q_norm;     // [head_dim], each head's; Qwen3, Gemma 3
+  Tensor attn_q_norm;     // [head_dim], shared by all heads; Qwen3, Gemma 3
   Tensor attn_k_norm;     // [head_dim]
-  Tensor attn_sub_norm;   // [q_width], of the heads' results; BitNet
+  Tensor attn_sub_norm;   // [q_width], of attention's output; BitNet
   Linear attn_output;     // [d_model, q_width]
-  Tensor attn_post_norm;  // [d_model], of what attention adds to the residual stream; Gemma
+  Tensor attn_post_norm;  // [d_model], before attention's output is added to the residual stream; Gemma
   Tensor ffn_norm;        // [d_model]
   Linear ffn_gate;        // [d_ff, d_model]
   Linear ffn_up;          // [d_ff, d_model]
@@ -56,7 +56,7 @@ struct Layer {
   Linear ffn_down;        // [d_model, d_ff]
   Tensor ffn_post_norm;   // [d_model]; Gemma
 
-  // Of those above, as they come in a layer's work: the linear layers, and all tensors that there are.
+  // The linear layers in order of computation, and all tensors that are present.
   std::array<const Linear*, 7> linears() const {
     return {&attn_q, &attn_k, &attn_v, &attn_output, &ffn_gate, &ffn_up, &ffn_down};
   }
@@ -67,8 +67,8 @@ struct Weights {
   Tensor token_embd;  // [n_vocab, d_model]
   std::vector<Layer> layers;
   Tensor output_norm;                          // [d_model]
-  Tensor output;                               // [n_vocab, d_model]; the embedding itself where they are tied
-  std::vector<std::unique_ptr<float[]>> made;  // what views of the tensors above point to, where no file has it
+  Tensor output;                               // [n_vocab, d_model]; the embedding itself if tied
+  std::vector<std::unique_ptr<float[]>> made;  // owns the data of tensors above that are in no file
 
   uint64_t bytes_per_token() const;  // read to decode one token: all matrices and norms, one row of the embedding
   uint64_t n_params() const;

@@ -5,7 +5,7 @@ namespace {
 
 using Bodies = std::vector<StepBody>;
 
-// The norm that a step does while it reads, as a step before it; the slot that it then reads.
+// Writes the norm that a step does on read as a step of its own before it. Returns the slot that the step then reads.
 SlotId expand_norm(SlotId in, const step::NormOnRead& norm, Bodies& out) {
   if (!norm.gain) return in;
   out.push_back(step::RmsNormQuantize{in, norm.gain, norm.eps, norm.quantized});

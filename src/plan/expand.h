@@ -1,4 +1,4 @@
-// The way back from steps that only devices fuse, for backends without kernels for them.
+// Undoes the fusions that only devices use, for backends without kernels for the fused steps.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 namespace tern {
 
 struct ExpandedPlan {
-  Plan plan;  // the same slots and buffers, no ternary_qkv or float_qkv, and no norm inside another step
+  Plan plan;  // the same slots and buffers; no ternary_qkv or float_qkv, and no norm inside another step
   // [plan.steps]: the step of the original that is complete after this one; null inside an expansion.
   std::vector<const Step*> completes;
 };
 
-// Every ternary_qkv, float_qkv and norm inside another step as the steps that they replaced, which compute the same
-// bits. `original` must outlive the result.
+// Replaces every ternary_qkv, float_qkv and norm inside another step by the steps that it was fused from. The results
+// are the same bits. `original` must outlive the result.
 ExpandedPlan expand(const Plan& original);
 
 }  // namespace tern

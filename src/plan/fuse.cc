@@ -16,7 +16,7 @@ const T* as(Steps steps, size_t i) {
   return i < steps.size() ? std::get_if<T>(&steps[i].body) : nullptr;
 }
 
-// Nothing after `steps` reads what `slot` holds now: the next use of it is a write, or there is none.
+// True if no step of `rest` reads what `slot` holds now: its next use is a write, or it is not used again.
 bool is_dead_after(SlotId slot, Steps rest) {
   for (const Step& step : rest) {
     for (const SlotUse& use : slot_uses(step.body)) {
@@ -56,7 +56,7 @@ std::optional<Rewrite> fuse_glu(Steps steps, Plan& /*plan*/) {
   return Rewrite{3, {steps[0].name + "_up", Glu{gate->in, gate->w, up->w, mul->act, mul->out}}};
 }
 
-// The projections of attention, up to the step that reads the query.
+// The projections of attention and the steps after them, up to the attention step that reads the query.
 template <class Linear>
 struct Projections {
   const Linear *q, *k, *v;
@@ -113,7 +113,7 @@ std::optional<Rewrite> fuse_qkv(Steps steps, Plan& /*plan*/) {
                                                          .pairs = p->rope_q->pairs}}};
 }
 
-// Layers whose projections are as wide share one slot for what all three give.
+// The slot for the results of all three projections. Layers with equally wide projections share it.
 SlotId qkv_slot(Plan& plan, SlotId q, SlotId k) {
   const int width = plan.slot(q).width + 2 * plan.slot(k).width;
   for (size_t i = 0; i < plan.slots.size(); ++i) {
@@ -151,7 +151,7 @@ std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
                                                                  .pairs = p->rope_q->pairs}}}};
 }
 
-// The slot in which a step leaves floats that a norm may read, and where it would put what the norm wants to know.
+// The slot of floats that a step writes, and the field that makes it leave statistics for the norm of that slot.
 std::pair<SlotId, step::StatsOnWrite*> stats_writer(StepBody& body) {
   if (auto* s = std::get_if<step::TernaryLinearAdd>(&body)) return {s->x, &s->next};
   if (auto* s = std::get_if<step::TernaryGlu>(&body)) return {s->out, &s->next};
@@ -159,7 +159,7 @@ std::pair<SlotId, step::StatsOnWrite*> stats_writer(StepBody& body) {
   return {};
 }
 
-// The input of a step that can norm and quantise it, and where it is told how.
+// The input slot of a step that can norm and quantize its input, and the field that makes it do so.
 std::pair<SlotId*, step::NormOnRead*> norm_reader(StepBody& body) {
   if (auto* s = std::get_if<step::TernaryLinearAdd>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::TernaryGlu>(&body)) return {&s->in, &s->norm};
@@ -167,7 +167,7 @@ std::pair<SlotId*, step::NormOnRead*> norm_reader(StepBody& body) {
   return {};
 }
 
-// Moves the rms_norm_quantize of steps[at] into the steps before and after it. True where it could.
+// Moves the rms_norm_quantize of steps[at] into the steps before and after it. Returns false if it cannot.
 bool fuse_norm_into_neighbours(Plan& plan, size_t at) {
   const auto* norm = std::get_if<step::RmsNormQuantize>(&plan.steps[at].body);
   if (!norm || at == 0 || at + 1 == plan.steps.size()) return false;
@@ -191,7 +191,7 @@ std::pair<SlotId*, step::FloatNormOnRead*> float_norm_reader(StepBody& body) {
   return {};
 }
 
-// Moves the rms_norm of steps[at] into the float step after it. True where it could.
+// Moves the rms_norm of steps[at] into the float step after it. Returns false if it cannot.
 bool fuse_norm_into_reader(Plan& plan, size_t at) {
   const auto* norm = std::get_if<step::RmsNorm>(&plan.steps[at].body);
   if (!norm || at + 1 == plan.steps.size()) return false;
@@ -211,8 +211,8 @@ void fuse_norms(Plan& plan) {
   }
 }
 
-// Has attention make the heads that it is about to read, where nothing else reads them and no norm follows that wants
-// statistics.
+// Lets attention make the heads that it reads, unless another step reads them too or attention must leave statistics
+// for a norm.
 void fuse_heads(Plan& plan) {
   for (size_t i = 0; i + 1 < plan.steps.size(); ++i) {
     auto* qkv = std::get_if<step::FloatQkv>(&plan.steps[i].body);
@@ -224,7 +224,7 @@ void fuse_heads(Plan& plan) {
   }
 }
 
-// The input of a step that multiplies floats with packed weights, which then may be int8 in blocks.
+// The input of a float linear step with packed weights, which may be quantized to int8 blocks; null for other steps.
 SlotId* block_input(StepBody& body) {
   const auto is_packed = [](const Tensor& w) { return format_info(w.format).block > 1; };
   if (auto* s = std::get_if<step::FloatLinear>(&body)) return is_packed(*s->w) && !s->norm.gain ? &s->in : nullptr;
@@ -235,10 +235,10 @@ SlotId* block_input(StepBody& body) {
   return nullptr;
 }
 
-// Quantises, once, each row that such steps read.
+// Adds a step that quantizes each input of the steps above, once per value that the slot takes.
 void quantize_inputs(Plan& plan) {
   std::map<int, SlotId> quantized;  // by the index of the float slot
-  std::set<int> is_current;         // those whose blocks hold what the slot holds
+  std::set<int> is_current;         // float slots whose int8 blocks are up to date
   std::vector<Step> steps;
   for (Step& step : plan.steps) {
     if (SlotId* in = block_input(step.body)) {

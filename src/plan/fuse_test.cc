@@ -1,4 +1,4 @@
-// Where rewrites happen, and where they must not.
+// Where fusion rewrites the plan, and where it must not.
 #include "plan/fuse.h"
 
 #include <gtest/gtest.h>
@@ -41,18 +41,18 @@ TEST(Fuse, AllFusionsLeaveFiveStepsALayer) {
   const Weights w = small_weights(c);
   const std::map<std::string_view, int> expected = {
       {"embed", 1},
-      {"rms_norm_quantize", 1},  // of the embedding, which leaves no statistics
+      {"rms_norm_quantize", 1},  // the norm of the embedding, because embed leaves no statistics
       {"ternary_qkv", kLayers},
       {"attention", kLayers},
       {"ternary_linear_add", 2 * kLayers},
       {"ternary_glu", kLayers},
       {"select_rows", 1},
-      {"float_linear", 1},  // with the output norm
+      {"float_linear", 1},  // includes the output norm
   };
   EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::all()})), expected);
 }
 
-// Each norm's statistics are left by the step before its reader, with the norm's own gain.
+// The step before a norm's reader leaves that norm's statistics, with the norm's own gain.
 TEST(Fuse, StatisticsMeetTheirNorm) {
   const Config c = small_config();
   const Weights w = small_weights(c);
@@ -135,7 +135,7 @@ TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
   EXPECT_NE(describe(plan).find(" ~k[128]@"), std::string::npos);
 }
 
-// The attention of one layer, with something between or after it.
+// The attention steps of one layer, with a step changed or added between or after them.
 enum class Variation { kNone, kAppendsV, kKIsReadAgain, kVIsReadAgain, kQIsNotRead, kOtherInput, kRopeOfVInstead };
 
 bool qkv_is_fused(Variation variation) {
@@ -203,7 +203,7 @@ TEST(Fuse, AttentionMakesTheHeadsOfFloatLayers) {
   EXPECT_EQ(attention.heads->n_kv_heads, 2);
   EXPECT_EQ(attention.heads->rope, 0);
   EXPECT_EQ(plan.slot(attention.heads->qkv).width, c.q_width() + 2 * c.kv_width());
-  // What passes between the two shares its memory with nothing that either of them touches.
+  // The slots passed between the two steps share no memory with any slot that either step uses.
   const std::vector<SlotUse> uses = slot_uses(attention);
   EXPECT_EQ(uses.size(), 5u);
   std::set<int> buffers;
@@ -271,7 +271,7 @@ TEST(Expand, GivesTheStepsBackThatWereFused) {
   for (size_t i = 0; i < completed.size(); ++i) EXPECT_EQ(completed[i], &fused.steps[i]);
 }
 
-// A plan of float steps over slots x (floats) and y, before and after.
+// A plan of float steps on two slots of floats, x and y, before and after fusion.
 struct FloatSteps {
   FloatSteps() {
     for (const char* name : {"x", "y", "z"}) {

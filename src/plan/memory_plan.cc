@@ -7,8 +7,8 @@
 namespace tern {
 namespace {
 
-// From the step that writes a slot to the last that reads it before it is written anew. Layers reuse slots, so a slot
-// has many lives.
+// The steps from the one that writes a slot to the last that reads it before the next write. Layers reuse slots, so a
+// slot has many lives.
 struct Life {
   int first;
   int last;
@@ -60,7 +60,7 @@ void assign_buffers(Plan& plan) {
   std::vector<std::vector<size_t>> tenants;  // slots per buffer
   for (size_t i = 0; i < plan.slots.size(); ++i) {
     Slot& slot = plan.slots[i];
-    if (lives[i].empty()) continue;  // fused away
+    if (lives[i].empty()) continue;  // its steps were fused away
     size_t b = 0;
     for (; b < plan.buffers.size(); ++b) {
       const Buffer& buffer = plan.buffers[b];

@@ -1,7 +1,7 @@
 // A plan: the forward pass of a model as a flat list of named steps on named slots.
 //
-// Models are written once, as a plan (transformer_plan.cc). Backends only know steps. A plan is made for any batch: a
-// slot has one row per token (or per row of logits), and a backend decides how many rows its buffers hold.
+// Models are written once, as a plan (transformer_plan.cc); backends know only steps. A plan fits any batch: a slot has
+// one row per token (or per row of logits), and the backend decides how many rows its buffers hold.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@
 
 namespace tern {
 
-// What a row of a slot is.
+// What one row of a slot holds.
 enum class SlotType {
   kF32,         // width floats
-  kInt8,        // width int8 values q, and per row the scale s and the sum Σq: x ≈ q / s
-  kInt8Blocks,  // width int8 values q, and for every kInt8Block of them the scale d and the sum Σq: x ≈ d · q
-  // What an RMS norm followed by quantisation has to know of a row of `width` floats before it can take the first of
-  // them: parts of Σx² and of max |x·gain|. How many parts is the backend's business.
+  kInt8,        // width int8 values q; per row the scale s and the sum Σq: x ≈ q / s
+  kInt8Blocks,  // width int8 values q; per kInt8Block values the scale d and the sum Σq: x ≈ d · q
+  // Statistics of a row of `width` floats that an RMS norm followed by quantization needs before its first value:
+  // partial results of Σx² and of max |x·gain|. The backend chooses how many parts there are.
   kNormStats,
 };
 
@@ -30,7 +30,7 @@ inline constexpr int kInt8Block = 32;
 // How many rows a slot has.
 enum class RowsOf {
   kBatch,   // one per token of the batch
-  kLogits,  // one per token whose logits are wanted
+  kLogits,  // one per token whose logits are requested
 };
 
 struct SlotId {
@@ -55,33 +55,33 @@ struct Buffer {
 // The steps. `in` is read, `out` is written, `x` is read and written. Weights belong to the Model.
 namespace step {
 
-// A step that takes floats and norms and quantises them itself: its `in` is f32 instead of int8. What it has to know of
-// the whole row comes from the step that made the row.
+// For a step that norms and quantizes its input itself: its `in` is f32 instead of int8. The step that wrote the row
+// has left the statistics of the whole row.
 struct NormOnRead {
   const Tensor* gain = nullptr;  // null: no norm
   float eps = 0;
   SlotId stats;      // read
   SlotId quantized;  // int8 scratch, for kernels that need it
 };
-// A step that leaves `stats` of what it writes for a NormOnRead.
+// For a step that leaves `stats` of what it writes, for a later NormOnRead.
 struct StatsOnWrite {
-  const Tensor* gain = nullptr;  // of the norm to come; null: none
+  const Tensor* gain = nullptr;  // of the later norm; null: no statistics
   SlotId stats;                  // written
 };
 
-// A float step that norms its `in` itself.
+// For a float step that norms its `in` itself.
 struct FloatNormOnRead {
   const Tensor* gain = nullptr;  // null: no norm
   float eps = 0;
   SlotId normed;  // scratch, for kernels that need it
 };
 
-// What becomes of the rows of float projections on their way to attention: norms of the heads where a model has any,
-// RoPE, and the write to the cache at the batch's positions.
+// Post-processing of the float q/k/v projections: head norms if the model has them, RoPE, and the KV-cache write at the
+// batch's positions.
 struct FloatHeads {
   SlotId q;                        // [n_heads, head_dim]
   SlotId k, v;                     // [n_kv_heads, head_dim] scratch, for kernels that need it
-  SlotId qkv;                      // [n_heads + 2 n_kv_heads, head_dim] likewise
+  SlotId qkv;                      // [n_heads + 2 n_kv_heads, head_dim] scratch, for kernels that need it
   const Tensor* q_gain = nullptr;  // null: no norm
   const Tensor* k_gain = nullptr;
   float eps = 0;
@@ -89,7 +89,7 @@ struct FloatHeads {
   int n_heads = 0;
   int n_kv_heads = 0;
   int head_dim = 0;
-  int rope = 0;  // of Config::ropes
+  int rope = 0;  // index into Config::ropes
   RopePairs pairs = {};
 };
 
@@ -101,7 +101,7 @@ struct Embed {
 struct SelectRows {
   SlotId in;
   SlotId out;
-};  // the rows whose logits are wanted
+};  // the rows whose logits are requested
 struct RmsNorm {
   SlotId in;
   const Tensor* gain;
@@ -139,7 +139,7 @@ struct Rope {
   SlotId x;
   int n_heads;
   int head_dim;
-  int rope;  // of Config::ropes
+  int rope;  // index into Config::ropes
   RopePairs pairs;
 };
 struct KvAppend {
@@ -148,7 +148,7 @@ struct KvAppend {
   int layer;
   int n_kv_heads;
   int head_dim;
-};  // to the cache, at the batch's positions
+};  // writes to the cache, at the batch's positions
 struct Attention {
   SlotId q;
   SlotId out;
@@ -156,10 +156,10 @@ struct Attention {
   int n_heads;
   int n_kv_heads;
   int head_dim;
-  int window;         // positions that a row sees, its own included; 0: all
-  float softcap = 0;  // scores s become softcap · tanh(s / softcap); 0: as they are
+  int window;         // positions that a row sees, including its own; 0: all
+  float softcap = 0;  // a score s becomes softcap · tanh(s / softcap); 0: no cap
   StatsOnWrite next = {};
-  std::optional<FloatHeads> heads = {};  // which it makes itself, from what a FloatQkv left
+  std::optional<FloatHeads> heads = {};  // if present, attention makes the heads itself, from what FloatQkv left
 };  // causal, scale 1/√head_dim
 struct GluMul {
   SlotId gate;
@@ -181,7 +181,7 @@ struct Softcap {
   float cap;
 };  // x = cap · tanh(x / cap)
 
-// Fused: the same numbers as the steps they replace (fuse.cc).
+// Fused steps: they give the same numbers as the steps they replace (fuse.cc).
 
 struct RmsNormQuantize {
   SlotId in;
@@ -230,18 +230,18 @@ struct TernaryQkv {
   int n_heads;
   int n_kv_heads;
   int head_dim;
-  int rope;  // of Config::ropes
+  int rope;  // index into Config::ropes
   RopePairs pairs;
   NormOnRead norm = {};
 };
-// The same of float layers, and between them the norms of the heads.
+// The same for float layers, with optional norms of the heads.
 struct FloatQkv {
   SlotId in;
   const Tensor* wq;
   const Tensor* wk;
   const Tensor* wv;
   FloatHeads heads;
-  bool leaves_heads = false;  // to attention: `qkv`, or q, k and v, hold what the matrices give
+  bool leaves_heads = false;  // attention post-processes the heads; `qkv`, or q, k and v, hold the raw projections
   FloatNormOnRead norm = {};
 };
 
@@ -262,12 +262,12 @@ struct SlotUse {
   SlotId slot;
   bool reads = false;
   bool writes = false;
-  bool scratch = false;  // written, but what it holds afterwards means nothing and is not read
-  bool hidden = false;   // written for another step to read, but no value of the model
+  bool scratch = false;  // written, but no step may read the result
+  bool hidden = false;   // written for another step to read, but not a value of the model
   bool is_output() const { return writes && !scratch && !hidden; }
 };
 
-// The slots that a step touches, all different.
+// The slots that a step uses, each listed once.
 std::vector<SlotUse> slot_uses(const StepBody& body);
 
 struct Plan {
@@ -276,22 +276,22 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   SlotId logits;
-  // Float linear steps with packed weights may read their input as int8 in blocks (Fusions::int8_on_read).
+  // Float linear steps with packed weights may quantize their input to int8 blocks themselves (Fusions::int8_on_read).
   bool int8_on_read = false;
 
   const Slot& slot(SlotId id) const { return slots[static_cast<size_t>(id.index)]; }
 };
 
-// Which steps are fused where they follow each other (fuse.h).
+// Which adjacent steps are fused (fuse.h).
 struct Fusions {
   bool norm_quantize = false;
   bool linear_add = false;
   bool glu = false;
   bool qkv = false;
-  bool heads = false;  // what float_qkv does after the matrices goes into attention
-  bool norms = false;  // rms_norm_quantize goes into the steps around it, rms_norm into the one that reads it
-  // Not fusions, but ways to compute: float linears with packed weights read int8 blocks, which a step makes before
-  // them (hosts), or which they make themselves (GPUs, where their kernels can).
+  bool heads = false;  // attention does what float_qkv does after the matrix products
+  bool norms = false;  // rms_norm_quantize moves into the steps around it, rms_norm into the step that reads it
+  // Not fusions but ways to compute: float linears with packed weights read int8 blocks. A separate step quantizes them
+  // (hosts), or the linear itself does (GPUs, where the kernel can).
   bool int8_blocks = false;
   bool int8_on_read = false;
 
@@ -312,7 +312,8 @@ struct Fusions {
 
 struct PlanOptions {
   Fusions fuse = Fusions::host();
-  // End at the last norm: a row of "logits" is then d_model values, what the model makes of the text up to there.
+  // The plan ends at the last norm: a row of "logits" is then d_model values, the embedding of the text up to its
+  // token.
   bool embeddings = false;
 };
 
@@ -321,7 +322,7 @@ Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& 
 
 std::string_view op_name(const StepBody& body);  // "rms_norm"
 
-// One line per step, for people: name, operation, slots and their shapes.
+// One line per step, to be read by people: name, operation, slots and their widths.
 std::string describe(const Plan& plan);
 
 }  // namespace tern

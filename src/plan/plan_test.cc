@@ -33,7 +33,7 @@ TEST(Plan, HasEveryStepOfTheModel) {
   EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::none()})), expected);
 }
 
-// The names of the tensors that the plan's steps have in each role.
+// The names of the plan's weights, by role.
 std::map<WeightRole, std::set<std::string>> weights_by_role(const Plan& plan) {
   std::map<WeightRole, std::set<std::string>> names;
   for (const Step& step : plan.steps) {
@@ -48,7 +48,7 @@ TEST(StepWeights, AreAllOfTheModelHoweverItIsFused) {
     c.int8_activations = is_bitnet;
     const Weights w = small_weights(c);
     std::map<WeightRole, std::set<std::string>> expected;
-    expected[WeightRole::kTable] = expected[WeightRole::kMatrix] = {"token_embd.weight"};  // which is the head too
+    expected[WeightRole::kTable] = expected[WeightRole::kMatrix] = {"token_embd.weight"};  // also the head
     expected[WeightRole::kVector] = {"output_norm.weight"};
     for (const Layer& l : w.layers) {
       for (const Tensor* matrix :
@@ -75,8 +75,8 @@ TEST(StepWeights, CanBeReplaced) {
   for (const auto& [role, names] : weights_by_role(plan)) EXPECT_EQ(names, std::set<std::string>{"other"});
 }
 
-// Replays the plan symbolically: a buffer holds the slot that was written to it last, and every read must find its
-// slot.
+// Replays the plan symbolically: a buffer holds the slot that was last written to it, and every read must find its own
+// slot there.
 void expect_reads_find_their_slots(const Plan& plan) {
   std::vector<int> holds(plan.buffers.size(), -1);
   for (const Step& step : plan.steps) {
@@ -111,7 +111,7 @@ TEST(MemoryPlan, SharedBuffersAreNeverOverwrittenWhileTheyAreNeeded) {
   }
 }
 
-// The first and the last layer are alike, the one between them has fewer heads and a wider gate.
+// The first and the last layer are the same; the middle layer has fewer heads and a wider gate.
 Config config_of_different_layers(bool int8_activations) {
   Config c = small_config();
   c.int8_activations = int8_activations;
@@ -144,7 +144,7 @@ TEST(Plan, StepsHaveTheirLayersHeads) {
   }
 }
 
-// Layers that differ need no more memory than if all were as wide as the widest.
+// Layers of different shapes need no more memory than if all were as wide as the widest.
 TEST(MemoryPlan, LayersOfDifferentShapesShareBuffers) {
   for (const bool int8_activations : {true, false}) {
     const Config c = config_of_different_layers(int8_activations);

@@ -45,7 +45,7 @@ inline Weights small_weights(const Config& c) {
     l.ffn_gate = tensor(blk + "ffn_gate.weight", d_ff, c.d_model);
     l.ffn_up = tensor(blk + "ffn_up.weight", d_ff, c.d_model);
     l.ffn_down = tensor(blk + "ffn_down.weight", c.d_model, d_ff);
-    if (c.int8_activations) {  // as BitNet, else as Qwen3
+    if (c.int8_activations) {  // like BitNet; otherwise like Qwen3
       l.attn_sub_norm = tensor(blk + "attn_sub_norm.weight", 1, c.q_width(i));
       l.ffn_sub_norm = tensor(blk + "ffn_sub_norm.weight", 1, d_ff);
     } else {

@@ -1,4 +1,4 @@
-// Writes a plan step by step; the calls read as the model's equations.
+// Writes a plan step by step. The calls read like the model's equations.
 #pragma once
 
 #include <functional>
@@ -8,17 +8,17 @@
 
 namespace tern {
 
-// What linear layers read: floats, and what they make of them first, in slots that come when they are needed. Layers
-// that read the same floats share the int8 rows.
+// The input of linear layers: floats, and slots for their normed or quantized form, which are made when first needed.
+// Layers that read the same floats share the int8 rows.
 struct LinearInput {
   LinearInput() = default;
-  LinearInput(SlotId slot) : floats(slot) {}  // NOLINT(*-explicit-*): most need no more than the slot
+  LinearInput(SlotId slot) : floats(slot) {}  // most inputs are only a slot
   operator SlotId() const { return floats; }  // NOLINT(*-explicit-*)
 
   SlotId floats;
-  SlotId normed = {};         // by a layer's own norm
-  SlotId quantized = {};      // of `floats`, or of `normed`
-  bool is_quantized = false;  // what is in `floats` now
+  SlotId normed = {};         // the result of the layer's own input norm
+  SlotId quantized = {};      // the int8 form of `floats` or of `normed`
+  bool is_quantized = false;  // `quantized` is the int8 form of the present `floats`
 };
 
 class PlanWriter {
@@ -32,9 +32,9 @@ class PlanWriter {
   void rms_norm(SlotId in, const Tensor& gain, SlotId out);
   void rms_norm(SlotId in, const Tensor& gain, LinearInput& out);
   void quantize(SlotId in, SlotId out);
-  // Ternary or float, as the type of `in` says.
+  // A ternary or a float product, depending on the type of `in`.
   void linear(SlotId in, const Tensor& w, SlotId out);
-  // A linear layer with all that belongs to it: what it reads of `in` is normed and quantised as the model has it.
+  // A complete linear layer: norms and quantizes `in` as the model requires, multiplies, and adds the bias.
   void linear_layer(LinearInput& in, const Linear& w, SlotId out);
   void add_bias(SlotId x, const Tensor& bias);
   void softcap(SlotId x, float cap);
@@ -45,15 +45,15 @@ class PlanWriter {
   void glu_mul(SlotId gate, SlotId up, LinearInput& out);
   void add(SlotId in, SlotId x);
 
-  // Prefix of the names of the steps that follow, "blk.3."; steps without a tensor are named after their output.
+  // Sets the prefix of the names of later steps, such as "blk.3."; steps without a tensor are named after their output.
   void section(std::string prefix) { section_ = std::move(prefix); }
 
-  // All of a decoder: the embedding to `x`, write_layer(layer, index) for each layer, the last norm and the head. Gives
-  // the plan away, as finish() does.
+  // Writes a whole decoder: the embedding to `x`, write_layer(layer, index) for each layer, the last norm and the head.
+  // Returns the finished plan, as finish() does.
   using WriteLayer = std::function<void(const Layer& layer, int index)>;
   Plan decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer);
 
-  // Checks the plan, assigns buffers and gives it away.
+  // Fuses and checks the plan, assigns buffers, and moves the plan out of the writer.
   Plan finish(SlotId logits, const PlanOptions& options);
 
  private:

@@ -1,4 +1,4 @@
-// The weights of a step, listed once for all who upload, replace or count them.
+// The weights of a step, listed once for all code that uploads, replaces or counts them.
 #pragma once
 
 #include <type_traits>
@@ -13,18 +13,18 @@ namespace tern {
 enum class WeightRole {
   kTernary,  // a matrix that is multiplied with int8 rows
   kMatrix,   // a matrix that is multiplied with floats, or with int8 blocks of them
-  kTable,    // of which a token takes a row
+  kTable,    // an embedding table: a token reads one row
   kVector,   // a norm's gain, or a bias
 };
 
-// Steps whose matrices meet int8 rows.
+// Steps that multiply their matrices with int8 rows.
 template <class S>
 inline constexpr bool kHasInt8Rows =
     std::is_same_v<S, step::TernaryLinear> || std::is_same_v<S, step::TernaryLinearAdd> ||
     std::is_same_v<S, step::TernaryGlu> || std::is_same_v<S, step::TernaryQkv>;
 
-// Calls f(weight, role) for every weight that the step reads, in the order of its fields, and as often as it names it.
-// Where the step can be changed, f takes a `const Tensor*&`, and may point it to another.
+// Calls f(weight, role) for every weight that the step reads, in the order of its fields; a weight named twice is
+// visited twice. If `body` is not const, f takes a `const Tensor*&` and may replace the pointer.
 template <class Body, class F>
 void for_each_weight(Body& body, F&& f) {
   static_assert(std::is_same_v<std::remove_const_t<Body>, StepBody>);
@@ -64,7 +64,7 @@ void for_each_weight(Body& body, F&& f) {
       body);
 }
 
-// The same with an f that may fail, until it does.
+// The same with an f that may fail. Returns the first error and stops calling f.
 template <class Body, class F>
 Result<void> try_each_weight(Body& body, F&& f) {
   Result<void> result;

@@ -1,5 +1,5 @@
-// The forward pass of every model that Tern runs (docs/numerics.md has the equations): Llama's, and what a family adds
-// to it wherever a layer has the tensors.
+// The forward pass of every model that Tern runs (docs/numerics.md has the equations): Llama's, plus the steps of other
+// model families for layers that have their tensors.
 
 #include <array>
 #include <map>
@@ -17,7 +17,7 @@ struct Slots {
   LinearInput a, a_norm;  // [n_heads, head_dim] attention output, and normed
   SlotId gate, up;        // [d_ff]
   LinearInput f, f_norm;  // [d_ff] gated, and normed
-  SlotId o, o_norm;       // [d_model] what the layer adds to x, and normed
+  SlotId o, o_norm;       // [d_model] the layer's contribution to x, and normed
 };
 
 void add_to_stream(PlanWriter& p, const Tensor& post_norm, const Slots& s) {
@@ -26,7 +26,7 @@ void add_to_stream(PlanWriter& p, const Tensor& post_norm, const Slots& s) {
   p.add(s.o_norm, s.x);
 }
 
-// `values`, or their norm where there is one.
+// `values`, or `out` with their norm if `norm` is present.
 LinearInput& normed(PlanWriter& p, LinearInput& values, const Tensor& norm, LinearInput& out) {
   if (!norm.is_present()) return values;
   p.rms_norm(values, norm, out);
@@ -50,8 +50,8 @@ Slots make_slots(PlanWriter& p, const Config& c, const LayerConfig& l, SlotId x)
           .o_norm = p.slot("o_norm", c.d_model)};
 }
 
-// Layers of one shape share their slots. Those of other shapes have their own, which share memory (memory_plan.cc), as
-// much of it as the widest needs.
+// Layers of the same shape share their slots. Other shapes have slots of their own, which share memory with them
+// (memory_plan.cc): each buffer is as wide as its widest slot.
 class SlotsOfLayers {
  public:
   SlotsOfLayers(PlanWriter& p, const Config& c) : p_(p), c_(c), x_(p.slot("x", c.d_model)) { of(0); }

@@ -1,14 +1,13 @@
-// The list itself. A model belongs here once its published file is known to run: its numbers come from the file's own
-// header (published_test.cc checks them against a description of it), sizes and licences from its page.
+// The list of models. A model is added once its published file is known to run: its numbers come from the file's header
+// (published_test.cc checks them against a description of it), sizes and licenses from its page.
 #include "tern/published.h"
 
 namespace tern {
 namespace {
 
 constexpr PublishedModel kModels[] = {
-    // PrismML's models of one bit, and of −1, 0 and +1. Sampling: the table "Generation Parameters" of their pages. Of
-    // the
-    // ternary repositories the files in groups of 64, which are the ones that PrismML has not deprecated.
+    // PrismML's 1-bit and ternary models. Sampling: the table "Generation Parameters" of their pages. From the ternary
+    // repositories, the files in groups of 64, which PrismML has not deprecated.
     {.name = "bonsai-1.7b",
      .hub_name = "prism-ml/Bonsai-1.7B-gguf:Bonsai-1.7B-Q1_0.gguf",
      .format = "Q1_0",
@@ -94,7 +93,7 @@ constexpr PublishedModel kModels[] = {
      .kv_width = 640,
      .sampling = {.temperature = 0.6f, .top_p = 0.9f},
      .replica = "bitnet-2b-4t-i2_s"},
-    // TII's models: Falcon3 made ternary after its training, and Falcon-E, which was trained so.
+    // TII's models: Falcon3, made ternary after its training, and Falcon-E, trained as ternary.
     {.name = "falcon3-1b-1.58bit",
      .hub_name = "tiiuae/Falcon3-1B-Instruct-1.58bit-GGUF:ggml-model-i2_s.gguf",
      .format = "I2_S",
@@ -167,7 +166,7 @@ constexpr PublishedModel kModels[] = {
      .kv_width = 256,
      .sampling = {},
      .replica = "falcon-e-3b-instruct-i2_s"},
-    // Qwen3. Sampling: generation_config.json of the models, which is for thinking.
+    // Qwen3. Sampling: generation_config.json of the models, which is meant for thinking.
     {.name = "qwen3-0.6b",
      .hub_name = "Qwen/Qwen3-0.6B-GGUF:Qwen3-0.6B-Q8_0.gguf",
      .format = "Q8_0",
@@ -241,7 +240,7 @@ constexpr PublishedModel kModels[] = {
      .kv_width = 1024,
      .sampling = {.temperature = 0.6f, .top_p = 0.9f},
      .replica = "llama-3.2-3b-q8_0"},
-    // SmolLM2. Sampling: the call on the model's page.
+    // SmolLM2. Sampling: the example call on the model's page.
     {.name = "smollm2-360m",
      .hub_name = "HuggingFaceTB/SmolLM2-360M-Instruct-GGUF:smollm2-360m-instruct-q8_0.gguf",
      .format = "Q8_0",
@@ -254,7 +253,7 @@ constexpr PublishedModel kModels[] = {
      .kv_width = 320,
      .sampling = {.temperature = 0.2f, .top_p = 0.9f},
      .replica = "smollm2-360m-q8_0"},
-    // Phi-3. The file is called q4, but is Q4_K_M.
+    // Phi-3. The file is named q4, but its format is Q4_K_M.
     {.name = "phi-3-mini",
      .hub_name = "microsoft/Phi-3-mini-4k-instruct-gguf:Phi-3-mini-4k-instruct-q4.gguf",
      .format = "Q4_K",

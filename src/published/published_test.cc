@@ -64,7 +64,7 @@ TEST(Published, MemoryIsWeightsAndCache) {
   EXPECT_EQ(model.download_bytes(), 1000u);
 }
 
-// ---- against descriptions of the published files: their metadata and tensors
+// ---- checks against descriptions of the published files: their metadata and tensors
 
 struct TypeSize {
   uint64_t block, bytes, tail;
@@ -82,7 +82,7 @@ uint64_t bytes_of(const Json& dims, const std::string& type) {
   return n / size.block * size.bytes + size.tail;
 }
 
-// A type may be {"default": T, "3": T3}: another in layer 3.
+// A type may be {"default": T, "3": T3}: T3 in layer 3, T elsewhere.
 std::string type_in(const Json& type, uint64_t layer) {
   return type.is_string() ? type.get<std::string>()
                           : type.value(std::to_string(layer), type["default"].get<std::string>());
@@ -128,7 +128,7 @@ TEST_P(AgainstFiles, EveryNumberIsTheFilesOwn) {
   const bool has_format = std::ranges::any_of(file["tensors"], [&](const Json& tensor) {
     return tensor[0].get<std::string>().contains("ffn_gate") && type_in(tensor[2], 9) == model.format;
   });
-  EXPECT_TRUE(has_format || model.architecture == "phi3") << model.format;  // whose gate is a part of ffn_up
+  EXPECT_TRUE(has_format || model.architecture == "phi3") << model.format;  // phi3 has its gate inside ffn_up
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, AgainstFiles, testing::Range(size_t{0}, published_models().size()),

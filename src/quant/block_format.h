@@ -1,17 +1,17 @@
-// The table row of a format that is given as a type:
+// Builds the FormatInfo of a format that is given as a type:
 //
 //   struct Q4_K {
 //     static constexpr FormatId kId = { … };
-//     struct Block { … };                                            its bytes
-//     static constexpr int kValues = 256;                            in a block
+//     struct Block { … };                                            the bytes of a block
+//     static constexpr int kValues = 256;                            values per block
 //     static constexpr Coding kCoding = { … };
-//     static void unpack(const Block& block, BlockParts& parts);     d, codes, and what else the coding has
+//     static void unpack(const Block& block, BlockParts& parts);     d, codes, and the other parts of the coding
 //     static Block pack(const BlockParts& parts);                    the reverse
 //   };
 //
-// Decoding and encoding follow from these. A format with an encoder of its own has `static Block encode(const float*)`
-// in place of pack, and encode_weighted(const float*, const float* weights) where it has a use for weights; one that
-// int8 rows may meet has kIsTernary. block_formats.h lists them all.
+// Decoding and encoding follow from these. A format with its own encoder has `static Block encode(const float*)`
+// instead of pack, and encode_weighted(const float*, const float* weights) if it can use weights. A format whose rows
+// may be multiplied with int8 activations has kIsTernary. block_formats.h lists all formats.
 #pragma once
 
 #include "quant/block_loop.h"
@@ -21,7 +21,7 @@
 
 namespace tern {
 
-// The values of a block, coding.has_codes().
+// Computes the values of a block from its parts; requires coding.has_codes().
 void values_of(const Coding& coding, const BlockParts& parts, std::span<float> values);
 
 template <class F>
@@ -31,7 +31,7 @@ void unpack_block(const std::byte* block, BlockParts& parts) {
 
 template <class F>
 void decode_as(Bytes blocks, std::span<float> values) {
-  // NOLINTNEXTLINE(readability-non-const-parameter): written, by a function that depends on F
+  // NOLINTNEXTLINE(readability-non-const-parameter): a function that depends on F writes to it
   const auto decode = [](const typename F::Block& block, float* out) {
     BlockParts parts;
     F::unpack(block, parts);

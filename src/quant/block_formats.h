@@ -1,4 +1,4 @@
-// All formats of blocks that are given as types, in the order of the enum.
+// All block formats that are given as types, in the order of the enum.
 #pragma once
 
 #include "quant/iq4_nl.h"

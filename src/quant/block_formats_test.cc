@@ -1,4 +1,4 @@
-// What the formats given as types have in common, and the worked examples of those that have no test of their own.
+// Tests what all formats given as types have in common, and the worked examples of those without a test file.
 #include "quant/block_formats.h"
 
 #include <gtest/gtest.h>
@@ -63,8 +63,8 @@ TEST(BlockFormats, PackIsTheReverseOfUnpack) {
   EXPECT_EQ(seen, 9);
 }
 
-// With a few columns that matter a lot, Σ weight·error² gets smaller than without knowing them; where none is known to
-// matter, nothing is lost.
+// With a few columns of high importance, the weighted encoder makes Σ weight·error² smaller than the plain one. If all
+// importances are 0, nothing is lost.
 TEST(BlockFormats, WeightsMakeTheirErrorSmaller) {
   int seen = 0;
   for (const FormatInfo& info : formats()) {
@@ -131,7 +131,7 @@ TEST(BlockFormats, WorkedExamples) {
   EXPECT_EQ(value_at<IQ4_XS>(iq4_xs, 70), 16.25f);
 }
 
-// There is no other reader of PTQ1_0 here, so its bytes are spelt out; all ternary values survive.
+// Tern has no other reader of PTQ1_0, so its bytes are spelled out; all ternary values survive.
 TEST(BlockFormats, PTQ1_0) {
   const std::vector<float> example = ternary_example(128);
   const ByteVector bytes = repeated("31 94 bb", 16) + repeated("cf 45 6c", 8) + from_hex("43 6c | 00 38");
@@ -141,10 +141,10 @@ TEST(BlockFormats, PTQ1_0) {
   EXPECT_EQ(decode(Format::kPTQ1_0, encode(Format::kPTQ1_0, values)), values);
 }
 
-// Encoding puts a value where decoding looks for it, and leaves the others alone.
+// Encoding puts a value where decoding finds it, and changes no other value.
 TEST(BlockFormats, OneValueSurvivesTheRoundTrip) {
   for (const FormatInfo& format : formats()) {
-    if (format.coding.levels || !format.coding.has_codes()) continue;  // no level of theirs is 0
+    if (format.coding.levels || !format.coding.has_codes()) continue;  // no level of these formats is 0
     for (int i = 0; i < format.block; ++i) {
       const std::vector<float> values = one_hot(format.block, i, 1.0f);
       const std::vector<float> decoded = decode(format.format, encode(format.format, values));
@@ -153,7 +153,7 @@ TEST(BlockFormats, OneValueSurvivesTheRoundTrip) {
   }
 }
 
-// A greater number of codes is a smaller error, whatever else a format has.
+// More codes give a smaller error, whatever else differs between the formats.
 TEST(BlockFormats, MoreBitsAreMoreAccurate) {
   const std::vector<float> values = Random(5).normals(2048, 1);
   const auto error = [&](Format format) {

@@ -9,8 +9,8 @@
 namespace tern {
 namespace {
 
-// Divisors that are tried, side by side, which is what vectors are good at: the one of the scale that just covers the
-// values first, so that it stays where all are equally good, then those around it. The last is a copy.
+// Divisors to try, all at once so that the loops vectorize. The first belongs to the smallest scale that covers the
+// values, so it wins ties; the others lie around it. The last repeats the first.
 constexpr int kEachSide = 9, kDivisors = 2 * kEachSide + 2;
 constexpr float step_of_try(int i) { return static_cast<float>((i + kEachSide) % (2 * kEachSide + 1) - kEachSide); }
 
@@ -19,14 +19,14 @@ struct Line {
   float scale = 0, min = 0;
 };
 
-// Nearest whole number in `least` … `most`, ties to even; NaN, of infinities, gives an end.
+// Nearest integer in `least` … `most`, ties to even. NaN (which infinities lead to) gives one end of the range.
 float nearest(float x, float least, float most) {
   constexpr float kShift = 0x1.8p23f;  // leaves the integer in a float's low bits
   const float below = x < most ? x : most;
   return ((below > least ? below : least) + kShift) - kShift;
 }
 
-// Nearest of the levels.
+// Finds the nearest of a coding's levels.
 class Levels {
  public:
   explicit Levels(const Coding& coding)
@@ -40,7 +40,7 @@ class Levels {
   }
   float least() const { return least_; }
 
-  // levels[i] = the one nearest to x[i].
+  // Sets levels[i] to the level nearest to x[i].
   void find(const float (&x)[kDivisors], float (&levels)[kDivisors]) const {
     if (!has_table_) {
       for (int i = 0; i < kDivisors; ++i) levels[i] = nearest(x[i], least_, most_);
@@ -59,7 +59,7 @@ class Levels {
 
  private:
   struct Step {
-    float from, size;  // half way to the next level
+    float from, size;  // from: half way to the next level; size: the step to it
   };
   bool has_table_;
   float least_, most_;
@@ -67,9 +67,9 @@ class Levels {
   int n_steps_ = 0;
 };
 
-// Without a min. For given levels q the best scale is Σxq / Σq²; it leaves the error Σx² − (Σxq)² / Σq², and so the
-// greatest (Σxq)² / Σq² wins; a value's weight multiplies its terms of all these sums. The signed maximum lies at the
-// level of greatest magnitude, which is the least.
+// The best scale without a min. For given levels q it is Σxq / Σq², with the error Σx² − (Σxq)² / Σq², so the largest
+// (Σxq)² / Σq² wins. A value's weight multiplies its terms in all these sums. The value of largest magnitude is mapped
+// to the level of largest magnitude, which is the least level.
 Line fit_scale(const Levels& levels, std::span<const float> x, const float* weights) {
   float greatest = 0;
   for (const float value : x) {
@@ -98,8 +98,8 @@ Line fit_scale(const Levels& levels, std::span<const float> x, const float* weig
   return best;
 }
 
-// With one: the line of least squared error through the points (code, x). Where mins are whole numbers they are not
-// negative.
+// The best scale and min: the line of least squared error through the points (code, x). If mins are integers, they are
+// not negative.
 Line fit_line(const Coding& coding, std::span<const float> x, const float* weights) {
   const auto [least, greatest] = std::ranges::minmax(x);
   const float low = coding.has_scales() ? std::min(least, 0.0f) : least;
@@ -109,7 +109,8 @@ Line fit_line(const Coding& coding, std::span<const float> x, const float* weigh
   for (int i = 0; i < kDivisors; ++i) divisor[i] = (most + 0.1f * step_of_try(i)) / (greatest - low);
   for (size_t j = 0; j < x.size(); ++j) {
     const float y = x[j] - low,
-                w = weights[j];  // where there is an offset, sums of squares would hide what lies above it
+                w = weights[j];  // relative to `low`: a large offset would swamp small differences in the sums of
+                                 // squares
     n += w;
     sum_y += w * y;
     for (int i = 0; i < kDivisors; ++i) {
@@ -120,7 +121,7 @@ Line fit_line(const Coding& coding, std::span<const float> x, const float* weigh
     }
   }
   Line best = {.scale = 0, .min = -low};
-  float best_gain = 0;  // what the error is less than Σy²
+  float best_gain = 0;  // Σy² minus the error
   for (int i = 0; i < kDivisors; ++i) {
     const float determinant = n * sum_cc[i] - sum_c[i] * sum_c[i];
     if (!(determinant > 0)) continue;
@@ -140,14 +141,14 @@ Line fit_line(const Coding& coding, std::span<const float> x, const float* weigh
   return best;
 }
 
-// Whole-number scales and mins, and the f16 numbers that scale them.
+// Sets the f16 numbers d and dmin and the integer scales and mins that they multiply.
 void set_scales(const Coding& coding, std::span<const Line> lines, BlockParts& parts) {
   float greatest = 0, greatest_min = 0;
   for (const Line& line : lines) {
     if (std::fabs(line.scale) > std::fabs(greatest)) greatest = line.scale;
     greatest_min = std::max(greatest_min, line.min);
   }
-  // Signed scales reach one further below 0.
+  // The range of signed scales reaches one further below 0 than above.
   const auto end = static_cast<float>(coding.least_scale < 0 ? coding.least_scale : coding.most_scale);
   parts.d = f32_to_f16(greatest / end);
   parts.dmin = f32_to_f16(greatest_min / static_cast<float>(coding.most_scale));

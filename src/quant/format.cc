@@ -25,7 +25,7 @@ constexpr FormatInfo floats(FormatId id, int bytes, decltype(FormatInfo::decode)
 }
 
 constexpr FormatInfo i2_s() {
-  FormatInfo info = {{Format::kI2_S, "I2_S", 36}};  // bitnet.cpp's number
+  FormatInfo info = {{Format::kI2_S, "I2_S", 36}};  // the type number of bitnet.cpp
   info.block = kI2sBlock;
   info.fills_block = true;
   info.block_bytes = kI2sBlockBytes;

@@ -14,7 +14,7 @@ using namespace quant_test;
 constexpr uint64_t kTooLarge = std::numeric_limits<uint64_t>::max();
 
 TEST(Format, BytesOfATensor) {
-  // BitNet 2B-4T's matrices and embedding, as they lie in the published file.
+  // BitNet 2B-4T's matrices and embedding, with the sizes of the published file.
   EXPECT_EQ(tensor_bytes(Format::kI2_S, 2560, 2560), 2560u * 2560 / 4 + 32);
   EXPECT_EQ(tensor_bytes(Format::kF16, 128256, 2560), 656'670'720u);
   EXPECT_EQ(tensor_bytes(Format::kF32, 3, 5), 60u);
@@ -27,10 +27,10 @@ TEST(Format, BytesOfATensor) {
   EXPECT_EQ(tensor_bytes(Format::kI2_S, 0, 128), 32u);
 }
 
-// An I2_S row has no tail of its own.
+// An I2_S row has no tail.
 TEST(Format, BytesOfARow) {
   EXPECT_EQ(row_bytes(Format::kI2_S, 2560), 640u);
-  EXPECT_EQ(row_bytes(Format::kI2_S, 8640), 68u * 32);  // 67 blocks and a half
+  EXPECT_EQ(row_bytes(Format::kI2_S, 8640), 68u * 32);  // 67.5 blocks
   EXPECT_EQ(row_bytes(Format::kI2_S, 1), 32u);
   EXPECT_EQ(row_bytes(Format::kQ6_K, 256), 210u);
   EXPECT_EQ(row_bytes(Format::kF32, 7), 28u);
@@ -70,7 +70,7 @@ TEST(Format, TernaryFormatsAreMarked) {
   }
 }
 
-// Blocks are independent and in order, and neither side looks at alignment: three blocks at an odd address.
+// Blocks are independent and in order, and need no alignment: three blocks at an odd address.
 TEST(Format, BlocksAreIndependentAndUnaligned) {
   for (int i = 0; i < kFormatCount; ++i) {
     const FormatInfo& info = format_info(static_cast<Format>(i));
@@ -83,20 +83,20 @@ TEST(Format, BlocksAreIndependentAndUnaligned) {
       const auto part = std::span(values).subspan(b * info.block, info.block);
       const Bytes bytes = odd.subspan(b * info.block_bytes, info.block_bytes);
       EXPECT_EQ(encode(info.format, part), ByteVector(bytes.begin(), bytes.end()));
-      if (info.format == Format::kQ1_0) continue;  // has no zero: its bytes are compared above
+      if (info.format == Format::kQ1_0) continue;  // has no zero; its bytes are compared above
       const std::vector<float> decoded = decode(info.format, bytes);
       for (int j = 0; j < info.block; ++j) EXPECT_NEAR(decoded[j], part[j], 0.126);  // one step of Q4_0
     }
   }
 }
 
-// No input is undefined behaviour (run under UBSan): the encoders have to take what a damaged file holds.
+// No input may cause undefined behavior (run under UBSan): encoders must accept whatever a damaged file holds.
 TEST(Format, EncodersSurviveNonFiniteValues) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (int i = 0; i < kFormatCount; ++i) {
     const FormatInfo& info = format_info(static_cast<Format>(i));
-    if (info.format == Format::kI2_S) continue;  // takes exact codes
+    if (info.format == Format::kI2_S) continue;  // accepts only exact codes
     for (const float odd_one : {kInf, -kInf, kNan, 3e38f, 1e-42f}) {
       std::vector<float> values = real_example(info.block);
       values[0] = odd_one;
@@ -106,7 +106,7 @@ TEST(Format, EncodersSurviveNonFiniteValues) {
   }
 }
 
-// A NaN becomes 0, and does not take the rest of its block with it. The tolerance is one step of Q4_0.
+// A NaN becomes 0 and does not affect the rest of its block. The tolerance is one step of Q4_0.
 TEST(Format, NanLeavesTheOtherValuesAlone) {
   for (const Format format : {Format::kQ8_0, Format::kQ4_0, Format::kQ6_K, Format::kTQ1_0, Format::kTQ2_0}) {
     std::vector<float> values = ternary_example(format_info(format).block);

@@ -1,5 +1,5 @@
-// The formats against llama.cpp's own reader and writer, by way of tests/golden/quant_blocks.txt. Its maker,
-// make_quant_goldens.py, says what the lines mean.
+// Tests the formats against llama.cpp's own reader and writer, through tests/golden/quant_blocks.txt.
+// make_quant_goldens.py writes that file and describes its lines.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -57,7 +57,7 @@ double squared_error(const std::vector<float>& a, const std::vector<float>& b) {
   return sum;
 }
 
-// Bit for bit, the sign of zeros included: every format's value is at most two correctly rounded products.
+// Bit for bit, including the sign of zeros: a value of these formats is at most two correctly rounded products.
 TEST(Golden, DecodesLikeLlamaCpp) {
   std::map<Format, int> seen;
   for (const Golden& golden : load_goldens()) {
@@ -66,10 +66,10 @@ TEST(Golden, DecodesLikeLlamaCpp) {
     EXPECT_EQ(bits_of(decode(golden.format->format, golden.bytes)), bits_of(golden.values)) << golden.format->name;
     ++seen[golden.format->format];
   }
-  EXPECT_EQ(seen.size(), 9u);  // all but F32, and I2_S and PQ2_0, which llama.cpp does not have
+  EXPECT_EQ(seen.size(), 9u);  // F16, BF16, and seven block formats
 }
 
-// random_bytes() of the maker.
+// random_bytes() of make_quant_goldens.py.
 ByteVector random_bytes(size_t n) {
   ByteVector bytes(n);
   uint64_t state = 1;
@@ -80,7 +80,7 @@ ByteVector random_bytes(size_t n) {
   return bytes;
 }
 
-// hash_of() of the maker.
+// hash_of() of make_quant_goldens.py.
 uint64_t hash_of(const std::vector<float>& values) {
   uint64_t hash = 0xCBF29CE484222325u;
   for (const float value : values) {
@@ -90,7 +90,7 @@ uint64_t hash_of(const std::vector<float>& values) {
   return hash;
 }
 
-// The same over bytes of any kind: every code at every place, scales and mins of all sorts, infinities and NaN too.
+// The same with random bytes: every code in every position, many scales and mins, also infinities and NaN.
 TEST(Golden, DecodesRandomBytesLikeLlamaCpp) {
   std::ifstream file(source_path("tests/golden/quant_blocks.txt"));
   std::map<Format, int> seen;
@@ -106,7 +106,7 @@ TEST(Golden, DecodesRandomBytesLikeLlamaCpp) {
     EXPECT_EQ(hash_of(decode(format->format, bytes)), hash) << name;
     ++seen[format->format];
   }
-  // All but the floats, and I2_S, PQ2_0 and PTQ1_0, which llama.cpp does not have.
+  // All formats except the floats, and except I2_S, PQ2_0 and PTQ1_0, which llama.cpp does not have.
   EXPECT_EQ(seen.size(), formats().size() - 6);
 }
 
@@ -121,8 +121,8 @@ TEST(Golden, EncodesLikeLlamaCpp) {
   EXPECT_EQ(seen.size(), 7u);
 }
 
-// Another search finds other bytes. Ours minimises the squared error itself, where some of llama.cpp's weigh large
-// values more, so it may be better but not notably worse.
+// Another search finds other bytes. Tern minimizes the squared error itself, while some of llama.cpp's searches give
+// large values more weight. So Tern's error may be smaller, but not notably larger.
 TEST(Golden, SearchesAsWellAsLlamaCpp) {
   std::map<Format, int> seen;
   for (const Golden& golden : load_goldens()) {

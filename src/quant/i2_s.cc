@@ -12,7 +12,7 @@ constexpr int kPlane = kI2sBlock / 4;  // values of a plane
 // The bit position of plane 0..3 within a byte.
 constexpr int plane_shift(int plane) { return 6 - 2 * plane; }
 
-// body(plane, p, i) for the n values of a block; i counts them.
+// Calls body(plane, p, i) for the first n values of a block; i is the value's index.
 template <class Body>
 void for_places(int n, const Body& body) {
   for (int plane = 0; plane * kPlane < n; ++plane) {
@@ -21,7 +21,7 @@ void for_places(int n, const Body& body) {
   }
 }
 
-// body(index of a block, n of its values that are used) for all that `n_codes` take.
+// Calls body(index of the block, number of its values in use) for all blocks that `n_codes` codes take.
 template <class Body>
 void for_blocks(size_t n_codes, const Body& body) {
   for (size_t b = 0; b * kI2sBlock < n_codes; ++b) {
@@ -56,11 +56,11 @@ void encode_planes(std::span<const T> codes, MutableBytes blocks) {
   });
 }
 
-// Where a value lies.
+// The location of a value's code.
 struct CodePlace {
-  uint64_t byte;  // of the blocks
+  uint64_t byte;  // index into the blocks
   int shift;
-  uint64_t left;  // values from there on to the end of the plane
+  uint64_t left;  // values from this one to the end of its plane
 };
 
 CodePlace code_place(uint64_t value) {
@@ -70,7 +70,7 @@ CodePlace code_place(uint64_t value) {
           .left = kPlane - p};
 }
 
-// Bits 0, 2, 4, 6 of each byte of the result are set where both bits of that code are.
+// Bits 0, 2, 4 and 6 of each byte of the result are set for the codes 3, in which both bits are set.
 uint64_t code3_bits(uint64_t word) { return word & (word >> 1) & 0x5555555555555555u; }
 
 }  // namespace
@@ -80,7 +80,7 @@ void encode_i2_s_codes(std::span<const int8_t> codes, MutableBytes blocks) { enc
 void decode_i2_s(Bytes blocks, std::span<float> codes) { decode_planes<float>(blocks, codes); }
 void encode_i2_s(std::span<const float> codes, MutableBytes blocks) { encode_planes<float>(codes, blocks); }
 
-// A run that stays in one plane of both is bytes shifted alike.
+// A run that stays in one plane of both sides is copied byte by byte with constant shifts.
 void copy_i2_s_codes(Bytes from, MutableBytes to, I2sPlace place, uint64_t n) {
   CHECK(from.size() >= i2_s_bytes(place.from_at + n) && to.size() >= i2_s_bytes(place.to_at + n));
   const auto* const in = reinterpret_cast<const uint8_t*>(from.data());
@@ -122,7 +122,7 @@ int64_t find_i2_s_code3(Bytes tensor_data) {
   const size_t n_bytes = tensor_data.size() - kI2sTailBytes;
   constexpr size_t kWords = kI2sBlockBytes / sizeof(uint64_t);
   for (size_t block = 0; block < n_bytes; block += kI2sBlockBytes) {
-    uint64_t hits = 0;  // one branch per block
+    uint64_t hits = 0;  // all words first: one branch per block
     for (size_t i = 0; i < kWords; ++i) hits |= code3_bits(load<uint64_t>(tensor_data.data() + block + i * 8));
     if (hits == 0) continue;
     for (size_t i = block; i < block + kI2sBlockBytes; ++i) {

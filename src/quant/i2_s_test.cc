@@ -9,7 +9,7 @@ namespace {
 
 using namespace quant_test;
 
-// Byte and shift of value i, from the layout's table rather than from the loops under test.
+// Byte and shift of value i, from the table in the layout's documentation, not from the loops under test.
 constexpr int kShiftOfPlane[4] = {6, 4, 2, 0};
 
 ByteVector all_zero_codes() { return repeated("55", kI2sBlockBytes); }
@@ -99,7 +99,7 @@ TEST(I2S, CopyingKeepsTheImpossibleCodeAndItsNeighbours) {
   EXPECT_EQ(to, with_code(repeated("aa", kI2sBlockBytes), 99, 3));
 }
 
-// Files pad the tail with whatever was in memory: only its first four bytes mean anything.
+// Files may pad the tail with anything; only its first four bytes have a meaning.
 TEST(I2S, ScaleIgnoresThePadding) {
   ByteVector tensor = all_zero_codes() + from_hex("0000003f") + repeated("ff", 28);
   EXPECT_EQ(i2_s_scale(tensor), 0.5f);
@@ -124,7 +124,7 @@ TEST(I2S, FindsTheFirstOfSeveral) {
   EXPECT_EQ(find_i2_s_code3(tensor), 20);
 }
 
-// Every byte without a 3 among its codes is fine, every other is not.
+// A byte is found exactly if one of its codes is 3.
 TEST(I2S, Code3OfEveryByte) {
   for (int byte = 0; byte < 256; ++byte) {
     bool has_three = false;

@@ -1,17 +1,17 @@
-// Two formats of 4 bits whose sixteen levels lie closer together around 0. IQ4_NL: 32 values and one f16 scale, 4.5
-// bits per value (ggml type 20). IQ4_XS: 256 values in groups of 32, each with a signed 6-bit scale; 4.25 bits per
-// value (ggml type 23).
+// Two 4-bit formats whose sixteen levels are denser around 0. IQ4_NL: 32 values and one f16 scale, 4.5 bits per value
+// (ggml type 20). IQ4_XS: 256 values in groups of 32, each with a signed 6-bit scale; 4.25 bits per value (ggml type
+// 23).
 #pragma once
 
 #include "quant/format.h"
 
 namespace tern {
 
-// Where the codes lie: weights are bell-shaped, so most are near 0.
+// The levels of the codes. Weights are bell-shaped, so most levels are near 0.
 inline constexpr int8_t kIq4NlLevels[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
-// 18 bytes: the f16 scale d, then the nibbles as in Q4_0 (q4_0.h). A nibble n stands for d · kIq4NlLevels[n]. None
-// stands for 0.
+// 18 bytes: the f16 scale d, then the nibbles as in Q4_0 (q4_0.h). A nibble n stands for d · kIq4NlLevels[n]. No level
+// is 0.
 //
 // Example: d = 0.5, nibbles[2] = 0f: value 2 is 0.5 · 113 = 56.5, value 18 is 0.5 · −127 = −63.5.
 //
@@ -32,11 +32,11 @@ struct IQ4_NL {
 static_assert(sizeof(IQ4_NL::Block) == 18);
 
 // 136 bytes: the f16 number d, the high bits of the scales, their low bits, then for each group 16 bytes of nibbles as
-// in IQ4_NL. A value of group g is d · scale[g] · kIq4NlLevels[n]. A scale is a number of 6 bits less 32: its low four
-// are nibble g % 2 of low[g / 2], its high two the bits 2g and 2g + 1 of high.
+// in IQ4_NL. A value of group g is d · scale[g] · kIq4NlLevels[n]. A scale is stored as a 6-bit number, scale + 32: its
+// low four bits are nibble g % 2 of low[g / 2], its high two are bits 2g and 2g + 1 of high.
 //
-// Example: value 70 is number 6 of group 2. With the low nibble of low[1] = 5 and bits 5:4 of high = 10 the scale is
-// 37 − 32 = 5, so with nibbles[38] = x9 and d = 0.25 the value is 0.25 · 5 · 13 = 16.25.
+// Example: value 70 is value 6 of group 2. With the low nibble of low[1] = 5 and bits 5:4 of high = 10 the scale is 37
+// − 32 = 5, so with nibbles[38] = x9 and d = 0.25 the value is 0.25 · 5 · 13 = 16.25.
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_iq4_xs), ggml-quants.c (dequantize_row_iq4_xs).
 struct IQ4_XS {

@@ -30,14 +30,14 @@ TEST(PlainFloat, EveryPosition) {
   }
 }
 
-// Half a unit in the last place: 11 significant bits for F16, 8 for BF16.
+// The error is at most half a unit in the last place: 11 significant bits for F16, 8 for BF16.
 TEST(PlainFloat, ErrorBound) {
   const std::vector<float> values = Random(10).normals(1000, 2.0f);
   const std::vector<float> f16 = decode(Format::kF16, encode(Format::kF16, values));
   const std::vector<float> bf16 = decode(Format::kBF16, encode(Format::kBF16, values));
   EXPECT_EQ(decode(Format::kF32, encode(Format::kF32, values)), values);
   for (size_t j = 0; j < values.size(); ++j) {
-    // 2^-25: half a unit of subnormal halves.
+    // 2^-25: half a unit of subnormal F16 numbers.
     ASSERT_NEAR(f16[j], values[j], std::fabs(values[j]) * 0x1p-11f + 0x1p-25f);
     ASSERT_NEAR(bf16[j], values[j], std::fabs(values[j]) * 0x1p-8f);
   }

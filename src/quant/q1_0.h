@@ -12,9 +12,10 @@ inline constexpr int kQ1_0Block = 128;
 // 18 bytes: the f16 scale d first, then 128 bits. Value j is bit j mod 8 of byte j / 8, lowest first: 1 is +d, 0 is −d.
 // There is no zero.
 //
-// The quantiser takes d = mean |x|, which is the least-squares scale, and the bit x ≥ 0.
+// The quantizer takes d = mean |x|, which is the least-squares scale, and the bit x ≥ 0.
 //
-// Example: x[j] = −0.5 where 3 divides j, else +0.5: bits 0 1 1 0 1 1 0 1 | 1 0 1 1 … give 00 38 | b6 6d db b6 6d db …
+// Example: x[j] = −0.5 if j is divisible by 3, else +0.5: bits 0 1 1 0 1 1 0 1 | 1 0 1 1 … give 00 38 | b6 6d db b6 6d
+// db …
 //
 // Source: PrismML-Eng/llama.cpp, ggml/src/ggml-common.h (block_q1_0), ggml-quants.c (quantize_row_q1_0_ref).
 struct Q1_0Block {
@@ -23,7 +24,7 @@ struct Q1_0Block {
 };
 static_assert(sizeof(Q1_0Block) == 18);
 
-// What a bit stands for.
+// The level of each bit.
 inline constexpr int8_t kQ1_0Levels[2] = {-1, 1};
 
 struct Q1_0 {

@@ -51,7 +51,7 @@ TEST(Q2_0, EveryPosition) {
         byte = (byte & ~static_cast<std::byte>(3 << shift)) | static_cast<std::byte>((value + 1) << shift);
         const std::vector<float> expected = one_hot(n, i, 2.0f * static_cast<float>(value));
         ASSERT_EQ(decode(format, block), expected) << i;
-        if (value == 2) continue;  // the quantiser writes no code 3
+        if (value == 2) continue;  // the quantizer writes no code 3
         ASSERT_EQ(encode(format, expected), block) << i;
       }
     }

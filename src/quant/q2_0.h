@@ -1,5 +1,5 @@
 // Q2_0 and PQ2_0: two bits per weight and one f16 scale per 64 or 128; 2.25 or 2.125 bits per value. The 2-bit Bonsai
-// models are made of it.
+// models use them.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace tern {
 
-// The f16 scale d first, then the codes in order: value j is bits 2(j mod 4) of byte j / 4, lowest first, and stands
-// for d · (c − 1). The quantiser writes 0, 1, 2 for −d, 0, +d; a 3 decodes to +2d.
+// The f16 scale d first, then the codes in order: value j is bits 2(j mod 4) and up of byte j / 4, and stands for d ·
+// (c − 1). The quantizer writes 0, 1, 2 for −d, 0, +d; a 3 decodes to +2d.
 //
 // Two layouts share ggml's type id 42. llama.cpp's has groups of 64 (18 bytes; "Q2_0" here); PrismML's has groups of
-// 128 (34 bytes; "PQ2_0", which newer files of theirs call type 142). Nothing but the bytes between two tensors tells
-// them apart (file/gguf.h).
+// 128 (34 bytes; "PQ2_0", type 142 in newer PrismML files). Only the distance between two tensors tells them apart
+// (file/gguf.h).
 //
-// The quantiser takes d = max|x| and c = x/d rounded + 1: exact for weights that are −s, 0, +s.
+// The quantizer takes d = max|x| and c = x/d rounded + 1: exact for weights that are −s, 0, +s.
 //
 // Example, 128 values x[j] = 0.5 · ((j mod 3) − 1): codes 0 1 2 0 | 1 2 0 1 | 2 0 1 2 give 00 38 | 24 49 92 24 49 92 …
 //

@@ -6,12 +6,12 @@
 
 namespace tern {
 
-// 84 bytes: a byte for each of 16 groups, its scale in the low nibble and its min in the high one; 64 bytes of codes;
-// then the f16 numbers d and dmin. Of each half of 128 values, run r of 32 has bits 2r and 2r + 1 of 32 bytes. A value
-// of group g is d · scale[g] · code − dmin · min[g].
+// 84 bytes: one byte for each of 16 groups, with its scale in the low nibble and its min in the high one; 64 bytes of
+// codes; then the f16 numbers d and dmin. Each half of 128 values takes 32 bytes; its run r of 32 values lies in bits
+// 2r and 2r + 1. A value of group g is d · scale[g] · code − dmin · min[g].
 //
-// Example: value 70 is l = 6 of run 2 in the first half, and in group 4. Bits 5:4 of codes[6] = 11, scales[4] = 25,
-// d = 0.25, dmin = 0.5: the value is 0.25 · 5 · 3 − 0.5 · 2 = 2.75.
+// Example: value 70 has l = 6 in run 2 of the first half, and is in group 4. Bits 5:4 of codes[6] = 11, scales[4] =
+// 0x25, d = 0.25, dmin = 0.5: the value is 0.25 · 5 · 3 − 0.5 · 2 = 2.75.
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_q2_K), ggml-quants.c (dequantize_row_q2_K).
 struct Q2_K {

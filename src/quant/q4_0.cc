@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kHalf = kQ4_0Block / 2;
 
-// The value of greatest magnitude, with its sign; the first of equals.
+// The value of largest magnitude, with its sign; the first one if several are equal.
 float signed_max(const float* x) {
   float greatest = 0;
   for (int j = 0; j < kQ4_0Block; ++j) {

@@ -10,14 +10,14 @@ namespace tern {
 inline constexpr int kQ4_0Block = 32;
 
 // 18 bytes: the f16 scale d first, then 16 bytes of nibbles. The low nibble of byte j is value j, the high nibble is
-// value j + 16: the two halves of the block lie in two planes, so one load, masked and shifted, is two runs of 16
+// value j + 16. The two halves of the block lie in two planes, so one load, masked and shifted, gives two runs of 16
 // values. A nibble n stands for d · (n − 8).
 //
-// The quantiser divides the value of greatest magnitude, with its sign, by −8: that value becomes nibble 0 exactly, and
-// the range on its side has no waste. The largest value of the other sign has only 7 steps, so it may lose a whole
-// step: |error| ≤ d there and ≤ d/2 elsewhere, plus the rounding of d to f16.
+// The quantizer divides the value of largest magnitude, with its sign, by −8: that value becomes nibble 0 exactly, and
+// the range on its side has no waste. The other sign has only 7 steps, so its largest value may lose a whole step:
+// |error| ≤ d there and ≤ d/2 elsewhere, plus the rounding of d to f16.
 //
-// Example: x[j] = ((7j) mod 31 − 15) / 15: the greatest is x[0] = −1, d = 0.125 = 0x3000, x[0] → 0 and x[16] → 10:
+// Example: x[j] = ((7j) mod 31 − 15) / 15: the largest is x[0] = −1, d = 0.125 = 0x3000, x[0] → 0 and x[16] → 10:
 // 00 30 | a0 e4 17 5b …
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_q4_0), ggml-quants.c (quantize_row_q4_0_ref).

@@ -35,8 +35,8 @@ TEST(Q4_0, EveryCodeSurvivesTheRoundTrip) {
   }
 }
 
-// The other sign's end has only 7 steps, so a value just below 8 steps loses a whole one; all else rounds within half a
-// step. 8 steps times 2^-11 is the rounding of the f16 scale, 1e-6 the f32 arithmetic.
+// The sign opposite to the largest value has only 7 steps, so a value just below 8 steps loses a whole one; all others
+// round within half a step. 8 steps times 2^-11 is the rounding of the f16 scale, 1e-6 the f32 arithmetic.
 TEST(Q4_0, ErrorBound) {
   Random random(3);
   for (const float size : {0.002f, 1.0f, 3000.0f}) {

@@ -1,12 +1,12 @@
-// Q4_1: 32 values at 4 bits, one f16 scale and one f16 least value; 5 bits per value (ggml type 3).
+// Q4_1: 32 values at 4 bits, one f16 scale and one f16 minimum; 5 bits per value (ggml type 3).
 #pragma once
 
 #include "quant/format.h"
 
 namespace tern {
 
-// 20 bytes: d and m as f16, then the nibbles as in Q4_0 (q4_0.h). A nibble n stands for d · n + m. As parts, dmin is m
-// with its sign turned round.
+// 20 bytes: d and m as f16, then the nibbles as in Q4_0 (q4_0.h). A nibble n stands for d · n + m. In BlockParts, dmin
+// is −m.
 //
 // Example: d = 0.5, m = −3, nibbles[2] = 7c: value 2 is 0.5 · 12 − 3 = 3, value 18 is 0.5 · 7 − 3 = 0.5.
 //

@@ -1,17 +1,17 @@
 // Q4_K: 256 values at 4 bits in groups of 32, each with a 6-bit scale and a 6-bit min; 4.5 bits per value (ggml type
-// 12). Most of a Q4_K_M file.
+// 12). It is the main format of a Q4_K_M file.
 #pragma once
 
 #include "quant/format.h"
 
 namespace tern {
 
-// 144 bytes: the f16 numbers d and dmin, 12 bytes of scales and mins (code_planes.h), then 128 bytes of nibbles. Bytes
-// 32k … 32k + 31 of those hold group 2k in their low nibbles and group 2k + 1 in their high ones. A value of group g is
-// d · scales[g] · nibble − dmin · mins[g]: of weights that are not centred, no code is wasted.
+// 144 bytes: the f16 numbers d and dmin, 12 bytes of scales and mins (code_planes.h), then 128 bytes of nibbles. Their
+// bytes 32k … 32k + 31 hold group 2k in the low nibbles and group 2k + 1 in the high ones. A value of group g is d ·
+// scales[g] · nibble − dmin · mins[g], so no code is wasted on weights that are not centered.
 //
-// Example: value 40 is l = 8 of group 1. nibbles[8] = 9x (x is value 8's), with scales[1] = 3, mins[1] = 2, d = 0.25,
-// dmin = 0.5: the value is 0.25 · 3 · 9 − 0.5 · 2 = 5.75.
+// Example: value 40 has l = 8 in group 1. With nibbles[8] = 9x (x is value 8), scales[1] = 3, mins[1] = 2, d = 0.25 and
+// dmin = 0.5 the value is 0.25 · 3 · 9 − 0.5 · 2 = 5.75.
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_q4_K), ggml-quants.c (dequantize_row_q4_K).
 struct Q4_K {

@@ -1,13 +1,13 @@
-// Q5_0 and Q5_1: 32 values at 5 bits and one f16 scale, without and with an f16 least value; 5.5 and 6 bits per value
-// (ggml types 6 and 7).
+// Q5_0 and Q5_1: 32 values at 5 bits and one f16 scale; Q5_1 also has an f16 minimum. 5.5 and 6 bits per value (ggml
+// types 6 and 7).
 #pragma once
 
 #include "quant/format.h"
 
 namespace tern {
 
-// 22 bytes: the f16 scale d, then bit 4 of value j's code as bit j % 8 of high[j / 8], then the low four bits as in
-// Q4_0 (q4_0.h). A code c stands for d · (c − 16).
+// 22 bytes: the f16 scale d; then the high bits, where bit j % 8 of high[j / 8] is bit 4 of value j's code; then the
+// low four bits as in Q4_0 (q4_0.h). A code c stands for d · (c − 16).
 //
 // Example: d = 0.5, nibbles[2] = 7c, high[2] = 04: value 2 is 0.5 · (12 − 16) = −2, value 18 is 0.5 · (23 − 16) = 3.5.
 //
@@ -28,7 +28,7 @@ struct Q5_0 {
 };
 static_assert(sizeof(Q5_0::Block) == 22);
 
-// 24 bytes: the same with m after d. A code c stands for d · c + m; as parts, dmin is m with its sign turned round.
+// 24 bytes: the same with m after d. A code c stands for d · c + m. In BlockParts, dmin is −m.
 struct Q5_1 {
   struct Block {
     uint16_t d, m;

@@ -5,10 +5,10 @@
 
 namespace tern {
 
-// 176 bytes: Q4_K's, with 32 bytes of high bits before the nibbles. Bit g of high[l] is bit 4 of the code of value l of
-// group g.
+// 176 bytes: like Q4_K, with 32 bytes of high bits before the nibbles. Bit g of high[l] is bit 4 of the code of value l
+// of group g.
 //
-// Example: value 40 is l = 8 of group 1. With nibbles[8] = 9x and bit 1 of high[8] set its code is 25.
+// Example: value 40 has l = 8 in group 1. With nibbles[8] = 9x and bit 1 of high[8] set its code is 25.
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_q5_K), ggml-quants.c (dequantize_row_q5_K).
 struct Q5_K {

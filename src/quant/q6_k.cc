@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kGroups = kQ6_KBlock / kQ6_KGroup;
 
-// Where value i's code lies.
+// The location of value i's code.
 struct Place {
   int low;         // index into low[]
   int low_shift;   // 0 or 4
@@ -27,9 +27,9 @@ constexpr Place place_of(int i) {
           .high_shift = quarter * 2};
 }
 
-// Nearest code in −32 … 31, ties to even. Adding 1.5·2^23 leaves the integer in the low bits of the float, where it can
-// be cut to its range as an integer (which compilers vectorise, unlike comparisons of floats). NaN, of infinities,
-// gives an end of the range.
+// Nearest code in −32 … 31, ties to even. Adding 1.5·2^23 leaves the integer in the low bits of the float, where it is
+// clamped as an integer (compilers vectorize that, unlike comparisons of floats). NaN (which infinities lead to) gives
+// one end of the range.
 float nearest_code(float x) {
   constexpr float kShift = 0x1.8p23f;
   constexpr auto kZero = std::bit_cast<int32_t>(kShift);
@@ -38,22 +38,22 @@ float nearest_code(float x) {
   return std::bit_cast<float>(above < kZero - 32 ? kZero - 32 : above) - kShift;
 }
 
-// The scale that codes the 16 values with least squared error, among those found from 19 divisors around the one that
-// maps the signed maximum to −32. For given codes q the best scale is Σxq / Σq²; it leaves the error Σx² − (Σxq)² / Σq²
-// and so the greatest (Σxq)² / Σq² wins. All divisors are tried side by side, which is what vectors are good at.
-// `weight(j)` multiplies value j's squared error, and thereby its terms of all these sums.
+// The scale with the least squared error for 16 values, out of those found from 19 divisors around the one that maps
+// the signed maximum to −32. For given codes q the best scale is Σxq / Σq², with the error Σx² − (Σxq)² / Σq², so the
+// largest (Σxq)² / Σq² wins. All divisors are tried at once so that the loops vectorize. `weight(j)` multiplies value
+// j's squared error, and so its terms in all these sums.
 template <class Weight>
 float best_scale(const float* x, Weight weight) {
   float greatest = 0;
   for (int j = 0; j < kQ6_KGroup; ++j) {
     if (std::fabs(x[j]) > std::fabs(greatest)) greatest = x[j];
   }
-  // A scale of scales this small is 0 as f16, and the divisors must stay finite.
+  // A scale this small would make d 0 as f16, and the divisors must stay finite.
   if (!(std::fabs(greatest) > 1e-15f)) return 0;
   constexpr int kTries = 19, kLanes = 20;
   float divisor[kLanes] = {}, xq[kLanes] = {}, qq[kLanes] = {};
   for (int i = 0; i < kTries; ++i) {
-    const int step = (i + 9) % 19 - 9;  // 0 first, so that where all are equally good the plain divisor stays
+    const int step = (i + 9) % 19 - 9;  // 0 first, so that the plain divisor wins ties
     divisor[i] = -(32.0f + 0.1f * static_cast<float>(step)) / greatest;
   }
   for (int j = 0; j < kQ6_KGroup; ++j) {
@@ -74,7 +74,7 @@ float best_scale(const float* x, Weight weight) {
   return scale;
 }
 
-// The f16 scale of scales, and the signed bytes that multiply it, for groups that want these scales.
+// Sets the f16 number d and the signed bytes that it multiplies, so that the products come closest to `scales`.
 void set_scales(const float* scales, Q6_KBlock& block) {
   float greatest = 0;
   for (int g = 0; g < kGroups; ++g) {
@@ -87,7 +87,7 @@ void set_scales(const float* scales, Q6_KBlock& block) {
   }
 }
 
-// Σ w·(x − scale·q)² of a group's values in their nearest codes.
+// Σ w·(x − scale·q)² of a group, with the nearest code q of each value.
 float weighted_error(const float* x, const float* w, float scale) {
   const float inverse = inverse_or_zero(scale);
   float error = 0;
@@ -98,7 +98,7 @@ float weighted_error(const float* x, const float* w, float scale) {
   return error;
 }
 
-// Moves each group's scale to a neighbour where that leaves a smaller error.
+// Moves each group's scale up or down by one if that makes the error smaller.
 void refine_scales(const float* x, const float* w, Q6_KBlock& block) {
   const float d = f16_to_f32(block.d);
   for (int g = 0; g < kGroups; ++g) {
@@ -115,7 +115,7 @@ void refine_scales(const float* x, const float* w, Q6_KBlock& block) {
   }
 }
 
-// The values' codes, under the block's scales, in their places (the table in q6_k.h).
+// Codes the values with the block's scales and stores the codes (the table in q6_k.h).
 void put_codes(const float* x, Q6_KBlock& block) {
   constexpr int kHalfBlock = 128, kQuarter = 32;
   const float d = f16_to_f32(block.d);
@@ -143,7 +143,7 @@ void put_codes(const float* x, Q6_KBlock& block) {
 void Q6_K::unpack(const Block& block, BlockParts& parts) {
   parts.d = block.d;
   std::copy_n(block.scales, kGroups, parts.scales);
-  // 32 neighbours have the same shifts and neighbouring bytes.
+  // A run of 32 values has the same shifts and consecutive bytes.
   for (int first = 0; first < kValues; first += 32) {
     const Place at = place_of(first);
     const uint8_t *low = block.low + at.low, *high = block.high + at.high;

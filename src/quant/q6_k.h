@@ -1,5 +1,5 @@
-// Q6_K: 256 values at 6 bits, a signed 8-bit scale per 16 and one f16 scale of scales; 6.5625 bits per value (ggml type
-// 14).
+// Q6_K: 256 values at 6 bits, a signed 8-bit scale per 16 values and one f16 number that multiplies the scales; 6.5625
+// bits per value (ggml type 14).
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ inline constexpr int kQ6_KGroup = 16;  // values per signed 8-bit scale
 //   l + 64      low[l]      bits 7:4  bits 5:4                scales[4 + l / 16]
 //   l + 96      low[l + 32] bits 7:4  bits 7:6                scales[6 + l / 16]
 //
-// Example: value 70 is l = 6 of the first half, third line. low[6] = 5x (x is value 6's), bits 5:4 of high[6] = 10 make
-// the code 0x25 = 37, i.e. +5; with scales[4] = −3 and d = 0.25 the value is 0.25 · −3 · 5 = −3.75.
+// Example: value 70 has l = 6 in the first half, third line. low[6] = 5x (x is value 6) and bits 5:4 of high[6] = 10
+// make the code 0x25 = 37, i.e. +5; with scales[4] = −3 and d = 0.25 the value is 0.25 · −3 · 5 = −3.75.
 //
-// The quantiser is a search (see below), so encoders differ in bytes and not in meaning.
+// The quantizer is a search (see below), so other encoders may choose other bytes for the same values.
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_q6_K), ggml-quants.c (dequantize_row_q6_K).
 struct Q6_KBlock {
@@ -37,10 +37,10 @@ struct Q6_KBlock {
 };
 static_assert(sizeof(Q6_KBlock) == 210);
 
-// Each group of 16 first looks for the real scale of least squared error, trying divisors around its signed maximum;
-// the scale of greatest magnitude then becomes −128 · d, the others are rounded to multiples of d, and the values are
-// coded once more with the scales as stored. Deterministic. With weights, the stored scale of each group is the best of
-// the rounded one and its two neighbours.
+// For each group of 16, the search first finds the real scale of least squared error by trying divisors around the one
+// for its signed maximum. The scale of largest magnitude then becomes −128 · d, the others are rounded to multiples of
+// d, and the values are coded again with the stored scales. Deterministic. With weights, each stored scale is the best
+// of the rounded one and the two next to it.
 struct Q6_K {
   using Block = Q6_KBlock;
   static constexpr FormatId kId = {Format::kQ6_K, "Q6_K", 14};

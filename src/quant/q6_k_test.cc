@@ -17,7 +17,7 @@ constexpr int kScalesAt = 192;
 // d = 0.25, every scale −3, every code 32, i.e. all zeros.
 ByteVector zero_block() { return repeated("00", 128) + repeated("aa", 64) + repeated("fd", 16) + from_hex("00 34"); }
 
-// Writes value i's six bits, from the layout's four lines.
+// Writes value i's six bits, following the four lines of the layout's table.
 ByteVector with_q6_code(ByteVector block, int i, int code) {
   struct Line {
     int low_offset, low_shift, high_shift;
@@ -47,7 +47,7 @@ TEST(Q6_K, EveryPositionAndBothEnds) {
   }
 }
 
-// A group's scale is scales[i / 16]: with code 33 everywhere, a value is d times it.
+// A group's scale is scales[i / 16]: if all codes are 33, a value is d · scale.
 TEST(Q6_K, EveryScale) {
   ByteVector block = repeated("11", 128) + repeated("aa", 64) + repeated("00", 16) + from_hex("00 3c");
   for (int g = 0; g < 16; ++g) block[kScalesAt + g] = static_cast<std::byte>(g - 5);
@@ -55,7 +55,7 @@ TEST(Q6_K, EveryScale) {
   for (int i = 0; i < 256; ++i) ASSERT_EQ(decoded[i], static_cast<float>(i / 16 - 5)) << i;
 }
 
-// Encoding puts a value where decoding looks for it, and in no other place.
+// Encoding puts a value where decoding finds it, and nowhere else.
 TEST(Q6_K, OneValueSurvivesTheRoundTrip) {
   for (int i = 0; i < kQ6_KBlock; ++i) {
     for (const float value : {32.0f * 128, -32.0f * 128}) {
@@ -65,9 +65,9 @@ TEST(Q6_K, OneValueSurvivesTheRoundTrip) {
   }
 }
 
-// Per value: half a step of rounding, plus what clamping may lose, where the search took a divisor up to 32.9 (0.9 of a
-// step), the side with 31 codes has one step less, and the stored scale is half a d = 1/256 of the greatest scale off
-// (32/256 of a step). A step is at most the block's greatest value / 31.1.
+// The error per value: half a step of rounding, plus the loss from clamping. The search may have taken a divisor up to
+// 32.9 (0.9 of a step), the side with 31 codes has one step less, and the stored scale is off by half a d, which is
+// 1/256 of the largest scale (32/256 of a step). A step is at most the block's largest value / 31.1.
 TEST(Q6_K, ErrorBound) {
   Random random(4);
   for (const float size : {0.002f, 1.0f, 300.0f}) {
@@ -82,9 +82,9 @@ TEST(Q6_K, ErrorBound) {
   }
 }
 
-// The point of six bits: on normal data a uniform quantiser with step s has an error of s/√12. A group of 16 spans
-// about ±1.8 σ, so s ≈ 1.8σ/32 and the error is about 0.016 σ. 0.02 leaves room for the scales' rounding, and a wrong
-// search does not come near it.
+// The benefit of six bits: on normal data a uniform quantizer with step s has an error of s/√12. A group of 16 spans
+// about ±1.8 σ, so s ≈ 1.8σ/32 and the error is about 0.016 σ. 0.02 leaves room for the rounding of the scales; a wrong
+// search is far above it.
 TEST(Q6_K, MeanErrorOnNormalData) {
   const std::vector<float> values = Random(5).normals(64 * 256, 0.03f);
   const std::vector<float> decoded = decode(Format::kQ6_K, encode(Format::kQ6_K, values));
@@ -97,7 +97,7 @@ TEST(Q6_K, MeanErrorOnNormalData) {
   EXPECT_LT(std::sqrt(error / energy), 0.02);
 }
 
-// Σ w·error² of a format's encoder and of the weighted one.
+// Σ w·error² of Q6_K's plain and weighted encoders.
 struct WeightedErrors {
   double plain = 0, weighted = 0;
 };
@@ -114,12 +114,12 @@ WeightedErrors weighted_errors(const std::vector<float>& values, const std::vect
   return errors;
 }
 
-// A few columns matter a lot, as they do in real models: there the weighted encoder has to gain, and nowhere to lose.
+// With a few important columns, as in real models, the weighted encoder must gain; without them it must not lose.
 TEST(Q6_K, WeightsMakeTheirErrorSmaller) {
   Random random(7);
   struct Case {
-    float spread;  // of the logarithms
-    double most;   // of the plain encoder's error
+    float spread;  // standard deviation of log(importance)
+    double most;   // bound, as a fraction of the plain encoder's error
   };
   for (const Case& c : {Case{0, 1}, Case{1, 0.9}, Case{3, 0.6}}) {
     const std::vector<float> values = random.normals(64 * 256, 0.03f);
@@ -127,13 +127,13 @@ TEST(Q6_K, WeightsMakeTheirErrorSmaller) {
     for (float& w : importance) w = std::exp(c.spread * random.normal());
     const WeightedErrors errors = weighted_errors(values, importance);
     EXPECT_LT(errors.weighted, c.most * errors.plain) << c.spread;
-    // Only ratios count.
+    // Only the ratios of the importances matter.
     for (float& w : importance) w *= 1e-30f;
     EXPECT_NEAR(weighted_errors(values, importance).weighted, errors.weighted * 1e-30, errors.weighted * 1e-33);
   }
 }
 
-// Where nothing matters, everything does: a group's values must not become zeros.
+// If all importances of a group are 0, its values must not become zeros.
 TEST(Q6_K, ValuesWithoutImportanceAreKept) {
   const std::vector<float> values = Random(8).normals(256, 1);
   std::vector<float> importance(256, 1.0f);
@@ -149,7 +149,7 @@ TEST(Q6_K, ZerosStayZeros) {
   EXPECT_EQ(decode(Format::kQ6_K, encode(Format::kQ6_K, zeros)), zeros);
 }
 
-// Values whose scale lies below half of the least f16 vanish, and must not become NaN on the way.
+// Values become 0 if their scale is below half of the smallest f16; they must not become NaN on the way.
 TEST(Q6_K, TinyValuesVanish) {
   for (const float size : {1e-20f, 1e-30f, 1e-42f}) {
     const std::vector<float> decoded = decode(Format::kQ6_K, encode(Format::kQ6_K, Random(6).normals(256, size)));

@@ -11,7 +11,7 @@ inline constexpr int kQ8_0Block = 32;
 
 // 34 bytes: the f16 scale d first, then one signed byte per value, in order. Value j is d · q[j].
 //
-// The quantiser takes d = max|x| / 127 and q = x/d rounded to nearest, halves away from zero; it computes q with the
+// The quantizer takes d = max|x| / 127 and q = x/d rounded to nearest, halves away from zero. It computes q with the
 // f32 d and only then rounds d to f16, so the error of a value is at most d/2 plus 127 · (error of the f16 d).
 //
 // Example: x[j] = ((7j) mod 31 − 15) / 15 gives d = 1/127 = 0x2008 and q = −127, −68, −8, 51, …: 08 20 | 81 bc f8 33 …

@@ -35,8 +35,8 @@ TEST(Q8_0, EveryCodeSurvivesTheRoundTrip) {
   }
 }
 
-// Half a step of rounding, and 127 steps times the relative error 2^-11 of the f16 scale. The last term is for scales
-// that are subnormal halves, whose error is up to 2^-25 whatever their size; 1e-6 covers the f32 arithmetic.
+// The bound is half a step of rounding, plus 127 steps times the relative error 2^-11 of the f16 scale. The last term
+// is for subnormal f16 scales, whose error is up to 2^-25 whatever their size; 1e-6 covers the f32 arithmetic.
 TEST(Q8_0, ErrorBound) {
   Random random(2);
   for (const float size : {1e-6f, 1e-4f, 0.02f, 1.0f, 3000.0f}) {

@@ -1,4 +1,4 @@
-// From real-valued (latent) weights to ternary codes.
+// Converts real-valued (latent) weights to ternary codes.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace tern {
 
-// BitNet b1.58's absmean quantiser: scale = max(mean|w|, 1e-5), codes[i] = w[i] / scale rounded half to even and
-// clamped to −1 … +1; a weight is then scale · code. It runs over a whole tensor, as training did. Returns the scale,
-// which is what I2_S stores. codes.size() is w.size(); a NaN becomes code 0 but makes the scale NaN, so that the caller
-// can see it.
+// BitNet b1.58's absmean quantizer: scale = max(mean|w|, 1e-5), codes[i] = w[i] / scale rounded half to even and
+// clamped to −1 … +1; a weight is then scale · code. It must see a whole tensor, as in training. Returns the scale,
+// which is what I2_S stores. codes.size() must be w.size(). A NaN becomes code 0 but makes the scale NaN, so that the
+// caller can detect it.
 //
 // Example: w = {0.9, −0.2, 0.1, −0.8}: scale 0.5, codes +1, 0, 0, −1.
 //

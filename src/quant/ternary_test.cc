@@ -29,8 +29,8 @@ TEST(AbsmeanTernary, WorkedExample) {
   EXPECT_EQ(codes, (Codes{1, 0, 0, -1}));
 }
 
-// Mean|w| is 1, so ±0.5 is half way between two codes: half to even takes both to 0, while 0.5's neighbour above goes
-// to 1.
+// mean|w| is 1, so ±0.5 is half way between two codes. Half to even takes both to 0; the next float above 0.5 goes to
+// 1.
 TEST(AbsmeanTernary, HalvesRoundToEven) {
   EXPECT_EQ(quantise({0.5f, -0.5f, 1.5f, -1.5f}).codes, (Codes{0, 0, 1, -1}));
   const float above = std::nextafter(0.5f, 1.0f);
@@ -50,7 +50,7 @@ TEST(AbsmeanTernary, ScaleHasAFloor) {
   EXPECT_EQ(quantise({}).scale, 1e-5f);
 }
 
-// Weights that already are −s, 0, +s keep their codes as long as more than half of them are not 0: mean|w| > s/2.
+// Weights that are already −s, 0, +s keep their codes if more than half of them are not 0: mean|w| > s/2.
 TEST(AbsmeanTernary, TernaryWeightsKeepTheirCodes) {
   const std::vector<float> w = quant_test::Random(11).ternary(4096, 0.04f);
   const Quantised q = quantise(w);

@@ -1,4 +1,4 @@
-// What the tests of the weight formats share.
+// Helpers of the tests of the weight formats.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tern::quant_test {
 
 using ByteVector = std::vector<std::byte>;
 
-// "a5 15" → bytes; spaces and '|' separate, anything else must be pairs of hex digits.
+// Converts hex digits to bytes ("a5 15"); spaces and '|' are separators.
 inline ByteVector from_hex(std::string_view text) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   ByteVector bytes;
@@ -25,7 +25,7 @@ inline ByteVector from_hex(std::string_view text) {
   return bytes;
 }
 
-// `pattern` over and over until there are n bytes.
+// `pattern` repeated until there are n bytes.
 inline ByteVector repeated(std::string_view pattern, size_t n) {
   const ByteVector once = from_hex(pattern);
   ByteVector bytes;
@@ -52,28 +52,28 @@ inline ByteVector encode(Format format, std::span<const float> values) {
   return blocks;
 }
 
-// Zeros, but for one value.
+// All zeros except one value.
 inline std::vector<float> one_hot(int n, int i, float value) {
   std::vector<float> values(n, 0.0f);
   values[i] = value;
   return values;
 }
 
-// The example of the documentation of several formats: ((j mod 3) − 1) / 2.
+// The ternary example in the documentation of several formats: ((j mod 3) − 1) / 2.
 inline std::vector<float> ternary_example(int n) {
   std::vector<float> values(n);
   for (int j = 0; j < n; ++j) values[j] = 0.5f * static_cast<float>(j % 3 - 1);
   return values;
 }
 
-// The other one: ((7j) mod 31 − 15) / 15, from −1 to +1.
+// The real-valued example in the documentation: ((7j) mod 31 − 15) / 15, from −1 to +1.
 inline std::vector<float> real_example(int n) {
   std::vector<float> values(n);
   for (int j = 0; j < n; ++j) values[j] = static_cast<float>(7 * j % 31 - 15) / 15.0f;
   return values;
 }
 
-// The same numbers on every platform, unlike std::uniform_*_distribution.
+// Gives the same numbers on every platform, unlike std::uniform_*_distribution.
 class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}

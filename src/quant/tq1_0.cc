@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// A run of bytes whose digits n are the values first + n·n_bytes + m. Three of them make a block; these are TQ1_0's.
+// A run of bytes whose n-th digits are the values first + n·n_bytes + m. Three runs make a block; these are TQ1_0's.
 struct Run {
   int n_bytes;
   int n_digits;
@@ -18,12 +18,12 @@ struct Run {
 constexpr Run kFive32 = {32, 5, 0};
 constexpr Run kFive16 = {16, 5, 160};
 constexpr Run kFour = {4, 4, 240};
-// PTQ1_0's
+// The runs of PTQ1_0.
 constexpr Run kSmallFive16 = {16, 5, 0};
 constexpr Run kSmallFive8 = {8, 5, 80};
 constexpr Run kSmallFour = {2, 4, 120};
 
-// Byte by byte within a digit, as a compiler takes vectors of them.
+// The inner loop goes over the bytes of one digit, so that compilers vectorize it.
 void decode_run_codes(const uint8_t* bytes, Run run, uint8_t* codes) {
   std::array<uint8_t, 32> fractions;
   std::copy_n(bytes, run.n_bytes, fractions.begin());

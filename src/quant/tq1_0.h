@@ -13,26 +13,28 @@ inline constexpr int kTq1_0Block = 256;
 
 // 54 bytes for 256 values: five[48], four[4], then the f16 scale d. A value is d · (t − 1) with a digit t of 0, 1, 2.
 //
-// A byte holds its digits as a fixed-point fraction rather than as an integer: with the digits t0 … t4 read as the
-// base-3 number v = 81·t0 + 27·t1 + 9·t2 + 3·t3 + t4 (0 … 242), the byte is ceil(v · 256 / 243), just above v/243 of a
-// whole. So the first digit is the integer part of byte · 3 / 256, and multiplying by 3 modulo 256 drops it and moves
+// A byte holds its digits as a fixed-point fraction, not as an integer. With the digits t0 … t4 read as the base-3
+// number v = 81·t0 + 27·t1 + 9·t2 + 3·t3 + t4 (0 … 242), the byte is ceil(v · 256 / 243), so byte / 256 is just above
+// v / 243. The first digit is then the integer part of byte · 3 / 256. Multiplying by 3 modulo 256 drops it and moves
 // the next one up:
 //
 //   digit n of a byte b:  ((b · 3^n mod 256) · 3) >> 8
 //
-// No division and no table, and every lane of a vector does the same. A `four` byte has four digits, v a multiple of 3.
+// This needs no division and no table, and all vector lanes do the same. A `four` byte has four digits: its v is a
+// multiple of 3.
 //
-// Order: runs of consecutive values lie in consecutive bytes, digit by digit.
+// Order: runs of consecutive values are stored in consecutive bytes, one digit after another.
 //   five[m],      m = 0 … 31:  digit n is value       n·32 + m     (values   0 … 159)
 //   five[32 + m], m = 0 … 15:  digit n is value 160 + n·16 + m     (values 160 … 239)
 //   four[m],      m = 0 … 3:   digit n is value 240 + n·4  + m     (values 240 … 255)
 //
-// The quantiser takes d = max|x| and t = x/d rounded + 1: exact for weights that are −s, 0, +s.
+// The quantizer takes d = max|x| and t = x/d rounded + 1: exact for weights that are −s, 0, +s.
 //
-// Example: x[j] = 0.5 · ((j mod 3) − 1). Byte 0 holds the values 0, 32, 64, 96, 128, digits 0 2 1 0 2, v = 65, byte
-// ceil(68.48) = 69 = 45. In all 45 6c cf repeated to 32 bytes, 94 bb 31 repeated to 16, then 30 92 bb 30, then 00 38.
+// Example: x[j] = 0.5 · ((j mod 3) − 1). Byte 0 holds the values 0, 32, 64, 96, 128: digits 0 2 1 0 2, v = 65, byte
+// ceil(68.48) = 69 = 0x45. The block is 45 6c cf repeated to 32 bytes, 94 bb 31 repeated to 16, then 30 92 bb 30, then
+// 00 38.
 //
-// A byte that no five digits give (there are 13) still decodes to digits; every decoder agrees on them.
+// 13 byte values are produced by no five digits. They still decode to digits, and every decoder gives the same ones.
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_tq1_0), ggml-quants.c (quantize_row_tq1_0_ref).
 struct Tq1_0Block {
@@ -42,8 +44,8 @@ struct Tq1_0Block {
 };
 static_assert(sizeof(Tq1_0Block) == 54);
 
-// The bare codes of whole blocks, a weight's sign + 1: 0, 1, 2, and 1 throughout where the scale is 0. codes.size() is
-// a multiple of kTq1_0Block.
+// The bare codes of whole blocks, each a weight's sign + 1: 0, 1, 2. Codes under a scale of 0 are 1. codes.size() is a
+// multiple of kTq1_0Block.
 void decode_tq1_0_codes(Bytes blocks, std::span<uint8_t> codes);
 
 struct TQ1_0 {

@@ -14,7 +14,7 @@ using namespace quant_test;
 
 constexpr int kPowerOf3[5] = {81, 27, 9, 3, 1};
 
-// The byte for digits that are all 1 but for digit n.
+// The byte whose digits are all 1 except digit n.
 std::byte byte_with(int n_digits, int n, int digit) {
   int number = 0;
   for (int k = 0; k < n_digits; ++k) number += kPowerOf3[k] * (k == n ? digit : 1);
@@ -63,7 +63,7 @@ TEST(TQ1_0, RandomTernarySurvivesTheRoundTrip) {
   EXPECT_EQ(decode(Format::kTQ1_0, encode(Format::kTQ1_0, values)), values);
 }
 
-// Of any bytes, those included that no digits give; and of scales of either sign and 0.
+// Random bytes include those that no digits produce; the scales have either sign or are 0.
 TEST(TQ1_0, CodesAreTheSignsOfTheValues) {
   Random random(9);
   ByteVector blocks(3 * 64 * sizeof(Tq1_0Block));

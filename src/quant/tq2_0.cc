@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// Calls body(byte, shift, value) for every value of a block: where its code lies.
+// Calls body(byte, shift, value) for every value of a block, with the location of its code.
 template <class Body>
 void for_each_code(Body body) {
   for (int group = 0; group < 2; ++group) {

@@ -9,16 +9,16 @@ namespace tern {
 
 inline constexpr int kTq2_0Block = 256;
 
-// 66 bytes for 256 values: codes[64], then the f16 scale d. A value is d · (c − 1) with a two-bit code c; the quantiser
-// writes 0, 1, 2, and a 3 decodes to +2d.
+// 66 bytes for 256 values: codes[64], then the f16 scale d. A value is d · (c − 1) with a two-bit code c. The quantizer
+// writes 0, 1, 2; a 3 decodes to +2d.
 //
-// Two groups of 128 values in 32 bytes each, in planes from the lowest bits up: bits 2l+1:2l of byte g·32 + m are value
-// g·128 + l·32 + m. (I2_S has the same planes with the highest bits first.)
+// The block is two groups of 128 values in 32 bytes each, in planes from the lowest bits up: bits 2l+1:2l of byte g·32
+// + m are value g·128 + l·32 + m. (I2_S has the same planes with the highest bits first.)
 //
-// The quantiser takes d = max|x| and c = x/d rounded + 1: exact for weights that are −s, 0, +s.
+// The quantizer takes d = max|x| and c = x/d rounded + 1: exact for weights that are −s, 0, +s.
 //
-// Example: x[j] = 0.5 · ((j mod 3) − 1). Byte 0 holds the values 0, 32, 64, 96, codes 0 2 1 0 = 00 01 10 00 = 18. In
-// all 18 61 86 repeated to 64 bytes, then 00 38.
+// Example: x[j] = 0.5 · ((j mod 3) − 1). Byte 0 holds the values 0, 32, 64, 96: codes 0 2 1 0 = 00 01 10 00 = 0x18. The
+// block is 18 61 86 repeated to 64 bytes, then 00 38.
 //
 // Source: ggml-org/llama.cpp, ggml/src/ggml-common.h (block_tq2_0), ggml-quants.c (quantize_row_tq2_0_ref).
 struct Tq2_0Block {

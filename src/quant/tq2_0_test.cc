@@ -25,7 +25,7 @@ TEST(TQ2_0, EveryPosition) {
       byte = (byte & ~static_cast<std::byte>(3 << shift)) | static_cast<std::byte>((value + 1) << shift);
       const std::vector<float> expected = one_hot(256, i, 2.0f * static_cast<float>(value));
       ASSERT_EQ(decode(Format::kTQ2_0, block), expected) << i;
-      if (value == 2) continue;  // the quantiser writes no code 3
+      if (value == 2) continue;  // the quantizer writes no code 3
       ASSERT_EQ(encode(Format::kTQ2_0, expected), block) << i;
     }
   }

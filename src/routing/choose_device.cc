@@ -1,4 +1,4 @@
-// Which device is cheapest for a job, and where that changes.
+// Finds the cheapest device for a job, and the job sizes at which it changes.
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,7 @@ std::string job_text(const ExpectedJob& job) {
 
 double amount_of(const JobCost& cost, bool by_energy) { return by_energy ? *cost.total.joules : cost.total.seconds; }
 
-// names[i] costs costs[i].
+// costs[i] is the cost of names[i].
 std::string reason(std::span<const std::string> names, std::span<const JobCost> costs, size_t chosen,
                    const ExpectedJob& job, Prefer prefer, bool by_energy) {
   const auto cost = [&](size_t i) { return amount(amount_of(costs[i], by_energy), by_energy ? "J" : "s"); };
@@ -97,7 +97,7 @@ std::optional<Route> best_split(std::span<const CostCurve> curves, const Expecte
 
 RouteChoice choose_route(std::span<const CostCurve> curves, const ExpectedJob& job, Prefer prefer) {
   CHECK(!curves.empty());
-  constexpr double kEnough = 0.95;  // of what a device alone takes; a prediction is not better than that
+  constexpr double kEnough = 0.95;  // relative to the best single device; predictions are no more accurate
   const bool by_energy = is_by_energy(curves, job, prefer);
   std::vector<Route> routes = single_routes(curves);
   Route chosen = cheapest(curves, routes, job, by_energy);
@@ -138,7 +138,7 @@ ManyJobs many_jobs(std::span<const CostCurve> curves, int n_ctx, Prefer prefer) 
 
 std::vector<Crossover> crossovers(std::span<const CostCurve> curves, ExpectedJob job, int ExpectedJob::* varied,
                                   int most, Prefer prefer) {
-  constexpr int kLooks = 64;  // lengths at which the choice is looked at; what changes twice in between is not seen
+  constexpr int kLooks = 64;  // number of lengths to check; two changes between neighbors are missed
   const auto choice_at = [&](int tokens) {
     job.*varied = tokens;
     return choose_route(curves, job, prefer).route;

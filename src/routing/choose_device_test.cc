@@ -7,7 +7,7 @@ namespace {
 
 using routing_test::linear_curve;
 
-// The GPU reads and writes faster, and needs two seconds before it does.
+// The GPU is faster in prefill and decode, but needs two seconds of setup.
 const std::vector<CostCurve> kBoth = {
     linear_curve(BackendKind::kCpu, {.setup = 0.5, .prompt_token = 0.01, .step = 0.02, .watts = 20}),
     linear_curve(BackendKind::kWebGpu, {.setup = 2.5, .prompt_token = 0.001, .step = 0.01, .watts = 100})};
@@ -43,14 +43,14 @@ TEST(ChooseDevice, OfEqualOnesTheFirst) {
   EXPECT_EQ(choose_route(std::span(same).first(1), {}, Prefer::kEnergy).route.reads, 0u);
 }
 
-// The GPU reads ten times as fast, and the CPU writes twice as fast.
+// The GPU prefills ten times as fast, and the CPU decodes twice as fast.
 std::vector<CostCurve> each_has_its_own() {
   std::vector<CostCurve> curves = {
       linear_curve(BackendKind::kCpu, {.setup = 0.5, .prompt_token = 0.01, .step = 0.01, .watts = 20}),
       linear_curve(BackendKind::kWebGpu, {.setup = 2.5, .prompt_token = 0.001, .step = 0.02, .watts = 100})};
   curves[0].kv_in_seconds = 1e-5;
   curves[1].kv_out_seconds = 4e-5;
-  curves[0].kv_out_seconds = curves[1].kv_in_seconds = 1;  // never this way
+  curves[0].kv_out_seconds = curves[1].kv_in_seconds = 1;  // not used in this direction
   return curves;
 }
 

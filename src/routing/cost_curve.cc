@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// a + (b − a)·t; joules where both have them.
+// a + (b − a)·t; with joules only if both have them.
 Cost between(const Cost& a, const Cost& b, double t) {
   Cost cost{.seconds = std::lerp(a.seconds, b.seconds, t)};
   if (a.joules && b.joules) cost.joules = std::lerp(*a.joules, *b.joules, t);
@@ -27,14 +27,14 @@ Cost sum(const Cost& a, const Cost& b) {
   return total;
 }
 
-// A measurement's noise must not let a longer job be cheaper far beyond what was measured.
+// Beyond the measured points, noise must not make a longer job cheaper.
 Cost no_less(const Cost& cost, const Cost& least) {
   Cost bounded{.seconds = std::max(cost.seconds, least.seconds)};
   if (cost.joules && least.joules) bounded.joules = std::max(*cost.joules, *least.joules);
   return bounded;
 }
 
-// On the line through the two points around `tokens`, or through the last two.
+// Linear between the two points around `tokens`, or through the last two points.
 Cost on_line(std::span<const CurvePoint> points, int tokens) {
   const auto above = std::ranges::lower_bound(points, tokens, {}, &CurvePoint::tokens);
   const size_t next = std::clamp<size_t>(static_cast<size_t>(above - points.begin()), 1, points.size() - 1);

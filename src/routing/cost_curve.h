@@ -1,4 +1,4 @@
-// Costs between measured points; the rest of the model of costs is in include/tern/routing.h.
+// Costs between measured points; include/tern/routing.h has the rest of the cost model.
 #pragma once
 
 #include <span>
@@ -9,18 +9,19 @@
 
 namespace tern {
 
-// Of a whole prompt. Below the first point a token costs what it does there.
+// Prefill of a whole prompt. Below the first point, the cost is proportional to the number of tokens.
 Cost prompt_cost(std::span<const CurvePoint> points, int tokens);
 
-// Of a step with so many tokens before it. Below the first point as at it; beyond the last it never becomes less.
+// A decode step with `tokens` tokens in the context. Below the first point the cost is constant; beyond the last it
+// never decreases.
 Cost step_cost(std::span<const CurvePoint> points, int tokens);
 
-// The same for so many replies at a time: linear between the measured numbers. Beyond them, and where only single
-// replies were measured, further ones cost as much as those do.
+// The same for several replies at a time: linear between the measured numbers of replies. Beyond them the last two are
+// extrapolated. Below them, or if only one number was measured, the cost is proportional.
 Cost step_cost(std::span<const StepCurve> steps, int replies, int tokens);
 
-// kCorruption, with what is wrong, where a curve is none: no points, tokens that do not ascend, costs that are negative
-// or no numbers.
+// kCorruption: the curve is invalid: no points, tokens that do not ascend, or costs that are negative or not numbers.
+// The message says which.
 Result<void> check_curve(const CostCurve& curve);
 
 }  // namespace tern

@@ -15,7 +15,7 @@ namespace tern {
 namespace {
 
 constexpr int kFormat = 2;
-constexpr size_t kMostBytes = size_t{1} << 20;  // a curve has a few kilobytes
+constexpr size_t kMostBytes = size_t{1} << 20;  // a curve takes a few kilobytes
 
 // [tokens, seconds] or [tokens, seconds, joules].
 Json point_json(const CurvePoint& point) {
@@ -36,7 +36,7 @@ Result<int> read_count(const Json& json, std::string_view path) {
   return json.get<int>();
 }
 
-// What follows the number of tokens: seconds, and joules or nothing.
+// Reads the seconds at json[at] and the optional joules after them.
 Result<Cost> read_cost(const Json& json, size_t at, std::string_view path) {
   const bool is_right = json.is_array() && (json.size() == at + 1 || json.size() == at + 2) && json[at].is_number() &&
                         json.back().is_number();

@@ -1,4 +1,4 @@
-// A cost curve as a file, and where such files are kept.
+// Cost curves as files, and the folder that holds them.
 #pragma once
 
 #include <optional>
@@ -10,24 +10,24 @@
 
 namespace tern {
 
-// JSON. `version` is that of the program that measured it: kernels differ from version to version.
+// Returns JSON. `version` is that of the measuring program: kernels differ between versions.
 std::string curve_text(const CostCurve& curve, std::string_view version);
 
-// kCorruption: no such JSON, another version's, or a curve that check_curve() refuses; `path` is for messages.
+// kCorruption: not such JSON, another version's, or a curve that check_curve() rejects; `path` is for messages.
 Result<CostCurve> parse_curve(std::string_view text, std::string_view version, std::string_view path);
 
-// A folder of curves, a file each, named by a hash of device and model.
+// A folder with one file per curve, named by a hash of device and model.
 class CurveFolder {
  public:
   CurveFolder(std::string folder, std::string version) : folder_(std::move(folder)), version_(std::move(version)) {}
 
-  // None where there is no file, or one that cannot be read, or that is of another device, model or version.
+  // None if the file does not exist, cannot be read, or is for another device, model or version.
   std::optional<CostCurve> find(std::string_view device, std::string_view model) const;
 
-  // Whether anything has been kept there. Looking costs next to nothing.
+  // True if curves have been kept there. The check is very cheap.
   bool exists() const;
 
-  // Other processes see all of the file or nothing. kIo.
+  // Writes atomically: other processes see the whole file or none. kIo.
   Result<void> keep(const CostCurve& curve) const;
 
   std::string path_of(std::string_view device, std::string_view model) const;
@@ -37,7 +37,7 @@ class CurveFolder {
   std::string version_;
 };
 
-// Where curves are kept unless somebody says otherwise: in the user's cache folder; empty: nowhere.
+// The default folder: in the user's cache folder; empty: none.
 std::string default_curve_folder();
 
 }  // namespace tern

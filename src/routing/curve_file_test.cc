@@ -56,7 +56,7 @@ TEST(CurveText, ComesBackToTheBit) {
   }
 }
 
-// Each is the right text with one thing changed.
+// Each text is a valid one with one change.
 TEST(CurveText, WhatIsNoneIsRefused) {
   const std::string right = curve_text(some_curve(), "1.2.3");
   EXPECT_FALSE(parse_curve(right, "1.2.4", "file")) << "another version's kernels";
@@ -112,7 +112,7 @@ TEST_F(Kept, IsFoundByItsDeviceAndModelOnly) {
   EXPECT_FALSE(kept_.find(curve_.device + "0", curve_.model)) << "another driver";
   EXPECT_FALSE(kept_.find(curve_.device, "n"));
   EXPECT_FALSE(CurveFolder(folder_ + "/deep", "1.2.4").find(curve_.device, curve_.model));
-  // Its own file under another's name, as where two names have one hash.
+  // A curve under another curve's file name, as if their hashes collided.
   fs::copy_file(kept_.path_of(curve_.device, curve_.model), kept_.path_of(curve_.device, "n"));
   EXPECT_FALSE(kept_.find(curve_.device, "n"));
   fs::copy_file(kept_.path_of(curve_.device, curve_.model), kept_.path_of("cpu", curve_.model));

@@ -1,4 +1,4 @@
-// Curves that a test can calculate by hand.
+// Curves with costs that a test can compute by hand.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@ namespace tern::routing_test {
 
 struct Slope {
   double setup = 0;
-  double prompt_token = 0;   // seconds of a token that is read
-  double step = 0;           // seconds of a token that is written after nothing,
-  double context_token = 0;  // … and more for each token before it
-  double watts = 0;          // 0: joules are not known
+  double prompt_token = 0;   // prefill seconds per token
+  double step = 0;           // decode seconds per token with an empty context,
+  double context_token = 0;  // … plus this for each token in the context
+  double watts = 0;          // 0: no joules
 };
 
 inline Cost cost_of(double seconds, const Slope& slope) {
@@ -21,7 +21,8 @@ inline Cost cost_of(double seconds, const Slope& slope) {
   return cost;
 }
 
-// Linear everywhere, so measured points do not matter; eight replies at a time take twice as long as one.
+// Linear everywhere, so the choice of measured points does not matter; eight replies at a time take twice as long as
+// one.
 inline CostCurve linear_curve(BackendKind backend, const Slope& slope) {
   CostCurve curve{.device = std::string(backend_name(backend)) + ": made up",
                   .model = "m",

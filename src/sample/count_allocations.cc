@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-// Apart from the tests, so that the compiler does not see through one half of a new/delete pair and warn about it.
+// In a file of its own: otherwise the compiler sees only one half of a new/delete pair and warns about it.
 namespace {
 std::atomic<size_t> n_allocations = 0;
 }

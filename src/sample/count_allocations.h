@@ -1,4 +1,4 @@
-// For tests: how often this program has called operator new.
+// For tests: the number of calls of operator new in this program.
 #pragma once
 
 #include <cstddef>

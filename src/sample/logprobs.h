@@ -1,4 +1,4 @@
-// Log probabilities out of logits.
+// Computes log probabilities from logits.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace tern {
 
-// Of `token` and of the n_top most probable (fewer where there are fewer), for logits [n_vocab]: log softmax, summed in
-// double. A NaN logit is impossible, and is not among the most probable.
+// Log probabilities of `token` and of the n_top most probable tokens (or fewer), for logits [n_vocab]: log softmax,
+// summed in double. A NaN logit counts as impossible and is never among the most probable.
 Logprobs log_probabilities(std::span<const float> logits, TokenId token, int n_top);
 
 }  // namespace tern

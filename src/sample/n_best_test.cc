@@ -1,4 +1,4 @@
-// Sampler::n_best: what a backend may leave out of the logits.
+// Sampler::n_best: the logits that a backend may leave out.
 #include <algorithm>
 
 #include "sample/test_support.h"
@@ -10,7 +10,7 @@ using namespace sample_test;
 
 constexpr int kFewTokens = 60;
 
-// −infinity for what is less than the n greatest, NaN aside.
+// Sets all logits below the n largest to −infinity, ignoring NaN.
 Logits only_best(const Logits& logits, int n) {
   if (n == 0) return logits;
   Logits sorted;

@@ -5,9 +5,9 @@
 
 namespace tern {
 
-// SplitMix64: a 64-bit counter stepped by the golden ratio, and a mixing function. Any seed is a good seed, zero
-// included. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with the
-// constants of https://prng.di.unimi.it/splitmix64.c.
+// SplitMix64: a 64-bit counter stepped by the golden ratio, and a mixing function. Every seed is good, including zero.
+// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with the constants of
+// https://prng.di.unimi.it/splitmix64.c.
 class SplitMix64 {
  public:
   explicit SplitMix64(uint64_t seed) : state_(seed) {}
@@ -20,7 +20,7 @@ class SplitMix64 {
     return z ^ (z >> 31);
   }
 
-  // The last n numbers will come again.
+  // Rewinds: the last n numbers come again.
   void step_back(uint64_t n) { state_ -= n * 0x9E3779B97F4A7C15u; }
 
   // Uniform in [0, 1), in steps of 2^-24.

@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// The window is allocated up front, so it must not be a typing error's size.
+// The window is allocated up front, so a typing error must not make it huge.
 constexpr int kMaxRepeatLastN = 1 << 20;
 
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
@@ -21,7 +21,7 @@ Result<void> check_range(const char* name, float value, bool is_inside, const ch
   return fail(ErrorCode::kInvalidArgument, "sample option {} is {}: it must be {}", name, value, range);
 }
 
-// The greatest of `logits`, NaN aside; −infinity where there is none. Independent lanes, since a compiler may not
+// The largest of `logits`, ignoring NaN; −infinity if there is none. Uses independent lanes, since the compiler may not
 // reorder the comparisons of a single chain.
 float greatest_of(std::span<const float> logits) {
   constexpr size_t kLanes = 16;
@@ -134,8 +134,8 @@ void Sampler::accept(TokenId token) {
   if (penalises_reply_ && reply_counts_[token]++ == 0) reply_tokens_.push_back(token);
 }
 
-// What only lowers logits: with n tokens lowered, the k best that remain are among the k + n best of before, as at most
-// n that were better have made room. Where a token may rise, any other may be the best.
+// If logits are only lowered: with n tokens lowered, the k best tokens afterwards are among the k + n best before, as
+// at most n better ones dropped out. If a logit may rise, any token may become the best.
 int Sampler::n_best() const {
   const bool is_greedy = options_.temperature == 0;
   if (!is_greedy && (options_.top_k == 0 || options_.top_k >= n_vocab_)) return 0;
@@ -147,7 +147,7 @@ int Sampler::n_best() const {
   return n < n_vocab_ ? static_cast<int>(n) : 0;
 }
 
-// The logits after biases and penalties, those of tokens without a bit in `allowed` (unless it is empty) −infinity.
+// Applies biases and penalties. Tokens without a bit in `allowed` (unless it is empty) become −infinity.
 void Sampler::adjust(std::span<const float> logits, std::span<const uint64_t> allowed) {
   std::ranges::copy(logits, adjusted_.begin());
   for (const LogitBias& bias : biases_) adjusted_[bias.token] += bias.bias;
@@ -168,7 +168,7 @@ void Sampler::adjust(std::span<const float> logits, std::span<const uint64_t> al
 void Sampler::penalise_repetition() {
   const auto penalise = [this](TokenId id, float n) {
     float& logit = adjusted_[id];
-    if (logit == 0) return;  // 0 stays 0, even where the power overflows
+    if (logit == 0) return;  // 0 stays 0, even if the power overflows
     const float factor = std::pow(options_.repeat_penalty, n);
     logit = logit > 0 ? logit / factor : logit * factor;
   };
@@ -178,7 +178,7 @@ void Sampler::penalise_repetition() {
     }
     return;
   }
-  // Once each: a count is negative while its token has had its penalty.
+  // Penalizes each token once: its count is negative after its penalty.
   const auto seen = std::span(window_).first(window_used_);
   for (const TokenId id : seen) {
     if (counts_[id] < 0) continue;
@@ -220,7 +220,7 @@ TokenId Sampler::choose(std::span<const float> logits) {
   return draw();
 }
 
-// The order of choice: greater logit, then lower id. As a heap's comparison it keeps the worst in front.
+// Order of preference: larger logit, then lower id. As a heap's comparison it puts the worst in front.
 bool Sampler::is_better(const Candidate& a, const Candidate& b) {
   return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
 }
@@ -233,8 +233,8 @@ void Sampler::collect(std::span<const float> logits) {
   }
 }
 
-// A heap of the k best so far, the worst of them in front. Ids rise, so a later token has to have a greater logit than
-// the worst; most blocks of a large vocabulary have none, and cost no more than looking for their greatest.
+// A heap of the k best so far, with the worst in front. Ids ascend, so a later token needs a larger logit than the
+// worst. Most blocks of a large vocabulary have none; they cost only the search for their maximum.
 void Sampler::collect_top_k(std::span<const float> logits) {
   constexpr TokenId kBlock = 64;
   const auto k = static_cast<size_t>(options_.top_k);
@@ -258,14 +258,15 @@ void Sampler::offer(const Candidate& candidate, size_t k) {
   std::ranges::push_heap(candidates_, is_better);
 }
 
-// exp((logit − greatest) / temperature). The greatest are 1 by definition, for the difference of two infinities is NaN.
+// exp((logit − greatest) / temperature). The largest get 1 by definition, because the difference of two infinities is
+// NaN.
 void Sampler::set_weights(float temperature) {
   for (Candidate& c : candidates_) {
     c.weight = c.logit == greatest_ ? 1.0f : std::exp((c.logit - greatest_) / temperature);
   }
 }
 
-// Takes the best from a heap until they have their share, so that only as much gets sorted as is kept.
+// Pops the best from a heap until they have their share, so that only the kept tokens are sorted.
 void Sampler::keep_top_p() {
   set_weights(1.0f);
   double total = 0;
@@ -289,7 +290,7 @@ void Sampler::keep_min_p() {
 }
 
 TokenId Sampler::draw() {
-  // The heaps of top-k and top-p leave them in an order of their own.
+  // Top-k and top-p leave the candidates in heap order.
   if (!std::ranges::is_sorted(candidates_, {}, &Candidate::id)) std::ranges::sort(candidates_, {}, &Candidate::id);
   double total = 0;
   for (const Candidate& c : candidates_) total += c.weight;

@@ -1,4 +1,4 @@
-// From logits to the next token.
+// Chooses the next token from logits.
 #pragma once
 
 #include <cstdint>
@@ -11,64 +11,64 @@
 
 namespace tern {
 
-// kInvalidArgument, naming the option and its range, for options that have no meaning.
+// kInvalidArgument: a meaningless value; the message names the option and its range.
 Result<void> check_sampling(const Sampling& sampling);
 
-// kInvalidArgument, naming the token, for a bias of a token outside the vocabulary, or one that is neither finite nor
-// −infinity.
+// kInvalidArgument: a token outside the vocabulary, or a bias that is neither finite nor −infinity; the message names
+// the token.
 Result<void> check_logit_bias(std::span<const LogitBias> biases, int n_vocab);
 
-// Chooses tokens. The steps and their order, which is llama.cpp's:
+// Chooses tokens. The steps are applied in llama.cpp's order:
 //
-//   1. bias                 logit + bias; what a grammar forbids is −infinity
-//   2. repetition penalty   a token seen n times among the last repeat_last_n: logit / penalty^n, or · penalty^n where
-//                           it is negative
-//      of the reply         a token seen n > 0 times in the reply: logit − presence_penalty − n · frequency_penalty
-//   3. top-k                the k greatest logits
-//   4. top-p                of these the smallest set of the most probable with a share of at least p
-//   5. min-p                without those less probable than min_p times the best
-//   6. temperature          softmax(logit / temperature) over what is left, and one draw
+//   1. bias                 logit + bias; tokens that a grammar forbids become −infinity
+//   2. repetition penalty   a token seen n times among the last repeat_last_n: logit / penalty^n, or · penalty^n if it
+//                           is negative
+//      reply penalties      a token seen n > 0 times in the reply: logit − presence_penalty − n · frequency_penalty
+//   3. top-k                keep the k largest logits
+//   4. top-p                keep the smallest set of most probable tokens whose share is at least p
+//   5. min-p                drop tokens less probable than min_p times the best
+//   6. temperature          softmax(logit / temperature) over the remaining tokens, and one draw
 //
-// The draw is the first token, in the order of ids, up to which the probabilities add up to more than uniform().
+// The draw is the first token, in order of ids, at which the sum of probabilities exceeds uniform().
 //
-// The temperature comes last so that it does not change which tokens are candidates: 3 to 5 look at probabilities at
-// temperature 1. At temperature 0 the result is the greatest logit after step 2; nothing is random.
+// The temperature comes last so that it does not change the candidates: steps 3 to 5 use probabilities at temperature
+// 1. At temperature 0 the result is the largest logit after step 2, without randomness.
 //
-// Everywhere a tie counts for the lower id. A NaN logit is never chosen; where all are NaN the token is 0. An infinite
-// logit has all the probability (shared, if there are several).
+// On a tie the lower id wins. A NaN logit is never chosen; if all are NaN, the token is 0. An infinite logit gets all
+// the probability (shared, if there are several).
 //
 // The same options, logits and accepted tokens give the same choices. Nothing is allocated after construction. Not
 // thread-safe: one sampler per sequence.
 class Sampler {
  public:
-  // `options` have passed check_sampling, and `biases` check_logit_bias; n_vocab ≥ 1.
+  // `options` must have passed check_sampling, and `biases` check_logit_bias; n_vocab ≥ 1.
   Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias> biases = {});
 
-  // The next token for logits [n_vocab]. It is not recorded: call accept with it.
+  // Returns the next token for logits [n_vocab]. Does not record it: call accept() with it.
   TokenId sample(std::span<const float> logits);
-  // The same among those of `allowed`, which has a bit for each token, the lowest first: after step 1 the others are
-  // −infinity. Where nothing that is allowed is above −infinity, some other token may come out. The first call
+  // Same, but only among tokens in `allowed`, a bit mask with the lowest id first: after step 1 the other logits are
+  // −infinity. If no allowed token is above −infinity, the result may be a token that is not allowed. The first call
   // allocates.
   TokenId sample(std::span<const float> logits, std::span<const uint64_t> allowed);
 
-  // How many of the greatest logits (NaN aside) decide what sample() returns: any other that is less than all of these
-  // may as well be −infinity. 0: all decide.
+  // The number of largest logits (ignoring NaN) that determine the result of sample(): any logit smaller than all of
+  // these may be replaced by −infinity. 0: all logits matter.
   int n_best() const;
 
-  // Record a token (0 ≤ token < n_vocab) of the prompt or of the reply, for the penalties.
+  // Records a token (0 ≤ token < n_vocab) of the prompt or of the reply for the penalties.
   void accept_prompt(TokenId token);
   void accept(TokenId token);
 
-  // The next random number in [0, 1), a multiple of 2^-24. sample() takes one per token at a temperature above 0; a
-  // device that chooses tokens in its place takes them from here.
+  // The next random number in [0, 1), a multiple of 2^-24. sample() uses one per token at a temperature above 0; a
+  // device that samples itself takes its numbers from here.
   float uniform() { return random_.uniform(); }
-  // The last n of them have not been used, and will come again.
+  // Returns the last n numbers unused; they come again.
   void take_back(uint64_t n) { random_.step_back(n); }
 
-  // Whether logits are changed before they are looked at, by biases or penalties.
+  // True if biases or penalties change the logits before the choice.
   bool adjusts_logits() const { return penalises_repetition_ || penalises_reply_ || !biases_.empty(); }
 
-  // Forgets the recorded tokens and starts the random numbers again.
+  // Forgets the recorded tokens and restarts the random numbers.
   void reset();
 
  private:
@@ -99,14 +99,14 @@ class Sampler {
   SplitMix64 random_;
   std::vector<Candidate> candidates_;
   float greatest_ = 0;           // the greatest logit
-  std::vector<float> adjusted_;  // [n_vocab] logits after biases and penalties; empty where there are none
-  std::vector<int32_t> counts_;  // [n_vocab] occurrences within the window; empty where there is no such penalty
-  std::vector<TokenId> window_;  // ring of the last repeat_last_n tokens; empty where all count
+  std::vector<float> adjusted_;  // [n_vocab] logits after biases and penalties; empty if there are none
+  std::vector<int32_t> counts_;  // [n_vocab] occurrences within the window; empty without a repetition penalty
+  std::vector<TokenId> window_;  // ring of the last repeat_last_n tokens; empty if all tokens count
   int n_seen_ = 0;               // tokens whose count is not 0
   size_t window_next_ = 0;       // the ring's oldest entry once it is full
   size_t window_used_ = 0;
-  std::vector<int32_t> reply_counts_;  // [n_vocab] occurrences in the reply; empty where there is no such penalty
-  std::vector<TokenId> reply_tokens_;  // those with a count
+  std::vector<int32_t> reply_counts_;  // [n_vocab] occurrences in the reply; empty without reply penalties
+  std::vector<TokenId> reply_tokens_;  // the tokens with a nonzero count
 };
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// What a Sampler carries from token to token: the repetition penalty's window, the random numbers, its memory.
+// The state of a Sampler between tokens: the window of the repetition penalty, the random numbers, allocations.
 #include <gtest/gtest.h>
 
 #include "sample/count_allocations.h"
@@ -67,7 +67,7 @@ TEST(RepeatPenalty, MinusOneRemembersEverythingAndZeroNothing) {
   }
 }
 
-// The power overflows to infinity: a logit of 0 must not become NaN, and none may become more likely.
+// The power overflows to infinity: a logit of 0 must not become NaN, and no token may become more likely.
 TEST(RepeatPenalty, ManyOccurrences) {
   Sampling options = plain(0);
   options.repeat_penalty = 10.0f;
@@ -79,7 +79,8 @@ TEST(RepeatPenalty, ManyOccurrences) {
   EXPECT_EQ(sampler.sample(Logits{0.0f, -1.0f}), 0);
 }
 
-// The penalty comes first, so it decides who is among the top k; and it shifts probabilities by the right amount.
+// The penalty comes first, so it changes which tokens are among the top k; and it shifts probabilities by the right
+// amount.
 TEST(RepeatPenalty, AppliesBeforeTopK) {
   Sampling options = plain(1);
   options.top_k = 2;
@@ -87,7 +88,7 @@ TEST(RepeatPenalty, AppliesBeforeTopK) {
   Sampler sampler(options, 3);
   sampler.accept(0);
   std::vector<int> counts(3);
-  for (int i = 0; i < 50000; ++i) ++counts[sampler.sample(Logits{3.0f, 2.0f, 1.8f})];  // penalised: 1.5, 2, 1.8
+  for (int i = 0; i < 50000; ++i) ++counts[sampler.sample(Logits{3.0f, 2.0f, 1.8f})];  // after the penalty: 1.5, 2, 1.8
   const double total = std::exp(2.0) + std::exp(1.8);
   expect_distribution(counts, {0, std::exp(2.0) / total, std::exp(1.8) / total});
 }
@@ -110,7 +111,7 @@ TEST(ReplyPenalties, CountWhatTheReplyHas) {
 }
 
 TEST(LogitBiases, AreAddedFirst) {
-  const std::vector<LogitBias> biases = {{0, 5.0f}, {0, -kInf}, {2, 1.5f}};  // the last of a token's counts
+  const std::vector<LogitBias> biases = {{0, 5.0f}, {0, -kInf}, {2, 1.5f}};  // a token's last bias counts
   Sampler sampler(plain(0), 3, biases);
   EXPECT_EQ(sampler.sample(Logits{100.0f, 1.0f, 0.0f}), 2);
   EXPECT_EQ(sampler.sample(Logits{100.0f, 2.0f, 0.0f}), 1);
@@ -161,7 +162,7 @@ TEST(Determinism, ResetStartsAgain) {
   EXPECT_EQ(tokens, generate(sampler, 100));
 }
 
-// Pinned: a change of the random numbers or of the drawing changes everybody's seeded texts, and must be on purpose.
+// Pinned: a change of the random numbers or of the draw changes all users' seeded texts, so it must be deliberate.
 TEST(Determinism, TheSameOnEveryPlatform) {
   Sampler sampler({.temperature = 1, .top_k = 0, .seed = 42}, 16);
   std::vector<TokenId> tokens;
@@ -171,7 +172,7 @@ TEST(Determinism, TheSameOnEveryPlatform) {
   EXPECT_EQ(tokens, (std::vector<TokenId>{11, 2, 4, 5, 0, 13, 3, 12, 5, 9, 3, 7}));
 }
 
-// A device draws in the same order, so that the same random numbers give the same text.
+// A device draws in the same order, so the same random numbers give the same text.
 TEST(Sampler, DrawsInTheOrderOfIds) {
   const Logits logits = logits_of({0.05, 0.4, 0.15, 0.1, 0.3});
   Sampling top_k = plain(1), top_p = plain(1);
@@ -220,7 +221,7 @@ TEST(Sampler, NothingIsAllocatedAfterConstruction) {
       }
     }
   }
-  EXPECT_GT(allocations_so_far(), 0u);  // the counter counts
+  EXPECT_GT(allocations_so_far(), 0u);  // checks that the counter works
 }
 
 TEST(SamplerDeathTest, RefusesOtherSizes) {

@@ -1,4 +1,4 @@
-// One call of Sampler::sample: greedy choice, softmax, filters. What it remembers is in sampler_state_test.cc.
+// One call of Sampler::sample: greedy choice, softmax, filters. For the sampler's state see sampler_state_test.cc.
 #include "sample/sampler.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(Greedy, IgnoresTheSeedAndTheFilters) {
   }
 }
 
-// The search for the greatest goes by lanes and blocks; none of them may lose a token.
+// The search for the largest uses lanes and blocks; it must not miss a token in any of them.
 TEST(Sampler, FindsTheBestAtEveryPosition) {
   Sampling top_1 = plain(1);
   top_1.top_k = 1;
@@ -58,7 +58,7 @@ TEST(Sampler, FollowsTheSoftmax) {
   expect_distribution(histogram(plain(1), logits_of(p), 50000), p);
 }
 
-// p^(1/T), normalised.
+// p^(1/T), normalized.
 TEST(Sampler, TemperatureSharpensAndFlattens) {
   const std::vector<double> p = {0.05, 0.4, 0.1, 0.15, 0.3};
   for (const float temperature : {0.5f, 2.0f}) {
@@ -108,11 +108,11 @@ TEST(TopK, TiesKeepTheLowestIds) {
   EXPECT_EQ(tokens_seen(options, {1, 2, 1, 1, 2, 1}), (std::set<TokenId>{0, 1, 4}));
 }
 
-// Against a full sort, in every order of arrival.
+// Compared with a full sort, for every order of the tokens.
 TEST(TopK, AgreesWithSorting) {
   constexpr int kVocab = 1000;
   SplitMix64 random(5);
-  for (const int order : {-1, 0, 1}) {  // falling, random, rising
+  for (const int order : {-1, 0, 1}) {  // descending, random, ascending
     Logits logits(kVocab);
     for (float& x : logits) x = random.uniform();
     if (order != 0) std::ranges::sort(logits);
@@ -120,7 +120,7 @@ TEST(TopK, AgreesWithSorting) {
     std::vector<TokenId> ids(kVocab);
     std::iota(ids.begin(), ids.end(), 0);
     std::ranges::stable_sort(ids, [&](TokenId a, TokenId b) { return logits[a] > logits[b]; });
-    Sampling options = plain(1000);  // flat: all of the candidates come up
+    Sampling options = plain(1000);  // flat, so that all candidates are drawn
     options.top_k = 20;
     const std::set<TokenId> expected(ids.begin(), ids.begin() + 20);
     EXPECT_EQ(tokens_seen(options, logits, 500), expected) << order;
@@ -152,7 +152,7 @@ TEST(TopP, TiesKeepTheLowestIds) {
   EXPECT_EQ(tokens_seen(options, {2, 2, 2, 2, 2}), (std::set<TokenId>{0, 1}));
 }
 
-// After top-k the shares are those among the k: 0.4 of 0.7 is 0.57.
+// After top-k, shares are relative to the k tokens: 0.4 of 0.7 is 0.57.
 TEST(TopP, LooksAtSharesAmongTheTopK) {
   const Logits logits = logits_of({0.05, 0.4, 0.1, 0.15, 0.3});
   Sampling options = plain(1);
@@ -164,7 +164,7 @@ TEST(TopP, LooksAtSharesAmongTheTopK) {
 }
 
 TEST(MinP, DropsBelowTheFractionOfTheBest) {
-  const Logits logits = logits_of({0.05, 0.4, 0.1, 0.15, 0.3});  // of the best: 0.125, 1, 0.25, 0.375, 0.75
+  const Logits logits = logits_of({0.05, 0.4, 0.1, 0.15, 0.3});  // relative to the best: 0.125, 1, 0.25, 0.375, 0.75
   const std::map<float, std::set<TokenId>> expected = {
       {0.0f, {0, 1, 2, 3, 4}},
       {0.12f, {0, 1, 2, 3, 4}},
@@ -187,7 +187,7 @@ TEST(MinP, OneKeepsAllOfTheBest) {
   EXPECT_EQ(tokens_seen(options, {1, 2, 2, -3}), (std::set<TokenId>{1, 2}));
 }
 
-// The filters look at temperature 1: a high temperature does not bring dropped tokens back.
+// The filters use temperature 1: a high temperature does not bring dropped tokens back.
 TEST(Sampler, TemperatureDoesNotChangeTheCandidates) {
   const Logits logits = logits_of({0.05, 0.4, 0.1, 0.15, 0.3});
   for (const float temperature : {0.9f, 50.0f}) {

@@ -1,14 +1,14 @@
-// From what is wanted of the sampler to all of its numbers.
+// Completes requested sampling options to a full set of parameters.
 #pragma once
 
 #include "tern/options.h"
 
 namespace tern {
 
-// `asked`, and what it does not give as in `advised`. The seed is that of `asked`.
+// `asked`, with missing values from `advised`. The seed is that of `asked`.
 SampleOptions merged(const SampleOptions& asked, const SampleOptions& advised);
 
-// All numbers: what `options` does not give is Tern's own.
+// A full set of parameters: missing values are Tern's defaults.
 Sampling sampling_of(const SampleOptions& options);
 
 }  // namespace tern

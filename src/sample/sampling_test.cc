@@ -9,7 +9,7 @@ TEST(SamplingOf, TakesWhatIsAskedThenWhatIsAdvisedThenTernsOwn) {
   const SampleOptions asked = {.temperature = 0, .min_p = 0.0f, .seed = 7};
   const SampleOptions advised = {.temperature = 0.5f, .top_k = 20, .min_p = 0.1f, .seed = 9};
   const Sampling all = sampling_of(merged(asked, advised));
-  EXPECT_EQ(all.temperature, 0);  // zero is a choice, not an absence
+  EXPECT_EQ(all.temperature, 0);  // 0 is a value, not a missing one
   EXPECT_EQ(all.min_p, 0);
   EXPECT_EQ(all.top_k, 20);
   EXPECT_EQ(all.top_p, 1);

@@ -1,4 +1,4 @@
-// What the sampler's tests share.
+// Helpers of the sampler's tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -47,8 +47,9 @@ inline std::set<TokenId> tokens_seen(const Sampling& options, const Logits& logi
   return seen;
 }
 
-// Σ (observed − expected)² / expected. Under the right distribution it has mean n − 1 and variance 2(n − 1); with the
-// seed fixed the test cannot flicker, and a bound of mean + 4 standard deviations refuses all but tiny errors.
+// Chi-square test: Σ (observed − expected)² / expected. For the right distribution its mean is n − 1 and its variance
+// 2(n − 1). The fixed seed makes the test deterministic, and a bound of mean + 4 standard deviations rejects all but
+// tiny errors.
 inline void expect_distribution(const std::vector<int>& counts, const std::vector<double>& probabilities) {
   const int n = std::accumulate(counts.begin(), counts.end(), 0);
   double chi_square = 0;

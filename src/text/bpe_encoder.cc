@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// A longer word is cut here, to bound the memory of merging (about 20 bytes per byte). It shows only in a text with 16
-// MiB of letters and nothing else.
+// Longer words are split here, to limit the memory of merging (about 20 bytes per byte). The results differ only for
+// texts with 16 MiB of letters and nothing else.
 constexpr size_t kMaxWord = size_t{16} << 20;
 
 }  // namespace
@@ -25,7 +25,7 @@ void BpeEncoder::encode(std::string_view text, bool parse_control_tokens, std::v
   encode_bytes(text.substr(done), out);
 }
 
-// Valid parts are encoded as if they stood alone; the bytes between them become byte tokens.
+// Valid parts are encoded independently. The bytes between them become byte tokens.
 void BpeEncoder::encode_bytes(std::string_view text, std::vector<TokenId>& out) {
   while (!text.empty()) {
     const size_t valid = valid_utf8_prefix(text);

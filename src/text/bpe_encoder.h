@@ -1,4 +1,4 @@
-// One call of encode(): text in, ids out. Holds what must not be shared between threads.
+// The state of one call of encode(), which threads must not share.
 #pragma once
 
 #include <deque>
@@ -13,10 +13,10 @@ namespace tern {
 
 class BpeEncoder {
  public:
-  // `n_bytes` is about how much text will come; it sizes the cache.
+  // `n_bytes`: the approximate length of the text, which determines the size of the cache.
   BpeEncoder(const BpeModel& model, size_t n_bytes);
 
-  // Appends the ids of `text`, which must stay where it is for as long as this object lives.
+  // Appends the ids of `text`, which must stay in place as long as this object lives.
   void encode(std::string_view text, bool parse_control_tokens, std::vector<TokenId>& out);
 
  private:

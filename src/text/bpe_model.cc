@@ -31,13 +31,13 @@ Result<void> add_tokens(const Vocab& vocab, BpeModel& model) {
     bytes.clear();
     if (type == TokenType::kNormal && append_bytes_of(spelling, bytes)) {
       const TokenId id = model.tokens.add(bytes);
-      if (bytes.empty()) continue;  // occurs in published files; no text reaches it
+      if (bytes.empty()) continue;  // occurs in published files; never matches text
       if (const TokenId first = model.tokens.make_findable(id); first != kNoToken) return duplicate(vocab, first, id);
     } else {
       others.push_back(model.tokens.add(spelling));
     }
   }
-  for (const TokenId id : others) {  // now that the bytes lie still
+  for (const TokenId id : others) {  // only now, as the bytes no longer move
     const std::string_view spelling = model.tokens.bytes(id);
     if (spelling.empty()) continue;
     const auto [existing, inserted] = model.other_tokens.emplace(spelling, id);
@@ -64,7 +64,7 @@ Result<void> find_byte_tokens(BpeModel& model) {
 }
 
 Result<void> add_merges(const Vocab& vocab, BpeModel& model) {
-  std::string bytes;  // of the left token, then of both
+  std::string bytes;  // of the left token, then of both tokens
   for (size_t rank = 0; rank < vocab.merges.size(); ++rank) {
     const std::string_view merge = vocab.merges[rank];
     const size_t space = merge.find(' ');

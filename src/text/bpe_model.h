@@ -21,18 +21,18 @@ namespace tern {
 struct BpeModel {
   BpeModel(size_t n_tokens, size_t n_merges, WordSplitter word_splitter)
       : tokens(n_tokens), merges(n_merges), splitter(std::move(word_splitter)) {}
-  BpeModel(const BpeModel&) = delete;  // views point inside
+  BpeModel(const BpeModel&) = delete;  // views point into it
   BpeModel& operator=(const BpeModel&) = delete;
 
-  // The bytes of every token. Found by its bytes is only what words are made of: normal tokens in the byte alphabet. So
-  // text can never turn into a control token by merging or by being taken whole.
+  // The bytes of every token. Only tokens that words consist of can be found by their bytes: normal tokens in the byte
+  // alphabet. So text can never turn into a control token, neither by merging nor by a whole-word match.
   TokenTable tokens;
   MergeTable merges;
   std::array<TokenId, 256> byte_ids{};
   std::unordered_map<std::string_view, TokenId> other_tokens;  // all others, by spelling
-  SpecialTokens special;                                       // looked for in the text as it is
-  SpecialTokens normalised_special;                            // looked for after normalisation, in what is left
-  std::deque<std::string> normalised_spellings;                // of the latter
+  SpecialTokens special;                                       // searched for in the original text
+  SpecialTokens normalised_special;                            // searched for in the rest after normalization
+  std::deque<std::string> normalised_spellings;                // of normalised_special
   WordSplitter splitter;
   std::vector<bool> is_control;  // by id
   bool ignore_merges = false;
@@ -42,7 +42,7 @@ struct BpeModel {
   std::vector<TokenId> stop_tokens;
 };
 
-// Errors: kCorruption for a vocabulary that contradicts itself, with the token or merge that does.
+// kCorruption, naming the token or merge: the vocabulary contradicts itself.
 Result<std::unique_ptr<BpeModel>> build_bpe_model(const Vocab& vocab);
 
 }  // namespace tern

@@ -22,7 +22,7 @@ TEST(ByteAlphabet, IsAOneToOneMapOfAllBytes) {
   EXPECT_EQ(spell_byte(' '), "Ġ");
   EXPECT_EQ(spell_byte('\n'), "Ċ");
   EXPECT_EQ(spell_byte('A'), "A");
-  EXPECT_EQ(spell_byte(0xAD), "\u0143");      // the last
+  EXPECT_EQ(spell_byte(0xAD), "\u0143");      // the last character
   EXPECT_FALSE(append_bytes_of("a b", all));  // a plain space is not in the alphabet
   EXPECT_FALSE(append_bytes_of("\u0144", all));
   EXPECT_FALSE(append_bytes_of("\u2581", all));
@@ -35,7 +35,7 @@ TEST(Bpe, MergesByRankNotByLength) {
   const TokenId ab = v.merge("a", "b");
   const TokenId abc = v.merge("ab", "c");
   const auto tokenizer = v.make();
-  EXPECT_EQ(tokenizer->encode("abc"), (Ids{'a', bc}));  // b c first, so ab never forms
+  EXPECT_EQ(tokenizer->encode("abc"), (Ids{'a', bc}));  // b c merges first, so ab never forms
   EXPECT_EQ(tokenizer->encode("abab"), (Ids{ab, ab}));
   EXPECT_EQ(tokenizer->find("abc"), abc);
 }

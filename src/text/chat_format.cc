@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// Words that no template has of its own. Ids have nine letters, as Mistral's templates want them.
+// Words that no template contains. Ids have nine letters because Mistral's templates require it.
 constexpr std::string_view kTool = "tern_tool";
 constexpr std::string_view kCall = "tern_call";
 constexpr std::string_view kOtherCall = "tern_other_call";
@@ -60,7 +60,7 @@ class Prober {
   }
 
  private:
-  // Empty where the template objects.
+  // Empty if the template raises an error.
   std::string render(const std::vector<ChatMessage>& messages) const {
     const ChatOptions options = {
         .add_generation_prompt = false,
@@ -69,7 +69,7 @@ class Prober {
     return template_.render(messages, options).value_or("");
   }
 
-  // From what the template writes where an assistant has made a call; `text` is that conversation.
+  // Derives the format of calls from the rendered conversation `text`, in which an assistant has made a call.
   std::optional<ToolCallFormat> find_calls(std::string_view text) const {
     const ChatMessage reply = {.role = "assistant", .content = std::string(kReply)};
     const std::string plain = render({kQuestion, reply, kThanks});
@@ -101,10 +101,10 @@ class Prober {
       if (step == JsonScanner::Step::kBad) break;
       if (step == JsonScanner::Step::kDone) return at + 1;
     }
-    return begin;  // nowhere
+    return begin;  // not found
   }
 
-  // Whether the object is the call, and what its arguments are called then.
+  // True if the object is the call; sets the name of its arguments.
   static bool fits(std::string_view object, ToolCallFormat& format) {
     for (const char* name : {"arguments", "parameters"}) {
       format.arguments = name;
@@ -113,7 +113,7 @@ class Prober {
     return false;
   }
 
-  // "<x>" is closed by "</x>", "<|x|>" by "<|/x|>", where the template writes that; line breaks before it included.
+  // The closing mark, "</x>" for "<x>" and "<|/x|>" for "<|x|>", if the template writes it, with line breaks before it.
   static std::string end_mark(std::string_view begin, std::string_view after) {
     begin = without_json_space(begin);
     if (!begin.starts_with('<')) return {};
@@ -124,7 +124,7 @@ class Prober {
     return std::string(after.substr(0, at)) + mark;
   }
 
-  // Of templates that tell the model how to call, and do not repeat its calls: by the mark that they name.
+  // For templates that tell the model how to call but do not render its calls: recognizes the mark in the source.
   std::optional<ToolCallFormat> known_calls() const {
     const std::string_view source = template_.source();
     if (source.contains("[TOOL_CALLS]")) return ToolCallFormat{.begin = "[TOOL_CALLS]", .is_list = true};

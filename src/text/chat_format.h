@@ -1,4 +1,4 @@
-// What a chat template knows of tools and thoughts, found out by looking at what it makes of small conversations.
+// Detects how a chat template handles tools and thoughts, by rendering small conversations with it.
 #pragma once
 
 #include <span>
@@ -10,13 +10,13 @@
 
 namespace tern {
 
-// Everything but what depends on the vocabulary. What the template objects to, it does not know.
+// Finds everything that does not depend on the vocabulary. A feature counts as unknown if the template rejects it.
 ChatFormat find_chat_format(const ChatTemplate& chat_template);
 
-// The marks that are control tokens, and marks of thoughts where only the vocabulary has them.
+// Adds the marks that are control tokens, and the marks of thoughts if only the vocabulary has them.
 void add_tokens(ChatFormat& format, const Tokenizer& tokenizer);
 
-// kNotSupported, by name, what a conversation has and the template would leave out in silence.
+// kNotSupported, naming it: a part of the conversation that the template would silently leave out.
 Result<void> check_expressible(const ChatFormat& format, std::span<const ChatMessage> messages,
                                const ChatOptions& options);
 

@@ -60,7 +60,7 @@ TEST(ChatFormat, OfMarksThatAreClosed) {
             "<|call|>|<|/call|>||arguments|list");
 }
 
-// Told of by the template's text alone, since it repeats no calls.
+// Recognized from the template's source alone, as it renders no calls.
 TEST(ChatFormat, OfTemplatesThatOnlyExplain) {
   const ChatFormat format = format_of(
       "{% if tools %}answer with <|tool_call|> and a list; {{ tools | tojson }}{% endif %}"
@@ -78,7 +78,7 @@ TEST(ChatFormat, OfUnknownCalls) {
   EXPECT_TRUE(format.has_tools && format.has_tool_calls);
 }
 
-// One that writes the very words that are looked for, in every conversation.
+// A template that writes the very words that the detection looks for in every conversation.
 TEST(ChatFormat, OfTemplatesThatDeceive) {
   const std::string call = R"({"name": "tern_call", "arguments": {"k": "tern_value"}})";
   EXPECT_EQ(calls_of(format_of("{{ tools | tojson if tools }}" + call +
@@ -129,7 +129,7 @@ TEST(ChatFormat, ControlTokensAreShown) {
   ChatFormat format = golden_format("listed");
   add_tokens(format, *tokenizer);
   EXPECT_EQ(format.shown_tokens, std::vector<TokenId>{calls});
-  EXPECT_EQ(format.think_begin, "<think>");  // the vocabulary has it, if not the template
+  EXPECT_EQ(format.think_begin, "<think>");  // the vocabulary has it, though the template does not
 }
 
 std::string refusal(const ChatFormat& format, const ChatMessage& message, const ChatOptions& options = {}) {

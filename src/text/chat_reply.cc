@@ -15,10 +15,10 @@ using Step = JsonScanner::Step;
 
 constexpr size_t kMostCallBytes = size_t{1} << 20;
 constexpr size_t kMostCalls = 1000;  // in a list
-constexpr size_t kMostSpace = 64;    // white space that is kept until it is known what begins after it
-constexpr size_t kMostBreaks = 8;    // line breaks that are kept until it is known whether a mark follows
+constexpr size_t kMostSpace = 64;    // white space held back until it is known what follows it
+constexpr size_t kMostBreaks = 8;    // line breaks held back until it is known if a mark follows
 
-// Where `mark`, or as much of it as the text still has, begins; the text's end: nowhere.
+// Where `mark`, or a prefix of it that ends the text, begins; the text's end: not found.
 size_t find_mark(std::string_view text, std::string_view mark) {
   if (mark.empty()) return text.size();
   for (size_t at = text.find(mark[0]); at != text.npos; at = text.find(mark[0], at + 1)) {
@@ -27,7 +27,7 @@ size_t find_mark(std::string_view text, std::string_view mark) {
   return text.size();
 }
 
-// Line breaks at the end of text[0, end).
+// The number of line breaks at the end of text[0, end).
 size_t breaks_before(std::string_view text, size_t end) {
   size_t n = 0;
   while (n < end && n < kMostBreaks && text[end - 1 - n] == '\n') ++n;
@@ -93,13 +93,13 @@ class ChatReplyParser::Impl {
 
  private:
   enum class State : uint8_t {
-    kOpening,  // where a thought, or a call without a mark, may begin; nothing but white space has come
+    kOpening,  // only white space so far; a thought, or a call without a mark, may begin
     kContent,
     kThought,
     kCall,
   };
 
-  // One more thing that is certain; false: more text is needed.
+  // Handles the next part of the text that is certain. False: more text is needed.
   bool step() {
     switch (state_) {
       case State::kOpening:
@@ -146,7 +146,7 @@ class ChatReplyParser::Impl {
     size_t space = 0;
     while (space < text.size() && space < kMostSpace && is_json_space(text[space])) ++space;
     size_t start = space;
-    if (after_call_ && start < text.size() && text[start] == ';') ++start;  // between calls without a mark
+    if (after_call_ && start < text.size() && text[start] == ';') ++start;  // separates calls without a mark
     while (start < text.size() && start < kMostSpace && is_json_space(text[start])) ++start;
     const std::string_view next = text.substr(start);
     if (next.empty()) return false;
@@ -198,7 +198,7 @@ class ChatReplyParser::Impl {
     return go(State::kOpening);
   }
 
-  // The mark of a call has come, after `before` bytes that are part of it if it is one.
+  // A call's mark was found. The `before` bytes in front of it belong to the call if it is one.
   bool begin_call(size_t before, size_t mark) {
     call_ = rest().substr(0, before + mark);
     mark_end_ = call_.size();
@@ -209,7 +209,7 @@ class ChatReplyParser::Impl {
     return go(State::kCall);
   }
 
-  // What began is no call, or goes on as none.
+  // The text turned out not to be a call.
   bool give_up() {
     tell(Kind::kContent, call_);
     call_.clear();
@@ -229,13 +229,13 @@ class ChatReplyParser::Impl {
     return false;
   }
 
-  // Takes a byte into the call; false: it cannot be part of one.
+  // Adds a byte to the call. False: it cannot be part of one.
   bool add_to_json(char c) {
     const bool begins = json_begin_ == 0;
     if (begins && is_json_space(c)) return add(c);
     if (begins && c != (calls_.is_list ? '[' : '{')) return false;
     const int depth = scanner_.depth();
-    // Nothing comes after arguments that have been told of.
+    // Nothing may follow arguments that have been reported.
     if (is_told_ && depth == 1 && c != '}' && !is_json_space(c)) return false;
     const Step step = scanner_.feed(c);
     if (step == Step::kBad) return false;
@@ -244,7 +244,7 @@ class ChatReplyParser::Impl {
       return true;
     }
     add(c);
-    if (begins) json_begin_ = call_.size();  // one more than where it begins: 0 is nowhere
+    if (begins) json_begin_ = call_.size();  // index + 1 of its first byte; 0: not yet
     if (step == Step::kDone) json_end_ = call_.size();
     const int inside = calls_.is_list ? 2 : 1;
     if (!is_checked_ && scanner_.after_colon() && scanner_.depth() == inside) {
@@ -267,7 +267,7 @@ class ChatReplyParser::Impl {
     return add(c);
   }
 
-  // Most JSON is no call, and should not be kept until its end.
+  // Most JSON is not a call and should not be held back until its end.
   bool begins_like_a_call() const {
     const size_t quote = call_.find('"', json_begin_ - 1);
     const size_t end = call_.rfind('"');
@@ -276,7 +276,7 @@ class ChatReplyParser::Impl {
 
   bool is_known(const std::string& name) const { return std::ranges::contains(tool_names_, name); }
 
-  // The first bracket in the object opens the arguments, if the name has come before it.
+  // The first bracket in the object opens the arguments, if the name came before it.
   void arguments_begin() {
     if (!streams_arguments_ || calls_.is_list || has_brackets_) return;
     has_brackets_ = true;
@@ -288,7 +288,7 @@ class ChatReplyParser::Impl {
     call_.clear();
   }
 
-  // The call is whole: tells of it. False: it is none.
+  // Reports the complete call. False: it is not a call.
   bool accept_call() {
     if (!is_told_) {
       const std::string_view json = std::string_view(call_).substr(json_begin_ - 1, json_end_ + 1 - json_begin_);
@@ -323,7 +323,7 @@ class ChatReplyParser::Impl {
                        .name = call.name});
   }
 
-  // Nine letters and digits, which is what Mistral's templates insist on.
+  // Nine letters and digits, as Mistral's templates require.
   std::string new_id() {
     constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     std::string id;
@@ -341,23 +341,23 @@ class ChatReplyParser::Impl {
   std::mt19937_64 ids_;
 
   State state_ = State::kOpening;
-  std::string text_;  // not told of yet, from at_ on
+  std::string text_;  // not reported yet, from at_ on
   size_t at_ = 0;
   std::vector<ChatDelta> deltas_;
-  bool thought_ = false;     // there has been a thought
-  bool after_mark_ = false;  // line breaks that come now belong to the mark before them
+  bool thought_ = false;     // a thought has begun
+  bool after_mark_ = false;  // line breaks that follow belong to the mark before them
   bool after_call_ = false;
   int n_calls_ = 0;
 
-  // In a call: all of its text that has not been told of.
+  // In a call: its text that has not been reported.
   std::string call_;
   JsonScanner scanner_;
   size_t mark_end_ = 0;
   size_t json_begin_ = 0;
   size_t json_end_ = 0;
   size_t end_matched_ = 0;
-  bool is_checked_ = false;    // its first member is one that a call has
-  bool has_brackets_ = false;  // in its object
+  bool is_checked_ = false;    // its first member may belong to a call
+  bool has_brackets_ = false;  // a bracket was seen inside its object
   bool is_told_ = false;
 };
 

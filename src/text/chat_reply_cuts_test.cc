@@ -1,4 +1,4 @@
-// Replies cut into pieces everywhere, and replies that mean harm.
+// Replies cut at every place, and malicious replies.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -65,7 +65,7 @@ TEST(ChatReplyCuts, EveryCutGivesTheSame) {
   }
 }
 
-// A reply that ends anywhere: what has been told of by then was true. With nothing called, that is the text itself.
+// For a reply that ends anywhere, everything reported is correct. Without calls, that is the text itself.
 TEST(ChatReplyCuts, EndingAnywhereLosesNothing) {
   for (const Case& one : cases()) {
     for (size_t n = 0; n <= one.text.size(); ++n) {
@@ -80,8 +80,7 @@ TEST(ChatReplyCuts, EndingAnywhereLosesNothing) {
   }
 }
 
-// Texts of the pieces that calls are made of, in any order: nothing but marks and the line breaks beside them is
-// missing.
+// Random sequences of the parts of calls: only marks and the line breaks next to them are removed.
 TEST(ChatReplyCuts, EveryByteIsSomewhereOnce) {
   const std::vector<std::string_view> kParts = {
       "<tool_call>", "</tool_call>",      "\n", "{",       "}",        "\"name\": \"f\"",
@@ -97,7 +96,7 @@ TEST(ChatReplyCuts, EveryByteIsSomewhereOnce) {
     const ReadReply cut =
         read_pieces(tagged_format(), with_tools(), std::vector<std::string_view>(pieces.begin(), pieces.end()));
     ASSERT_EQ(summary(whole), summary(cut)) << text;
-    // Letters that marks have not: each x is still there.
+    // Marks do not contain x, so every x must remain.
     const auto count = [](std::string_view of) { return std::ranges::count(of, 'x'); };
     ASSERT_EQ(count(whole.message.content) + count(whole.message.reasoning), count(text)) << text;
     size_t n_bytes = whole.message.content.size() + whole.message.reasoning.size();
@@ -111,7 +110,7 @@ TEST(ChatReplyCuts, EveryByteIsSomewhereOnce) {
   EXPECT_GT(n_called, 100);
 }
 
-// The first of ten megabytes, the others of two; sanitizers take thirty times as long.
+// The first text has ten megabytes, the others two, because sanitizers take thirty times as long.
 TEST(ChatReplyCuts, HarmIsReadInLinearTimeAndLittleMemory) {
   const auto repeated = [](std::string_view part, size_t n_bytes = 2 << 20) {
     std::string text;
@@ -156,7 +155,7 @@ TEST(ChatReplyCuts, HarmIsReadInLinearTimeAndLittleMemory) {
       }
       count(parser.finish());
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      EXPECT_LT(seconds, 20) << one.text.substr(0, 60);  // about 0.1; a square would take minutes
+      EXPECT_LT(seconds, 20) << one.text.substr(0, 60);  // about 0.1; quadratic time would take minutes
       EXPECT_LE(most_kept, (1u << 20) + 100) << one.text.substr(0, 60);
       if (parser.n_calls() == 0 && !one.text.starts_with("<think>")) {
         EXPECT_EQ(n_told, one.text.size());

@@ -45,11 +45,11 @@ TEST(ChatReply, CallsBetweenTags) {
             "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"</tool_call>\"}}\n</tool_call>"),
       R"(x <tool_call> y||f{}get_weather{"city": "</tool_call>"})");
   EXPECT_EQ(parse(format, "<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>\n\nDone.\n"), "|Done.\n|f{}");
-  // An end that does not come, because the reply ends.
+  // The end mark is missing because the reply ends.
   EXPECT_EQ(parse(format, "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n"), "||f{}");
   EXPECT_EQ(parse(format, "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_"), "||f{}");
   EXPECT_EQ(parse(format, R"(<tool_call>{"name":"f","arguments":{},"type":"function"}</tool_call>)"), "||f{}");
-  // A name may be written in any way that JSON has.
+  // A name may use any JSON spelling.
   EXPECT_EQ(parse(format, R"(<tool_call>{"n\u0061me":"\u0066","arguments":{}}</tool_call>)"), "||f{}");
 }
 
@@ -82,15 +82,15 @@ TEST(ChatReply, WhatIsNoCallStaysAsItIs) {
            "\n\n<tool_call>\n\n",
            "<tool_call>{\"name\": \"f\"}</tool_call>",                         // no arguments
            "<tool_call>{\"arguments\": {}}</tool_call>",                       // no name
-           "<tool_call>{\"name\": \"f\", \"arguments\": \"{}\"}</tool_call>",  // a text
+           "<tool_call>{\"name\": \"f\", \"arguments\": \"{}\"}</tool_call>",  // a string
            "<tool_call>{\"name\": 1, \"arguments\": {}}</tool_call>",
            "<tool_call>{\"name\": \"\", \"arguments\": {}}</tool_call>",
            "<tool_call>{\"name\": \"g\", \"arguments\": {}}</tool_call>",               // unknown
-           "<tool_call>{\"name\": \"f\", \"arguments\": {}, \"note\": 1}</tool_call>",  // more than a call has
+           "<tool_call>{\"name\": \"f\", \"arguments\": {}, \"note\": 1}</tool_call>",  // not a member of calls
            "<tool_call>{\"name\": \"f\", \"name\": \"f\", \"arguments\": {}}</tool_call>",
            "<tool_call>{\"name\": \"f\", \"arguments\": {}, \"arguments\": {}}</tool_call>",
-           "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1,}}</tool_call>",        // no JSON
-           "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"\xFF\"}}</tool_call>",  // no UTF-8
+           "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1,}}</tool_call>",        // not JSON
+           "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"\xFF\"}}</tool_call>",  // not UTF-8
            "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1e999}}</tool_call>",
            "<tool_call>{\"name\": \"f\", \"arguments\": {}} and </tool_call>",
            "<tool_call>{\"name\": \"f\", \"arguments\": {",  // no end
@@ -119,7 +119,7 @@ TEST(ChatReply, ACallMayComeAfterWhatIsNone) {
             "|<tool_<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_<tool_call>|");
 }
 
-// JSON that is no call is told of as soon as that is certain.
+// JSON that is not a call is reported as soon as that is certain.
 TEST(ChatReply, AnswersInJsonAreNotKeptBack) {
   ChatReplyParser parser(bare_format(), with_tools());
   EXPECT_TRUE(parser.feed("{\"answer\"").empty());
@@ -185,7 +185,7 @@ TEST(ChatReply, StreamedCallsEndWhereTheTextBreaksOff) {
             "|}\n</toolx|f{}");
   EXPECT_EQ(parse(tagged_format(), "<tool_call>{\"name\":\"g\",\"arguments\":{}}</tool_call>", streaming()),
             "|<tool_call>{\"name\":\"g\",\"arguments\":{}}</tool_call>|");
-  // Members in another order: told of when the call is whole.
+  // With members in another order, a call is reported when it is complete.
   EXPECT_EQ(parse(tagged_format(), "<tool_call>{\"arguments\":{},\"name\":\"f\"}</tool_call>", streaming()), "||f{}");
 }
 

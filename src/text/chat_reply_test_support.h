@@ -1,4 +1,4 @@
-// Replies for the tests of the parser, and what it makes of them.
+// Reply formats for the parser's tests, and a helper that runs the parser.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tern {
 
-// The forms that calls have in published models.
+// The forms of calls in published models.
 inline ChatFormat tagged_format() {
   return {.think_begin = "<think>",
           .think_end = "</think>",
@@ -31,11 +31,11 @@ inline ChatFormat listed_and_closed_format() {
 
 inline ChatReplyOptions with_tools() { return {.tool_names = {"f", "get_weather"}, .id_seed = 7}; }
 
-// Everything together, and every delta checked: none is empty, and calls are told of in their order.
+// The whole reply. Every delta is checked: none is empty, and calls come in order.
 struct ReadReply {
   ChatMessage message;
   std::vector<ChatDelta> deltas;
-  std::string wrong;  // with the deltas themselves
+  std::string wrong;  // what is wrong with the deltas
 };
 
 inline ReadReply read_pieces(const ChatFormat& format, const ChatReplyOptions& options,

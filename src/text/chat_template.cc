@@ -9,10 +9,10 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMaxBytes = 256 << 10;  // of a template; published ones have up to some 25 KiB
-constexpr size_t kMaxMessage = 200;      // of an error
+constexpr size_t kMaxBytes = 256 << 10;  // of a template; published ones have at most about 25 KiB
+constexpr size_t kMaxMessage = 200;      // of an error message
 
-// Parses `source`, and calls `use` with the tree; what a template fails with becomes one line.
+// Parses `source` and calls `use` with the tree. A template's error becomes one line.
 template <class Use>
 Result<std::string> with_parsed(const std::string& source, TemplateBudget& budget, const Use& use) {
   if (source.size() > kMaxBytes) {

@@ -1,4 +1,4 @@
-// A model's Jinja chat template: a conversation in, the text that the model was trained on out.
+// A model's Jinja chat template: turns a conversation into the text format that the model was trained on.
 #pragma once
 
 #include <span>
@@ -11,22 +11,21 @@
 
 namespace tern {
 
-// A template is a program that comes with a model file. Nothing of it is looked at before a conversation is rendered,
-// and then it is stopped before it has run for 2 seconds or made more than 32 MiB and 64 bytes for each of the
-// conversation (512 MiB at most); see template_budget.h.
+// A template is a program that comes with a model file. It is not parsed before a conversation is rendered. Rendering
+// stops before it has run for 2 seconds or made more than 32 MiB plus 64 bytes for each byte of the conversation (512
+// MiB at most); see template_budget.h.
 class ChatTemplate {
  public:
-  // `bos` and `eos` are what bos_token and eos_token stand for in the template.
+  // `bos` and `eos`: the template's values of bos_token and eos_token.
   ChatTemplate(std::string source, std::string bos, std::string eos)
       : source_(std::move(source)), bos_(std::move(bos)), eos_(std::move(eos)) {}
 
-  // kNotSupported: a syntax that is wrong or unknown, or a template that is too large to be one.
+  // kNotSupported: wrong or unknown syntax, or an implausibly large template.
   Result<void> check() const;
 
-  // Threads may share the object.
-  // Errors: those of check(); kNotSupported, what the template uses that Tern does not have, or a template that is
-  // stopped; kInvalidArgument, what the template itself objects to, e.g. roles that do not alternate, and what
-  // template_conversation.h says of requests.
+  // Thread-safe. Errors: those of check(); kNotSupported: the template uses something that Tern lacks, or was stopped;
+  // kInvalidArgument: the template itself raises an error, e.g. for roles that do not alternate, or the request is
+  // invalid (template_conversation.h).
   Result<std::string> render(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
   std::string_view source() const { return source_; }
@@ -39,11 +38,11 @@ class ChatTemplate {
   std::string eos_;
 };
 
-// The template of microsoft/bitnet-b1.58-2B-4T's tokenizer_config.json, in own words: BOS, then for each message
-// "Role: content<|eot_id|>". The reply is prompted for by "Assistant: ", whose space is part of it.
+// Equivalent to the template in microsoft/bitnet-b1.58-2B-4T's tokenizer_config.json: BOS, then "Role:
+// content<|eot_id|>" for each message. The prompt for the reply is "Assistant: ", including the space.
 std::string_view bitnet_chat_template();
 
-// Whether this is what that model's GGUF files carry instead ("Human: … BITNETAssistant: "), which it was not trained
+// True for the placeholder in that model's GGUF files ("Human: … BITNETAssistant: "), which the model was not trained
 // on.
 bool is_placeholder_chat_template(std::string_view source);
 

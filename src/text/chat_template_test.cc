@@ -51,7 +51,7 @@ TEST(ChatTemplate, HasWhatPublishedTemplatesUse) {
             "yx2");
   EXPECT_EQ(render("{% macro f(x) %}<{{ x }}>{% endmacro %}{{ f('a') }}{#- gone -#}  {{ f('b') }}", {}), "<a><b>");
   EXPECT_EQ(render("{{ strftime_now('%Y') | length }}", {}), "4");
-  EXPECT_EQ(render("{{ messages[0].content }}", {{"user", "\xFF\xC3"}}), "\xFF\xC3");  // bytes go through
+  EXPECT_EQ(render("{{ messages[0].content }}", {{"user", "\xFF\xC3"}}), "\xFF\xC3");  // bytes are kept
 }
 
 TEST(ChatTemplate, PrintsFloatsAsPythonDoes) {
@@ -118,7 +118,7 @@ TEST(ChatTemplateErrors, SayWhere) {
   EXPECT_EQ(render("{{ m.role }}", {}), "error: chat template: m is undefined");
 }
 
-// A template that is wrong is found by check(), one that objects only by rendering.
+// check() finds wrong syntax, but a template's own errors appear only when it is rendered.
 TEST(ChatTemplateErrors, OfTheSyntaxAreFoundWithoutAConversation) {
   EXPECT_TRUE(ChatTemplate("{{ raise_exception('no') }}", "", "").check());
   const auto wrong = ChatTemplate("{% if %}", "", "").check();
@@ -148,7 +148,8 @@ TEST(ChatTemplate, ThinkingIsTheTemplatesVariable) {
   EXPECT_EQ(chat.render({}, {.think = true}).value(), "on");
 }
 
-// What transformers renders, or where it raises an error, some error (tests/golden/make_chat_goldens.py).
+// Compares with transformers' output; where that raises an error, any error will do
+// (tests/golden/make_chat_goldens.py).
 void check_goldens(bool published, size_t at_least) {
   const auto file = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/chat.json")).value());
   std::map<std::string, ChatTemplate> templates;
@@ -181,7 +182,7 @@ void check_goldens(bool published, size_t at_least) {
 
 TEST(ChatTemplate, RendersAsInPython) { check_goldens(false, 60); }
 
-// Each part of the language, as Jinja has it.
+// Each part of the language works as in Jinja.
 TEST(ChatTemplate, SpeaksJinja) {
   const auto file = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/chat.json")).value());
   const ChatMessage messages[] = {
@@ -197,7 +198,7 @@ TEST(ChatTemplate, SpeaksJinja) {
   EXPECT_GE(file.at("language").size(), 30u);
 }
 
-// A template may look at all messages for each one.
+// A template may read all messages for each message.
 TEST(ChatTemplate, SquaresOfOrdinaryConversationsAreNoAttack) {
   const std::vector<ChatMessage> messages(400, {"user", "hello"});
   EXPECT_EQ(

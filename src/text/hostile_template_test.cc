@@ -1,4 +1,4 @@
-// Whatever a chat template says, it ends within 3 seconds and 1 GB.
+// Any chat template ends within 3 seconds and 1 GB.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -13,10 +13,10 @@ namespace {
 constexpr double kMostSeconds = 3;
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
-// Of the processor, by this process: what else runs on the machine does not count.
+// CPU time of this process, so that other programs on the machine do not count.
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// 0 where the system does not say.
+// 0: the system does not report it.
 int64_t most_bytes_so_far() {
   rusage usage{};
   return getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t{usage.ru_maxrss} * 1024 : 0;
@@ -54,7 +54,7 @@ TEST(HostileTemplate, EndsInTimeAfterALongConversation) {
   }
 }
 
-// What stops them is said; the machine's speed does not change it.
+// The error says what stopped them, and does not depend on the machine's speed.
 TEST(HostileTemplate, IsRefusedForWhatItDoes) {
   const ChatMessage messages[] = {{"user", "x"}};
   const auto refusal = [&](const char* source) {

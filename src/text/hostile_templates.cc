@@ -13,14 +13,14 @@ std::string repeated(std::string_view unit, size_t n) {
   return out;
 }
 
-// `inside`, run some 10^`n` times.
+// `inside`, repeated 10^`n` times.
 std::string in_loops(size_t n, const std::string& inside) {
   return repeated("{% for i in range(10) %}", n) + inside + repeated("{% endfor %}", n);
 }
 
 const std::string kThousand = "{% set l = range(1000) | list %}";
 
-// Sources that make a parser search, recurse or remember.
+// Sources that make a parser search, recurse or use much memory.
 void add_hard_to_parse(Templates& all) {
   const auto add = [&](const std::string& name, std::string source) {
     all.push_back({"parse: " + name, std::move(source)});
@@ -75,7 +75,7 @@ void add_hard_to_parse(Templates& all) {
   add("a long fraction", "{{ 0." + std::string(200'000, '9') + " }}");
 }
 
-// Sources that run without end.
+// Sources that run endlessly.
 void add_slow(Templates& all) {
   const auto add = [&](const std::string& name, std::string source) {
     all.push_back({"time: " + name, std::move(source)});
@@ -122,7 +122,7 @@ void add_slow(Templates& all) {
   add("changing a namespace", "{% set ns = namespace(a=0) %}" + in_loops(9, "{% set ns.a = ns.a + 1 %}"));
 }
 
-// Sources that make much out of little.
+// Sources that make large outputs of small inputs.
 void add_large(Templates& all) {
   const auto add = [&](const std::string& name, std::string source) {
     all.push_back({"memory: " + name, std::move(source)});

@@ -1,5 +1,5 @@
-// Chat templates that mean harm, for tests: each asks for time, memory or stack without end, or for what a template has
-// no business with.
+// Malicious chat templates for tests: each demands endless time, memory or stack, or something that templates must not
+// access.
 #pragma once
 
 #include <string>

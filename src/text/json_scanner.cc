@@ -140,8 +140,8 @@ JsonScanner::Step JsonScanner::number_byte(char c) {
 
 namespace {
 
-// Calls `use(start, end)` for what stands between commas in the brackets, without white space around it, and
-// `on_colon(at)` for a colon among it. False: not whole, or something follows.
+// Calls `use(start, end)` for each part between commas in the brackets, without surrounding white space, and
+// `on_colon(at)` for each colon inside a part. False: incomplete, or text follows.
 template <class Use, class OnColon>
 bool walk(std::string_view text, const Use& use, const OnColon& on_colon) {
   JsonScanner scanner;

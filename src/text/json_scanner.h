@@ -1,4 +1,4 @@
-// Where a piece of JSON ends that comes byte by byte, and what its members are.
+// Finds the end of a piece of JSON that arrives byte by byte, and splits JSON into its members.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace tern {
 
-// Follows one object or array as strictly as the standard has it, but for what depends on more than the next byte:
-// UTF-8 and pairs of surrogates go through. A few bytes of memory, whatever the text.
+// Follows one object or array as strictly as the standard, except that UTF-8 and surrogate pairs, which need more than
+// the next byte, are not checked. It needs a few bytes of memory for any text.
 class JsonScanner {
  public:
   enum class Step : uint8_t {
-    kMore,  // the text may go on so
-    kDone,  // the value has ended with this byte; nothing may be fed after it
-    kBad,   // no JSON, or nested more than 64 deep; the same
+    kMore,  // the text is valid so far
+    kDone,  // this byte ends the value; nothing may be fed after it
+    kBad,   // not JSON, or nested more than 64 deep; nothing may be fed after it
   };
   Step feed(char c);
 
-  int depth() const { return depth_; }  // brackets that are open
+  int depth() const { return depth_; }  // open brackets
   bool in_text() const { return state_ == State::kText || state_ == State::kEscape || state_ == State::kHex; }
-  bool after_colon() const { return colon_; }  // the last byte was the one between a name and its value
+  bool after_colon() const { return colon_; }  // the last byte was the colon after a name
 
  private:
   enum class State : uint8_t {
@@ -60,11 +60,11 @@ class JsonScanner {
 
   State state_ = State::kStart;
   int depth_ = 0;
-  uint64_t objects_ = 0;  // which of the open brackets are objects: bit 0 is the innermost
+  uint64_t objects_ = 0;  // a bit per open bracket, set for objects; bit 0 is the innermost
   bool is_name_ = false;  // the text is a member's name
   bool colon_ = false;
   int n_hex_ = 0;
-  std::string_view word_;  // what is left of it
+  std::string_view word_;  // the rest of it
 };
 
 struct JsonMember {
@@ -72,12 +72,12 @@ struct JsonMember {
   std::string_view value;  // as written
 };
 
-// Of an object and of an array that the scanner has found whole; `value` begins with its bracket. Beyond `most`
-// members, or where the text is something else: nothing.
+// The members of an object and the items of an array that the scanner has found complete; `value` begins with its
+// bracket. nullopt: more than `most` of them, or other text.
 std::optional<std::vector<JsonMember>> json_members(std::string_view object, size_t most);
 std::optional<std::vector<std::string_view>> json_items(std::string_view array, size_t most);
 
-// Without white space before the JSON, and between its parts; what stands behind it stays.
+// Removes white space before the JSON and between its parts. Text after the JSON is unchanged.
 std::string compact_json(std::string_view text);
 
 bool is_json_space(char c);

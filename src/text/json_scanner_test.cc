@@ -11,7 +11,7 @@ namespace {
 
 using Step = JsonScanner::Step;
 
-// How the scanner ends on a text, and after how many bytes.
+// The scanner's last step on a text, and the number of bytes until then.
 std::pair<Step, size_t> scan(std::string_view text) {
   JsonScanner scanner;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -31,7 +31,7 @@ TEST(JsonScanner, FindsTheEnd) {
   EXPECT_EQ(scan(std::string(10'000, '[')), std::pair(Step::kBad, size_t{65}));
 }
 
-// Against another reader: texts of JSON's own characters, and what becomes of JSON where a byte changes.
+// Compares with another parser: random texts of JSON's characters, and JSON with single bytes changed.
 TEST(JsonScanner, TakesWhatIsJson) {
   const std::string kAlphabet = "{}[],:\"\\ /0123-+.eEubtrufalsnv \n";
   const std::string kStart = R"({"a": [1, -0.5e+7, "\u00e9\n", true, false, null], "b": {"c": 0}})";
@@ -45,7 +45,7 @@ TEST(JsonScanner, TakesWhatIsJson) {
     } else {
       for (int n = 0; n < i % 3; ++n) text[random() % text.size()] = kAlphabet[random() % kAlphabet.size()];
     }
-    // The other reader refuses numbers that a double cannot hold, of which four digits after an e would be one.
+    // The other parser refuses numbers beyond a double's range, possible with four digits after an e.
     const size_t e = text.find_first_of("eE", text.find_first_of("0123456789"));
     if (e != text.npos && text.find_first_not_of("+-0123456789", e + 1) - e > 4) continue;
     const bool brackets = text[0] == '[' || text[0] == '{';

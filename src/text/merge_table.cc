@@ -7,9 +7,9 @@
 namespace tern {
 namespace {
 
-constexpr uint32_t kNever = UINT32_MAX;  // a rank that no merge has; also "no node"
+constexpr uint32_t kNever = UINT32_MAX;  // a rank that no merge has; also means "no node"
 
-// Up to here scanning all pairs for the best one beats a heap: the ranks fit in a few cache lines.
+// Up to this length scanning all pairs for the best one beats a heap: the ranks fit in a few cache lines.
 constexpr size_t kShortWord = 40;
 
 uint64_t key_of(TokenId left, TokenId right) {
@@ -55,7 +55,7 @@ void WordMerger::merge(std::vector<TokenId>& word) {
 }
 
 void WordMerger::merge_short(std::vector<TokenId>& word) {
-  ranks_.clear();  // ranks_[i] belongs to the pair (i, i + 1)
+  ranks_.clear();  // ranks_[i] is the rank of the pair (i, i + 1)
   for (size_t i = 0; i + 1 < word.size(); ++i) ranks_.push_back(rank_of(word[i], word[i + 1]));
   while (!ranks_.empty()) {
     const auto best = std::ranges::min_element(ranks_);  // the first of equals
@@ -70,8 +70,8 @@ void WordMerger::merge_short(std::vector<TokenId>& word) {
   }
 }
 
-// A linked list of tokens and a heap of candidate pairs: O(n log n), where merge_short is O(n²). A pair that has
-// changed since it entered the heap is recognised by its rank: equal ranks mean the same two tokens.
+// A linked list of tokens and a heap of candidate pairs: O(n log n), while merge_short is O(n²). The rank shows if a
+// pair has changed since it entered the heap: equal ranks mean the same two tokens.
 void WordMerger::merge_long(std::vector<TokenId>& word) {
   const auto n = static_cast<uint32_t>(word.size());
   nodes_.clear();
@@ -100,7 +100,7 @@ void WordMerger::merge_long(std::vector<TokenId>& word) {
     Node& right = nodes_[left.next];
     left.id = merges_.find(left.id, right.id)->result;
     left.next = right.next;
-    right.id = -1;  // gone
+    right.id = -1;  // removed
     if (left.next != kNever) nodes_[left.next].previous = at;
     push(at);
     if (left.previous != kNever) push(left.previous);

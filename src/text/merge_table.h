@@ -1,4 +1,4 @@
-// Which two neighbouring tokens become one, in which order, and doing so to a word.
+// Which pairs of adjacent tokens merge and in which order, and the merging of a word.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class MergeTable {
 
   explicit MergeTable(size_t n_merges);
 
-  // If the pair is known already, the first rank stays.
+  // If the pair is already known, the first rank stays.
   void add(TokenId left, TokenId right, Merge merge);
 
-  // nullptr if the two do not merge.
+  // nullptr: the pair does not merge.
   const Merge* find(TokenId left, TokenId right) const;
 
  private:
@@ -28,14 +28,14 @@ class MergeTable {
     uint64_t key = kFree;
     Merge merge;
   };
-  static constexpr uint64_t kFree = ~uint64_t{0};  // no pair: ids are not negative
+  static constexpr uint64_t kFree = ~uint64_t{0};  // not a pair, as ids are not negative
   size_t slot_of(uint64_t key) const;
 
   std::vector<Slot> slots_;  // a power of two, at least twice the number of merges
 };
 
-// Merges a word's tokens, best pair first and the leftmost of equals, until no two neighbours merge. Keeps its memory
-// from word to word; one object per thread.
+// Merges a word's tokens until no adjacent pair merges: the best pair first, the leftmost of equal pairs. Reuses its
+// memory for each word, so every thread needs its own object.
 class WordMerger {
  public:
   explicit WordMerger(const MergeTable& merges) : merges_(merges) {}

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Byte-pair merging as defined: again and again the leftmost pair of the lowest rank.
+// Byte-pair merging by definition: repeatedly the leftmost pair of the lowest rank.
 std::vector<TokenId> merged_by_definition(const MergeTable& merges, std::vector<TokenId> word) {
   while (true) {
     const MergeTable::Merge* best = nullptr;
@@ -27,7 +27,7 @@ TEST(MergeTable, FindsWhatWasAddedAndNothingElse) {
   MergeTable merges(3);
   merges.add(1, 2, {.rank = 0, .result = 10});
   merges.add(2, 1, {.rank = 1, .result = 11});
-  merges.add(1, 2, {.rank = 2, .result = 12});  // known already
+  merges.add(1, 2, {.rank = 2, .result = 12});  // already known
   ASSERT_NE(merges.find(1, 2), nullptr);
   EXPECT_EQ(merges.find(1, 2)->result, 10);
   EXPECT_EQ(merges.find(2, 1)->rank, 1u);
@@ -38,7 +38,7 @@ TEST(MergeTable, FindsWhatWasAddedAndNothingElse) {
 TEST(WordMerger, AgreesWithTheDefinitionOnShortAndLongWords) {
   std::mt19937 random(7);
   for (int round = 0; round < 400; ++round) {
-    // A random grammar: each merge joins two tokens that exist by then, ranks shuffled by a stride.
+    // A random grammar: each merge joins two existing tokens, and a stride shuffles the ranks.
     MergeTable merges(60);
     TokenId n_tokens = 3;
     for (uint32_t i = 0; i < 60; ++i) {

@@ -1,4 +1,4 @@
-// Messages as OpenAI's interface has them.
+// Messages in the JSON of OpenAI's API.
 #include "base/json_reader.h"
 #include "tern/chat_reply.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMostMessages = 10'000;
 
-// The error with what it is about before it; kInvalidArgument: it is the caller's text.
+// An error about message `i`. It is kInvalidArgument because the text is the caller's.
 std::unexpected<Error> no_message(size_t i, std::string_view what) {
   return fail(ErrorCode::kInvalidArgument, "messages: number {} {}", i + 1, what);
 }

@@ -11,8 +11,8 @@ namespace {
 constexpr size_t kMaxMarks = 256;
 constexpr size_t kChunk = 1 << 16;
 
-// How much of `text` to normalise at once. Nothing composes with or moves across an ASCII character from the left, so
-// the cut before one is exact.
+// The number of bytes to normalize at once. An ASCII character never composes with the characters before it, nor do
+// these move across it, so a cut before it is exact.
 size_t chunk_length(std::string_view text) {
   size_t marks = 0;
   size_t at = 0;
@@ -30,7 +30,7 @@ size_t chunk_length(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> to_nfc(std::string_view text) {
-  // Below U+0300, whose first byte is 0xCC, there are no combining marks and every character is its own NFC.
+  // Below U+0300, whose first byte is 0xCC, there are no combining marks, and every character is its own NFC.
   if (std::ranges::none_of(text, [](char byte) { return static_cast<uint8_t>(byte) >= 0xCC; })) return std::nullopt;
   std::string out;
   out.reserve(text.size());

@@ -1,4 +1,4 @@
-// Unicode normalisation, for tokenizers whose training text was normalised.
+// Unicode normalization, for tokenizers trained on normalized text.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace tern {
 
-// `text`, which must be valid UTF-8, in normalisation form C; nothing if it is in that form by a cheap test (true of
-// all text in European languages that was typed and not pasted together). A run of more than 256 combining marks is
-// normalised in parts, since putting it in order takes quadratic time.
+// `text`, which must be valid UTF-8, in normalization form C; nullopt: a cheap test shows that it is in that form
+// already (as nearly all typed text in European languages is). A run of more than 256 combining marks is normalized in
+// parts, because ordering it takes quadratic time.
 std::optional<std::string> to_nfc(std::string_view text);
 
 }  // namespace tern

@@ -13,7 +13,7 @@ TEST(Nfc, ComposesAndReorders) {
   EXPECT_EQ(nfc("q\u0307\u0323"), "q\u0323\u0307");  // canonical order
   EXPECT_EQ(nfc("\u212B"), "\u00C5");                // a singleton
   EXPECT_EQ(nfc("\u0958"), "\u0915\u093C");          // excluded from composition
-  EXPECT_EQ(nfc("\uFB01"), "\uFB01");                // compatibility only: stays
+  EXPECT_EQ(nfc("\uFB01"), "\uFB01");                // only compatibility: unchanged
 }
 
 TEST(Nfc, TextBelowU0300IsLeftAlone) {

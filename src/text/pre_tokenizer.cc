@@ -42,7 +42,7 @@ Result<WordSplitter> WordSplitter::make(PreTokenizer kind) {
   int error = 0;
   size_t error_at = 0;
   const char* pattern = word_pattern(kind);
-  // Anchored: each word begins where the last one ended.
+  // Anchored, because each word begins where the last one ended.
   impl->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern), PCRE2_ZERO_TERMINATED,
                                  PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK, &error, &error_at,
                                  nullptr));
@@ -53,8 +53,8 @@ Result<WordSplitter> WordSplitter::make(PreTokenizer kind) {
                 "with Unicode support",
                 error, error_at);
   }
-  // A run of a million spaces backs up a million times, once. The default limit is for expressions that back up
-  // exponentially, and these do not: what one alternative gives back, the next one takes.
+  // A run of a million spaces backtracks a million times, but only once. The default limit is for expressions with
+  // exponential backtracking, which these are not: what one alternative gives back, the next one takes.
   pcre2_set_match_limit(impl->context.get(), UINT32_MAX);
   impl->jit = pcre2_jit_compile(impl->code.get(), PCRE2_JIT_COMPLETE) == 0;
   return WordSplitter(std::move(impl));
@@ -70,9 +70,9 @@ WordSplitter::Cursor::~Cursor() = default;
 std::string_view WordSplitter::Cursor::next() {
   if (rest_.empty()) return {};
   const Impl& impl = *splitter_.impl_;
-  size_t length = rest_.size();  // where the library gives up (out of memory), the rest is one word: no byte is lost
+  size_t length = rest_.size();  // if the library gives up (out of memory), the rest is one word, so no byte is lost
   if (state_->match) {
-    // The text before the word does not matter: the expressions look ahead, never back.
+    // The text before the word does not matter, because the expressions have no look-behind.
     const auto subject = reinterpret_cast<PCRE2_SPTR>(rest_.data());
     const auto run = impl.jit ? pcre2_jit_match : pcre2_match;
     const int found =
@@ -83,7 +83,7 @@ std::string_view WordSplitter::Cursor::next() {
       length = 0;
     }
   }
-  if (length == 0) length = decode_utf8(rest_).length;  // every character is in some alternative; never stand still
+  if (length == 0) length = decode_utf8(rest_).length;  // every character matches some alternative; ensure progress
   const std::string_view word = rest_.substr(0, length);
   rest_.remove_prefix(length);
   return word;

@@ -1,4 +1,4 @@
-// Cuts text into the words that byte pairs are merged within, with the regular expression of the model family.
+// Splits text into the words within which byte pairs merge, with the model family's regular expression.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class WordSplitter {
   WordSplitter& operator=(WordSplitter&&) noexcept;
   ~WordSplitter();
 
-  // One pass over one text. Any number of cursors may run at once, each in its own thread.
+  // One pass over one text. Threads may use cursors at the same time, each its own.
   class Cursor {
    public:
     // `text` must be valid UTF-8.
@@ -25,7 +25,7 @@ class WordSplitter {
     Cursor(const Cursor&) = delete;
     Cursor& operator=(const Cursor&) = delete;
 
-    // The next word; empty at the end. The words are the whole text, in order.
+    // The next word; empty at the end. Together the words are the whole text, in order.
     std::string_view next();
 
    private:

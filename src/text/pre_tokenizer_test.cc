@@ -22,7 +22,7 @@ TEST(WordSplitter, LlamaBpe) {
   const auto split = [](std::string_view text) { return words(PreTokenizer::kLlamaBpe, text); };
   EXPECT_EQ(split("Hello, world's 12345!"), (Words{"Hello", ",", " world", "'s", " ", "123", "45", "!"}));
   EXPECT_EQ(split("I'LL he'Ve"), (Words{"I", "'LL", " he", "'Ve"}));
-  EXPECT_EQ(split("it'\u017F"), (Words{"it", "'\u017F"}));  // long s is an s in another case
+  EXPECT_EQ(split("it'\u017F"), (Words{"it", "'\u017F"}));  // long s is a case variant of s
   EXPECT_EQ(split("a   b"), (Words{"a", "  ", " b"}));
   EXPECT_EQ(split("a  \n\n  b"), (Words{"a", "  \n\n", " ", " b"}));
   EXPECT_EQ(split("x \r\n"), (Words{"x", " \r\n"}));
@@ -43,7 +43,8 @@ TEST(WordSplitter, Gpt2) {
 TEST(WordSplitter, SmolLmTakesDigitsFirst) {
   const auto split = [](std::string_view text) { return words(PreTokenizer::kSmolLm, text); };
   EXPECT_EQ(split("in 2024 I'll"), (Words{"in", " ", "2", "0", "2", "4", " I", "'ll"}));
-  EXPECT_EQ(split("a   1   b"), (Words{"a", "   ", "1", "  ", " b"}));  // before a digit white space is at an end
+  EXPECT_EQ(split("a   1   b"), (Words{"a", "   ", "1", "  ", " b"}));  // white space before a digit counts as at the
+                                                                        // end
 }
 
 TEST(WordSplitter, ByCase) {
@@ -55,8 +56,8 @@ TEST(WordSplitter, ByCase) {
 }
 
 TEST(WordSplitter, SpaceIsUnicodesWhiteSpace) {
-  // U+180E is no space (it was one until Unicode 6.3): it does not join the run, and it leads no word but stands before
-  // one.
+  // U+180E has not been a space since Unicode 6.3: it does not join a run of spaces, and it becomes a separate word
+  // before the next one instead of its first character.
   const auto split = [](std::string_view text) { return words(PreTokenizer::kGpt2, text); };
   for (const std::string space :
        {"\t", "\v", "\f", "\u0085", "\u00A0", "\u1680", "\u2003", "\u2028", "\u202F", "\u3000"}) {
@@ -67,7 +68,7 @@ TEST(WordSplitter, SpaceIsUnicodesWhiteSpace) {
   }
 }
 
-// The words are the whole text, whatever the text; and long runs cost neither stack nor quadratic time.
+// Together the words are the whole text, for any text. Long runs need neither stack nor quadratic time.
 TEST(WordSplitter, LongRunsLoseNothing) {
   for (const auto kind : kPreTokenizers) {
     for (const std::string unit :

@@ -9,22 +9,22 @@
 namespace tern {
 namespace {
 
-// A longer word is cut here, to bound the memory of merging (about 40 bytes per character).
+// Longer words are split here, to limit the memory of merging (about 40 bytes per character).
 constexpr size_t kMaxPieceText = size_t{16} << 20;
 
-// The length of the space or of the mark for one at the front of `text`; 0 if there is none.
+// The length of a space or a space mark at the start of `text`; 0: there is none.
 size_t leading_space(std::string_view text) {
   if (text.starts_with(' ')) return 1;
   return text.starts_with(kSpaceMark) ? kSpaceMark.size() : 0;
 }
 
-// One call of encode(). Holds what must not be shared between threads.
+// The state of one call of encode(), which threads must not share.
 class Encoder {
  public:
   Encoder(const SentencePieceModel& model, bool parse_control_tokens, size_t n_bytes, std::vector<TokenId>& out)
       : model_(model), parse_control_tokens_(parse_control_tokens), merger_(model.merges), cache_(n_bytes), out_(out) {}
 
-  // `text` must stay where it is for as long as this object lives.
+  // `text` must stay in place as long as this object lives.
   void encode(std::string_view text) {
     size_t done = 0;
     while (const auto match = model_.special.find(text, done, parse_control_tokens_)) {
@@ -36,7 +36,7 @@ class Encoder {
   }
 
  private:
-  // What is between special tokens.
+  // Encodes text between special tokens.
   void encode_stretch(std::string_view text, bool is_first) {
     if (text.empty()) return;
     bool prefix = model_.space_rule == SpaceRule::kEverywhere;
@@ -79,7 +79,7 @@ class Encoder {
     }
   }
 
-  // A word ends where a space follows another character, or before every space.
+  // A word ends before a space that follows another character; with split_at_spaces, before every space.
   size_t word_length(std::string_view text) const {
     size_t at = leading_space(text);
     if (!model_.split_at_spaces) {
@@ -90,7 +90,7 @@ class Encoder {
     return whole_characters(text.substr(0, at));
   }
 
-  // The length of `text`, or that of the characters at its front that are handled at once.
+  // The length of `text` or, if it is too long, of as many whole characters as are handled at once.
   static size_t whole_characters(std::string_view text) {
     if (text.size() <= kMaxPieceText) return text.size();
     size_t at = kMaxPieceText;
@@ -115,7 +115,7 @@ class Encoder {
     if (id != kNoToken) return word_ids_.push_back(id);
     if (model_.byte_ids[0] != kNoToken) {
       for (const char byte : bytes) word_ids_.push_back(model_.byte_ids[static_cast<uint8_t>(byte)]);
-    } else if (word_ids_.empty() || word_ids_.back() != model_.unk) {  // one for several
+    } else if (word_ids_.empty() || word_ids_.back() != model_.unk) {  // one for several bytes
       word_ids_.push_back(model_.unk);
     }
   }

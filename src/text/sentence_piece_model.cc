@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Of a token that merges are derived for, in bytes: every place to cut it is tried. Published ones have at most 128.
+// Maximum bytes of a token for deriving merges, which tries every split. Published tokens have at most 128.
 constexpr size_t kMaxMergedToken = 512;
 
 struct Merge {
@@ -21,7 +21,7 @@ std::unexpected<Error> duplicate_piece(const Vocab& vocab, TokenId first, TokenI
               printable(vocab.tokens[static_cast<size_t>(second)]));
 }
 
-// The byte that "<0x0A>" stands for.
+// The byte for a spelling such as "<0x0A>".
 std::optional<uint8_t> byte_of(std::string_view spelled) {
   if (spelled.size() != 6 || !spelled.starts_with("<0x") || spelled[5] != '>') return std::nullopt;
   int value = 0;
@@ -47,13 +47,13 @@ Result<void> add_byte_token(const Vocab& vocab, size_t i, SentencePieceModel& mo
   return {};
 }
 
-// A token that is looked for in normalised text is normalised like it, the space in front included.
+// Tokens that are matched in normalized text are normalized in the same way, including the added space.
 std::string prefix_of(const Vocab& vocab, size_t i) {
   const bool has_prefix = vocab.space_rule == SpaceRule::kEverywhere && vocab.flags_of(i) & kTokenNormalized;
   return has_prefix && vocab.type(i) != TokenType::kNormal ? " " : "";
 }
 
-// A tokenizer.json has the unknown token among its special ones; SentencePiece and GGUF give it a type of its own.
+// In a tokenizer.json the unknown token is one of the special tokens. SentencePiece and GGUF have a type for it.
 bool is_control(TokenType type) { return type == TokenType::kControl || type == TokenType::kUnknown; }
 
 Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
@@ -77,7 +77,7 @@ Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
     const auto id = static_cast<TokenId>(i);
     const std::string_view spelling = model.spellings.emplace_back(with_plain_spaces(vocab.tokens[i]));
     const auto [existing, inserted] = model.other_tokens.emplace(spelling, id);
-    // Vocabularies are padded with any number of tokens of one name, which no text reaches.
+    // Vocabularies are padded with any number of tokens of the same name, which never match text.
     if (!inserted && vocab.type(i) != TokenType::kUnused) return duplicate_piece(vocab, existing->second, id);
     const TokenId first = model.tokens.find(spelling);
     if (first != kNoToken && first != id && vocab.type(i) != TokenType::kUnused)
@@ -101,7 +101,7 @@ Result<void> check_fallback(const Vocab& vocab, SentencePieceModel& model) {
   return {};
 }
 
-// A merge is "left right"; where tokens hold spaces themselves, the first cut between two tokens is meant.
+// A merge is "left right". If the tokens contain spaces, the first split into two tokens counts.
 Result<std::vector<Merge>> read_merges(const Vocab& vocab, const SentencePieceModel& model) {
   std::vector<Merge> merges;
   merges.reserve(vocab.merges.size());
@@ -127,7 +127,7 @@ Result<std::vector<Merge>> read_merges(const Vocab& vocab, const SentencePieceMo
   return merges;
 }
 
-// Every way to put a token together from two others.
+// All ways to join two tokens into another.
 Result<std::vector<Merge>> derive_merges(const Vocab& vocab, const SentencePieceModel& model) {
   std::vector<Merge> merges;
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
@@ -160,12 +160,12 @@ Result<void> add_merges(const Vocab& vocab, SentencePieceModel& model) {
   uint32_t rank = 0;
   for (size_t i = 0; i < merges.size(); ++i) {
     const Merge& merge = merges[i];
-    // Pairs with one score are equals, of which the leftmost is merged. Merges that were listed all differ.
+    // Pairs with the same score are equal, and the leftmost merges first. Listed merges are all different.
     const bool equal = i > 0 && vocab.merges.empty() && merge.score == merges[i - 1].score;
     if (i > 0 && !equal) ++rank;
     model.merges.add(merge.left, merge.right, {rank, merge.result});
   }
-  // Cutting text before a space that follows another character changes nothing if no token has one in such a place.
+  // Splitting text before a space that follows another character is exact if no merge joins the two.
   model.splits_are_exact = std::ranges::all_of(merges, [&](const Merge& merge) {
     const std::string_view left = model.tokens.bytes(merge.left);
     const std::string_view right = model.tokens.bytes(merge.right);

@@ -13,7 +13,7 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-// <unk> <s> </s>, the 256 bytes (3 to 258), then ▁ a b c d, then what a test adds, each with a score.
+// <unk> <s> </s>, the 256 bytes (3 to 258), then ▁ a b c d, then the tokens that a test adds, each with a score.
 class SmallVocab {
  public:
   SmallVocab() {
@@ -151,13 +151,13 @@ TEST(SentencePiece, EveryByteStringComesBack) {
   }
 }
 
-// Merging words apart must not show: once with the words found, once with a token that reaches across them.
+// Merging words independently must not change ids: tested without and with a token that spans words.
 TEST(SentencePiece, WordsAreOnlyAShortCut) {
   SmallVocab v;
   for (const char* token : {"▁▁", "▁a", "ab", "ba", "▁ab", "abab", "▁▁a", "▁▁▁▁"})
     v.add(token, -static_cast<float>(v.vocab.tokens.size()));
   const auto apart = v.make();
-  v.add("cd▁d", -1000);  // never made: no way to cut it has tokens
+  v.add("cd▁d", -1000);  // never made: no split of it has two tokens
   v.add("d▁", -999);
   const auto whole = v.make();
   std::mt19937 random(4);

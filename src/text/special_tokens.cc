@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// Whether the last character of `text` has the property; an invalid byte has none.
+// The length of the last character of `text` if it has the property, else 0. Invalid bytes have no property.
 template <class Property>
 size_t last_character_with(std::string_view text, Property property) {
   if (text.empty()) return 0;
@@ -60,8 +60,8 @@ std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, s
   return std::nullopt;
 }
 
-// Narrows the sorted list one byte at a time. What is left always agrees with the text so far, and a token that ends
-// here sorts before those that go on.
+// Narrows the sorted list byte by byte. The remaining tokens always match the text so far, and a token that ends here
+// is sorted before longer ones.
 const SpecialToken* SpecialTokens::match_at(std::string_view text, size_t begin) const {
   const SpecialToken* longest = nullptr;
   auto first = tokens_.begin();

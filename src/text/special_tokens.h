@@ -1,4 +1,4 @@
-// Finds control and user-defined tokens, spelled as they are, in raw text.
+// Finds control and user-defined tokens in raw text by their spelling.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct SpecialToken {
   std::string_view spelling;
   TokenId id = 0;
   bool control = false;
-  uint8_t flags = 0;  // TokenFlag bits; kTokenNormalized has no meaning here
+  uint8_t flags = 0;  // TokenFlag bits; kTokenNormalized has no effect here
 };
 
 class SpecialTokens {
@@ -30,9 +30,9 @@ class SpecialTokens {
   // The views must outlive this object. Empty spellings are ignored.
   explicit SpecialTokens(std::vector<SpecialToken> tokens);
 
-  // The leftmost token at or after `from`, and the longest of those that begin there, with the white space that it
-  // swallows (not before `from`). A control token is left in the text unless `parse_control`, and so is one that has to
-  // stand alone and does not; as in Hugging Face's library nothing is found inside either.
+  // Finds the leftmost token at or after `from`, the longest one if several begin there, with the white space that it
+  // strips (not before `from`). Control tokens count as text unless `parse_control`, and so do kTokenSingleWord tokens
+  // next to a word character. As in Hugging Face's library, no token is found inside such text.
   std::optional<Match> find(std::string_view text, size_t from, bool parse_control) const;
 
   bool empty() const { return tokens_.empty(); }
@@ -41,7 +41,7 @@ class SpecialTokens {
   const SpecialToken* match_at(std::string_view text, size_t begin) const;
 
   std::vector<SpecialToken> tokens_;  // sorted by spelling
-  std::array<bool, 256> starts_{};    // the first bytes that occur
+  std::array<bool, 256> starts_{};    // the first bytes of all tokens
 };
 
 }  // namespace tern

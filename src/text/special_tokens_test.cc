@@ -24,7 +24,7 @@ TEST(SpecialTokens, TakesTheLeftmostAndThenTheLongest) {
   EXPECT_EQ(found(tokens, "<a>"), "0:1 ");
   EXPECT_EQ(found(tokens, "<a>bc"), "0:2 ");
   EXPECT_EQ(found(tokens, "<a>bcd<a>bcx"), "0:3 6:2 ");
-  EXPECT_EQ(found(tokens, "xb<a>"), "1:4 ");  // b< comes first, and then there is no <a> left
+  EXPECT_EQ(found(tokens, "xb<a>"), "1:4 ");  // b< comes first and uses up the <
   EXPECT_EQ(found(tokens, "<<a<a>"), "3:1 ");
   EXPECT_EQ(found(tokens, "\U0001F600"), "0:5 ");
   EXPECT_EQ(found(tokens, "<A> <a"), "");
@@ -36,7 +36,7 @@ TEST(SpecialTokens, NoTokensAndEmptySpellingsMatchNothing) {
   EXPECT_EQ(found(SpecialTokens({{"", 1}}), "abc"), "");
 }
 
-// The texts of these were given to Hugging Face's library with the same added tokens.
+// The results are those of Hugging Face's library for the same texts and added tokens.
 TEST(SpecialTokens, Flags) {
   const auto spans = [](uint8_t flags, std::string_view text) {
     const SpecialTokens tokens({{"<a>", 1, false, flags}});
@@ -52,7 +52,7 @@ TEST(SpecialTokens, Flags) {
   EXPECT_EQ(spans(kTokenLstrip | kTokenRstrip, " <a>  <a> "), "0+6 6+4 ");
   EXPECT_EQ(spans(kTokenSingleWord, "<a> x<a> <a>x \u00E9<a> <a>1 <a>_ .<a>."), "0+3 31+3 ");
   EXPECT_EQ(spans(kTokenSingleWord | kTokenLstrip, "x <a>"), "1+4 ");
-  EXPECT_EQ(spans(kTokenRstrip, "<a>\xE3\x80"), "0+3 ");  // not a whole character
+  EXPECT_EQ(spans(kTokenRstrip, "<a>\xE3\x80"), "0+3 ");  // an incomplete character
 }
 
 TEST(SpecialTokens, NothingIsFoundInsideAControlTokenThatIsText) {

@@ -41,7 +41,7 @@ void add_known_stop_tokens(Vocab& vocab) {
     if (spelling == "<|end|>") ends_with_end = true;
     if (spelling == "<|assistant|>") assistant = static_cast<TokenId>(i);
   }
-  // Phi-3's generation_config.json stops where the model would begin another turn of its own.
+  // Phi-3's generation_config.json stops where the model would begin another turn for itself.
   if (ends_with_end && assistant != kNoToken) add_stop_token(vocab, assistant);
 }
 

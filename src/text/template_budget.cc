@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// About 0.4 seconds natively; a message needs about 100 steps. Templates may look at all messages for each one.
+// About 0.4 seconds natively. A message needs about 100 steps, and templates may read all messages for each one.
 constexpr uint64_t kMostSteps = 16'000'000;
 constexpr uint64_t kStepsPerByte = 1;
 constexpr uint64_t kMostBytes = 32 << 20;

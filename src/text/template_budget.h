@@ -1,5 +1,5 @@
-// What a chat template may use. It is a program that comes with a model file, so everything that it does, from the
-// first character that is read to the last that is written, is charged to one budget.
+// Resource limits of a chat template. It is a program that comes with a model file, so everything that it does, from
+// the first character that is read to the last that is written, is charged to one budget.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace tern {
 
-// How a template ends that is refused (kNotSupported) or objects (kInvalidArgument). Caught in ChatTemplate; nothing
-// outside of it sees one.
+// Thrown if a template is refused (kNotSupported) or raises an error (kInvalidArgument). ChatTemplate catches it, so it
+// never gets further.
 class TemplateFailure : public std::runtime_error {
  public:
   TemplateFailure(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -23,7 +23,7 @@ class TemplateFailure : public std::runtime_error {
   ErrorCode code_;
 };
 
-// The template asks for something that a conversation never needs, or that Tern does not have.
+// The template asks for something that conversations never need, or that Tern lacks.
 template <class... Args>
 [[noreturn]] void refuse_template(std::format_string<Args...> format, Args&&... args) {
   throw TemplateFailure(ErrorCode::kNotSupported, format_text(format, std::forward<Args>(args)...));
@@ -35,22 +35,21 @@ template <class... Args>
   throw TemplateFailure(ErrorCode::kInvalidArgument, format_text(format, std::forward<Args>(args)...));
 }
 
-// Steps measure what is computed, bytes what is made. Neither is ever given back, so the bytes bound the memory, and
-// both bound the time; the deadline is for machines that are slow or busy. All calls throw TemplateFailure where the
-// budget is used up.
+// Steps limit computation, bytes limit allocation. Neither is ever returned, so bytes bound the memory, and both bound
+// the time. The deadline is for slow or busy machines. All functions throw TemplateFailure when the budget is used up.
 class TemplateBudget {
  public:
-  // `n_input`: bytes of the conversation. The bounds grow with it: published templates copy it some three times.
+  // `n_input`: bytes of the conversation. The limits grow with it: published templates copy it about three times.
   explicit TemplateBudget(size_t n_input);
 
-  // One more thing is looked at.
+  // Charges one operation.
   void step() { work(0); }
-  // About `n` bytes or values are looked at, at 32 a step.
+  // Charges for reading about `n` bytes or values, 32 per step.
   void work(size_t n) {
     n_steps_ += 1 + n / 32;
     if (n_steps_ >= next_check_) check();
   }
-  // To be called before `n` bytes are allocated.
+  // Must be called before `n` bytes are allocated.
   void take(size_t n);
 
  private:
@@ -64,7 +63,7 @@ class TemplateBudget {
   std::chrono::steady_clock::time_point deadline_;
 };
 
-// Counts how deep calls are nested, for as long as it lives. `reason` is what is refused beyond `most`.
+// Counts the nesting of calls as long as it lives. `reason`: the error if there are more than `most` levels.
 class NestingGuard {
  public:
   NestingGuard(int& depth, int most, const char* reason) : depth_(depth) {

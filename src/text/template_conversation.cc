@@ -11,7 +11,7 @@ namespace {
 using Value = TemplateValue;
 using Members = std::vector<std::pair<Value, Value>>;
 
-constexpr size_t kMessageBytes = 128;  // of a message or a call beside its text
+constexpr size_t kMessageBytes = 128;  // for a message or a call, excluding its text
 
 std::string_view view(const std::string& text) { return text; }
 
@@ -19,7 +19,7 @@ const Value* member(const TemplateDict& dict, std::string_view key, TemplateMemo
   return find(dict, key, memory.budget());
 }
 
-// As OpenAI's interface has them; what else is in there goes to the template as it is.
+// Checks tools in the form of OpenAI's API. Other members go to the template unchanged.
 Value read_tools(std::string_view text, TemplateMemory& memory) {
   if (text.empty()) return None{};
   const Value tools = read_template_json(text, "tools", memory);
@@ -43,7 +43,7 @@ Value read_tools(std::string_view text, TemplateMemory& memory) {
   return tools;
 }
 
-// Arguments are an object, as templates want them, not the text that OpenAI's interface has.
+// Arguments become an object, as templates expect, instead of the string in OpenAI's API.
 Value call_value(const ToolCall& call, size_t number, TemplateMemory& memory) {
   if (call.name.empty()) refuse_request("message {}: a tool call without a name", number);
   Value arguments = memory.dict({});
@@ -72,7 +72,7 @@ void check_roles(const ChatMessage& message, size_t number) {
   only(!message.tool_call_id.empty(), "the id of a tool call", "tool");
 }
 
-// Thoughts have a name of their own in some templates; others find them in the content, and no other has any.
+// Some templates have a separate member for thoughts, others find them in the content. The rest do not support them.
 void add_text(const ChatMessage& message, std::string_view source, Members& items, TemplateMemory& memory) {
   std::string_view content = message.content;
   if (!message.reasoning.empty()) {
@@ -93,7 +93,7 @@ Value message_value(const ChatMessage& message, size_t number, std::string_view 
   const std::string_view role = message.role == "developer" ? std::string_view("system") : view(message.role);
   Members items = {{std::string_view("role"), role}};
   add_text(message, source, items, memory);
-  if (!message.tool_calls.empty()) {  // some templates ask only whether there is such a member
+  if (!message.tool_calls.empty()) {  // some templates only check if the member exists
     std::vector<Value> calls;
     for (const ToolCall& call : message.tool_calls) calls.push_back(call_value(call, number, memory));
     items.emplace_back(std::string_view("tool_calls"), memory.list(std::move(calls)));

@@ -1,4 +1,4 @@
-// A conversation as the variables of a chat template, named as transformers names them.
+// A conversation as the variables of a chat template, with transformers' names.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace tern {
 
-// Bytes of everything that a template is given.
+// Size in bytes of all input of a template.
 size_t conversation_bytes(std::span<const ChatMessage> messages, const ChatOptions& options);
 
-// "messages", "tools", "add_generation_prompt" and the rest. `source` is the template's: what it never names is refused
-// where a conversation has it (thoughts, variables). RequestFailure: tools or arguments that are not what they have to
-// be, calls of somebody who is no assistant. What is returned points into the arguments.
+// "messages", "tools", "add_generation_prompt" and the rest. `source` is the template's: thoughts and variables that it
+// does not mention are refused. RequestFailure: invalid tools or arguments, or calls in a message whose role is not
+// "assistant". The result points into the arguments.
 TemplateNames conversation_names(std::span<const ChatMessage> messages, const ChatOptions& options,
                                  std::string_view source, TemplateMemory& memory);
 

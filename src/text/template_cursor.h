@@ -1,4 +1,4 @@
-// Goes through the tokens of a chat template.
+// Iterates over the tokens of a chat template.
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,7 @@ using Token = TemplateTokenKind;
 using Expr = TemplateExpr;
 using ExprKind = TemplateExprKind;
 
-// Without the underscores that Python allows between digits.
+// Removes the underscores that Python allows between digits.
 std::string digits_of(std::string_view text) {
   std::string out(text);
   std::erase(out, '_');
@@ -34,7 +34,7 @@ const Expr* TemplateExprParser::make(Expr&& expr) {
 
 const Expr* TemplateExprParser::literal(TemplateValue value) { return make({.value = value}); }
 
-// operand [operator operand]…: one part where there is no operator.
+// operand [operator operand]…; without an operator it is just the operand.
 template <class Operand>
 const Expr* TemplateExprParser::chain(ExprKind kind, std::initializer_list<std::string_view> operators,
                                       const Operand& operand) {
@@ -91,7 +91,7 @@ const Expr* TemplateExprParser::negation() {
   return make({.kind = ExprKind::kNot, .parts = {negation()}});
 }
 
-// Empty where none stands here. "not in" is two tokens.
+// Empty: there is no operator. "not in" is two tokens.
 std::string_view TemplateExprParser::comparison_operator() {
   constexpr std::string_view kOperators[] = {"==", "!=", "<", "<=", ">", ">="};
   if (cursor_.is(Token::kOperator) && std::ranges::contains(kOperators, cursor_.peek().text)) {
@@ -171,7 +171,7 @@ const Expr* TemplateExprParser::name_or_constant() {
   return make({.kind = ExprKind::kName, .name = name});
 }
 
-// 'a' 'b' is one text.
+// Adjacent literals 'a' 'b' are one text.
 const Expr* TemplateExprParser::strings() {
   std::string_view first = cursor_.next().text;
   if (!cursor_.is(Token::kString)) return literal(first);
@@ -238,7 +238,7 @@ const Expr* TemplateExprParser::postfixes(const Expr* expr) {
   }
 }
 
-// After the bracket: [index] or [from:to:step].
+// Parses what follows the bracket: index] or from:to:step].
 const Expr* TemplateExprParser::subscript(const Expr* expr) {
   const Expr* bounds[3] = {};
   size_t n_colons = 0;

@@ -1,4 +1,4 @@
-// The expressions of a chat template, by Jinja's grammar.
+// Parses the expressions of a chat template by Jinja's grammar.
 #pragma once
 
 #include "text/template_cursor.h"
@@ -11,11 +11,11 @@ class TemplateExprParser {
   TemplateExprParser(TemplateCursor& cursor, TemplateMemory& memory) : cursor_(cursor), memory_(memory) {}
 
   const TemplateExpr* expression();
-  // Without "a if b", whose "if" may belong to a loop.
+  // Without "a if b", because the "if" may belong to a loop.
   const TemplateExpr* expression_without_condition();
-  // One, or several with commas between them, which make a tuple.
+  // One expression, or several separated by commas, which form a tuple.
   const TemplateExpr* expressions(bool with_condition = true);
-  // "name(arguments) | name …" as a filter block has it.
+  // "name(arguments) | name …", as in a filter block.
   const TemplateExpr* filters();
   const TemplateExpr* postfix_expression();
 

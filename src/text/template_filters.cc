@@ -1,4 +1,4 @@
-// "x | trim" and the like: filters of texts and single values. Those of lists are in template_list_filters.cc.
+// Filters of texts and single values, such as "x | trim". Filters of lists are in template_list_filters.cc.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,7 +15,7 @@ constexpr int64_t kMostIndent = 64;
 std::string self_text(TemplateCall& call) { return to_text(call.self(), call.budget()); }
 
 TemplateValue trim(TemplateCall& call) {
-  // A part of the text, where it is one.
+  // The result is a part of the text if the value is one.
   const auto* own = std::get_if<std::string_view>(&call.self());
   std::string_view text = own != nullptr ? *own : std::get<std::string_view>(call.keep(self_text(call)));
   call.budget().work(text.size());
@@ -70,7 +70,7 @@ int64_t indent_width(TemplateCall& call, size_t i, std::string_view argument, in
   return width;
 }
 
-// Every line but the first, and none that is empty, unless asked for.
+// Indents all lines except the first and empty ones, unless these are asked for.
 TemplateValue indent(TemplateCall& call) {
   const std::string text = self_text(call);
   const TemplateValue* given = call.find(1, "width");
@@ -110,7 +110,7 @@ TemplateValue replace_text(TemplateCall& call) {
                            call.integer(3, "count", -1), call.budget()));
 }
 
-// The number that a text holds, or the default.
+// The number in a text, or the default.
 template <class Number>
 TemplateValue number_of(TemplateCall& call, Number otherwise) {
   const TemplateValue* given = call.find(1, "default");

@@ -9,10 +9,10 @@ namespace {
 
 using Value = TemplateValue;
 
-// A template puts these values into lists and dicts of a message, and may nest its own 64 deep.
+// A template puts these values into lists and dicts of a message, and may nest 64 levels in all.
 constexpr size_t kMostJsonDepth = 48;
 
-// Makes values as the parser comes to them, so that members stay in their order and no tree stands between.
+// Makes values during parsing, so that members stay in order and no intermediate tree is needed.
 class ValueReader {
  public:
   ValueReader(std::string_view what, TemplateMemory& memory) : what_(what), memory_(memory) {}
@@ -31,7 +31,7 @@ class ValueReader {
     return add(value);
   }
   bool string(std::string& text) { return add(memory_.keep(std::move(text))); }
-  bool binary(nlohmann::json::binary_t&) { return false; }  // no part of JSON
+  bool binary(nlohmann::json::binary_t&) { return false; }  // does not occur in JSON
   bool start_object(size_t) { return open(); }
   bool start_array(size_t) { return open(); }
   bool key(std::string& text) {
@@ -57,7 +57,7 @@ class ValueReader {
 
  private:
   struct Open {
-    std::vector<Value> keys;  // of a dict
+    std::vector<Value> keys;  // if it is a dict
     std::vector<Value> values;
   };
 

@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// What is wrong with a request, not with the template.
+// The request is invalid, not the template.
 class RequestFailure : public TemplateFailure {
  public:
   using TemplateFailure::TemplateFailure;
@@ -18,8 +18,8 @@ template <class... Args>
   throw RequestFailure(ErrorCode::kInvalidArgument, format_text(format, std::forward<Args>(args)...));
 }
 
-// As Python's json.loads has it: members stay in their order, the last of two with one name counts. `what` names the
-// text in errors. RequestFailure: no JSON, nested more than 48 deep, or a whole number of more than 64 bits.
+// Reads JSON like Python's json.loads: members stay in order, and the last of several with one name counts. `what`:
+// name of the text in errors. RequestFailure: not JSON, nested more than 48 deep, or an integer of more than 64 bits.
 TemplateValue read_template_json(std::string_view text, std::string_view what, TemplateMemory& memory);
 
 }  // namespace tern

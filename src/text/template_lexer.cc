@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMostBrackets = 64;  // in brackets
+constexpr size_t kMostBrackets = 64;  // nested in each other
 
 using Kind = TemplateTokenKind;
 
@@ -16,7 +16,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name(char c) { return begins_name(c) || is_digit(c); }
 
-// Every end of a line as \n, and none at the very end.
+// Converts line ends to \n and removes the one at the very end.
 std::string with_plain_newlines(std::string_view source) {
   std::string out;
   out.reserve(source.size());
@@ -50,7 +50,7 @@ class TemplateLexer {
  private:
   [[noreturn]] void refuse(std::string_view what) { refuse_template("line {}: {}", line_, what); }
 
-  // Moves on, and counts the lines.
+  // Moves on and counts lines.
   void move_to(size_t at) {
     line_ += static_cast<int>(std::ranges::count(source_.substr(at_, at - at_), '\n'));
     at_ = at;
@@ -74,8 +74,8 @@ class TemplateLexer {
     return source_.npos;
   }
 
-  // What a tag leaves of the text before it: {%- takes all white space, and a block or comment that has only blanks
-  // before it on its line takes those, unless it begins with {%+.
+  // The text before a tag without what the tag removes: {%- removes all white space. A block or comment with only
+  // blanks before it on its line removes those, unless it begins with {%+.
   std::string_view before_tag(std::string_view text, char sign, bool is_output) const {
     if (sign == '-') return strip_right(text);
     if (sign == '+' || is_output) return text;
@@ -94,7 +94,7 @@ class TemplateLexer {
     return source_.size() - strip_left(rest).size();
   }
 
-  // Moves behind a tag that ends at `end`, and past what it removes: -%} all white space, %} one newline.
+  // Moves past a tag that ends at `end` and past what it removes: -%} all white space, %} one newline.
   void move_past_end(size_t end, char sign, bool is_output) {
     if (sign == '-') {
       end = skip_spaces(end);
@@ -121,7 +121,7 @@ class TemplateLexer {
     move_past_end(end + 2, end > at_ ? sign_at(end - 1) : '\0', false);
   }
 
-  // Whether this is {% raw %}; moves to behind its end if so.
+  // If this is {% raw %}, moves past its end and returns true.
   bool is_raw() {
     const size_t word = skip_spaces(at_);
     if (!source_.substr(word).starts_with("raw")) return false;
@@ -148,7 +148,7 @@ class TemplateLexer {
     refuse("a raw block does not end");
   }
 
-  // The tokens of a tag, up to and with its end, `last` and a brace.
+  // Reads the tokens of a tag including its end, which is `last` and a brace.
   void read_code(char last) {
     brackets_.clear();
     while (true) {
@@ -250,12 +250,12 @@ class TemplateLexer {
   std::string_view source_;
   TemplateMemory& memory_;
   std::vector<TemplateToken> tokens_;
-  std::string brackets_;  // the closing ones that are expected
+  std::string brackets_;  // the expected closing brackets
   size_t at_ = 0;
   int line_ = 1;
 };
 
-// The value of exactly `n` hexadecimal digits; nothing else is an escape.
+// Reads exactly `n` hexadecimal digits. False: not a valid escape.
 bool read_hex(std::string_view text, size_t n, char32_t& code) {
   if (text.size() < n) return false;
   code = 0;
@@ -267,7 +267,7 @@ bool read_hex(std::string_view text, size_t n, char32_t& code) {
   return true;
 }
 
-// Up to three octal digits; 0: none stand there.
+// Reads up to three octal digits. Returns their number.
 size_t read_octal(std::string_view text, char32_t& code) {
   size_t n = 0;
   for (code = 0; n < std::min<size_t>(text.size(), 3) && text[n] >= '0' && text[n] <= '7'; ++n) {
@@ -276,7 +276,7 @@ size_t read_octal(std::string_view text, char32_t& code) {
   return n;
 }
 
-// With the escapes of Python's texts, of which \N{…} is left as it is.
+// Resolves the escapes of Python's string literals, except \N{…}, which is kept.
 std::string TemplateLexer::unescaped(std::string_view text) {
   constexpr std::string_view kNames = "ntrabfv\\'\"";
   constexpr std::string_view kMeanings = "\n\t\r\a\b\f\v\\'\"";

@@ -1,4 +1,4 @@
-// A chat template's source as tokens. One pass from front to back: the time is linear in the length, whatever it says.
+// Splits a chat template's source into tokens. One pass, so the time is linear in the length for any source.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 namespace tern {
 
 enum class TemplateTokenKind : uint8_t {
-  kText,         // outside of all tags, with the white space removed that the tags remove
+  kText,         // outside of all tags, without the white space that tags remove
   kOutputBegin,  // {{
   kOutputEnd,    // }}
   kBlockBegin,   // {%
   kBlockEnd,     // %}
   kName,
-  kString,  // `text` is what it stands for
+  kString,  // `text` is its value
   kInteger,
   kFloat,
   kOperator,
@@ -28,8 +28,8 @@ struct TemplateToken {
   int line = 1;
 };
 
-// With trim_blocks and lstrip_blocks, as transformers sets up Jinja. The last token is kEnd. TemplateFailure where a
-// tag, a comment or a text in quotes does not end, or a character means nothing.
+// Uses trim_blocks and lstrip_blocks, as transformers sets up Jinja. The last token is kEnd. TemplateFailure: a tag,
+// comment or string literal does not end, or an invalid character.
 std::vector<TemplateToken> read_template_tokens(std::string_view source, TemplateMemory& memory);
 
 }  // namespace tern

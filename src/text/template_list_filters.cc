@@ -38,16 +38,16 @@ TemplateValue pairs_of(TemplateCall& call) {
   return call.memory.list(std::move(pairs));
 }
 
-// What a value is sorted by: the attribute, if one is named, and small letters where the case does not matter.
+// The sort key of a value: its attribute, if one is named, in lower case if case does not matter.
 TemplateValue sort_key(TemplateCall& call, const TemplateValue& value, std::string_view path, bool keeps_case) {
   TemplateValue key = path.empty() ? value : attribute_path(value, path, call.memory);
   const auto* text = std::get_if<std::string_view>(&key);
   return text == nullptr || keeps_case ? key : call.keep(lower(*text, call.budget()));
 }
 
-using Keyed = std::pair<TemplateValue, TemplateValue>;  // what is sorted by, and the value
+using Keyed = std::pair<TemplateValue, TemplateValue>;  // sort key and value
 
-// As Python sorts, which keeps the order of what is equal, in reverse too.
+// Sorts like Python, which keeps the order of equal values, also in reverse.
 Items sorted(TemplateCall& call, std::vector<Keyed>&& keyed, bool reversed) {
   call.budget().take(2 * keyed.size() * sizeof(Keyed));
   std::ranges::stable_sort(keyed, [&](const Keyed& a, const Keyed& b) {
@@ -152,7 +152,7 @@ TemplateValue map_items(TemplateCall& call) {
   return call.memory.list(std::move(items));
 }
 
-// select(test, its arguments) and reject; selectattr and rejectattr look at an attribute. Without a test: what is true.
+// select(test, its arguments) and reject; selectattr and rejectattr test an attribute. The default test is truth.
 template <bool kKeeps, bool kOfAttribute>
 TemplateValue choose(TemplateCall& call) {
   constexpr size_t kTest = kOfAttribute ? 2 : 1;

@@ -7,10 +7,10 @@
 
 namespace tern {
 
-// Null where there is none of that name.
+// Null: there is none with that name.
 TemplateNative find_template_list_filter(std::string_view name);
 
-// The items of a list with texts between them; also str.join().
+// Joins the items of a list with separators; also str.join().
 TemplateValue join_texts(TemplateCall& call, const TemplateValue& items, std::string_view separator);
 
 }  // namespace tern

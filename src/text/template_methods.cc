@@ -1,4 +1,4 @@
-// "x.strip()" and the like, and the functions that stand alone.
+// Methods such as "x.strip()", and global functions.
 #include <algorithm>
 #include <ctime>
 
@@ -23,7 +23,7 @@ TemplateValue strip(TemplateCall& call) {
   return text;
 }
 
-// With one text or any of several.
+// Takes one text or several, of which any may match.
 template <bool (*kHas)(std::string_view, std::string_view)>
 TemplateValue has_end(TemplateCall& call) {
   const TemplateValue& ends = call.need(1, "prefix");
@@ -61,7 +61,7 @@ TemplateValue split_self(TemplateCall& call) {
                              call.budget()));
 }
 
-// Where it is limited, the separators from the right are the ones that count.
+// With a limit, the rightmost separators count.
 TemplateValue split_from_right(TemplateCall& call) {
   const std::string_view separator = to_string_view(call.need(1, "sep"));
   const int64_t n_most = call.integer(2, "maxsplit", -1);
@@ -98,7 +98,7 @@ TemplateValue map_self(TemplateCall& call) {
   return call.keep(kMap(self_view(call), call.budget()));
 }
 
-// Of ASCII; other characters are neither.
+// Checks ASCII only; other characters never match.
 template <bool (*kIs)(char)>
 TemplateValue all_are(TemplateCall& call) {
   call.budget().work(self_view(call).size());
@@ -233,7 +233,7 @@ TemplateValue make_namespace(TemplateCall& call) {
   return call.memory.make(std::move(made));
 }
 
-// Nothing the first time, the separator every other time.
+// Returns an empty text the first time, and the separator after that.
 TemplateValue join_next(TemplateCall& call) {
   auto& state = std::get<TemplateNamespace*>(call.self())->items;
   const TemplateValue result = is_true(state[1].second) ? state[0].second : TemplateValue(std::string_view());

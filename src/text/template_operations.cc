@@ -41,7 +41,7 @@ TemplateValue character_at(std::string_view text, int64_t index, TemplateBudget&
   return text.substr(0, character_bytes(text));
 }
 
-// A bound of a slice of `n` items, as Python clips it.
+// A bound of a slice of `n` items, clipped as in Python.
 int64_t bound(const TemplateValue& value, int64_t n, bool backwards, int64_t otherwise) {
   if (std::holds_alternative<None>(value)) return otherwise;
   int64_t at = to_integer(value);
@@ -50,7 +50,7 @@ int64_t bound(const TemplateValue& value, int64_t n, bool backwards, int64_t oth
 }
 
 TemplateValue repeated(const TemplateValue& value, int64_t n, TemplateMemory& memory) {
-  // Never more than the budget has bytes, so it fits into 32 bits where sizes do.
+  // Never exceeds the budget's bytes, so it fits in 32-bit sizes.
   size_t times = 0;
   const auto check = [&](size_t size) {
     if (n <= 0 || size == 0) return;
@@ -81,7 +81,7 @@ TemplateValue repeated(const TemplateValue& value, int64_t n, TemplateMemory& me
 TemplateValue integer_power(int64_t a, int64_t b) {
   const double power = std::pow(static_cast<double>(a), static_cast<double>(b));
   if (b < 0) return power;
-  if (!(std::abs(power) < 9e15)) object("a number that is too large");  // for a double to be exact
+  if (!(std::abs(power) < 9e15)) object("a number that is too large");  // exact limit of a double
   return static_cast<int64_t>(power);
 }
 
@@ -96,8 +96,8 @@ TemplateValue on_integers(int64_t a, std::string_view op, int64_t b) {
   if (op == "**") return integer_power(a, b);
   if (b == 0) object("a division by zero");
   if (op == "/") return static_cast<double>(a) / static_cast<double>(b);
-  if (b == -1) return op == "%" ? TemplateValue(int64_t{0}) : on_integers(0, "-", a);  // may overflow
-  // Python rounds down, C++ towards zero.
+  if (b == -1) return op == "%" ? TemplateValue(int64_t{0}) : on_integers(0, "-", a);  // division could overflow
+  // Python rounds down, C++ toward zero.
   const bool rounds = a % b != 0 && (a < 0) != (b < 0);
   return op == "//" ? a / b - (rounds ? 1 : 0) : a % b + (rounds ? b : 0);
 }

@@ -1,4 +1,4 @@
-// The operators of a chat template's expressions, as Python's.
+// The operators of a chat template's expressions, which work like Python's.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace tern {
 
-// of.name and of[key]. What is not there is undefined; objects where `of` itself is.
+// of.name and of[key]. A missing one is undefined; raises an error if `of` itself is undefined.
 TemplateValue attribute(const TemplateValue& of, std::string_view name, TemplateMemory& memory);
 TemplateValue item(const TemplateValue& of, const TemplateValue& key, TemplateMemory& memory);
-// "a.b.0", as filters name attributes.
+// "a.b.0": attributes in the notation of filters.
 TemplateValue attribute_path(TemplateValue of, std::string_view path, TemplateMemory& memory);
 
-// of[from:to:step]; none: left out.
+// of[from:to:step]; None: left out.
 struct TemplateSlice {
   TemplateValue from = None{};
   TemplateValue to = None{};
@@ -21,7 +21,7 @@ struct TemplateSlice {
 };
 TemplateValue slice(const TemplateValue& of, const TemplateSlice& bounds, TemplateMemory& memory);
 
-// In characters, items or keys.
+// The number of characters, items or keys.
 size_t length(const TemplateValue& of, TemplateBudget& budget);
 
 // + - * / // % **
@@ -29,8 +29,8 @@ TemplateValue arithmetic(const TemplateValue& a, std::string_view op, const Temp
 // == != < <= > >= in, not in
 bool compare(const TemplateValue& a, std::string_view op, const TemplateValue& b, TemplateBudget& budget);
 
-// Whole numbers, which booleans are too; objects to anything else.
+// Integers, including booleans; raises an error for anything else.
 int64_t to_integer(const TemplateValue& value);
-std::string_view to_string_view(const TemplateValue& value);  // of texts; objects to anything else
+std::string_view to_string_view(const TemplateValue& value);  // only texts; raises an error for others
 
 }  // namespace tern

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-constexpr int kMostBlocks = 64;  // in blocks
+constexpr int kMostBlocks = 64;  // nested in each other
 
 using Token = TemplateTokenKind;
 using Statement = TemplateStatement;
@@ -23,7 +23,7 @@ class TemplateParser {
   }
 
  private:
-  // Up to the end, or to a tag that begins with one of the words that end or divide blocks.
+  // Parses up to the end, or to a tag that ends or divides a block.
   TemplateBody body() {
     TemplateBody out;
     while (!cursor_.is(Token::kEnd) && !is_divider()) {
@@ -74,14 +74,14 @@ class TemplateParser {
     return cursor_.expect_name();
   }
 
-  // The end of the opening tag, what the block holds, and its last tag.
+  // Parses the end of the opening tag, the body of the block, and its closing tag.
   TemplateBranch rest(std::string_view last) {
     end_tag();
     TemplateBranch branch{.body = body()};
     if (!is_divider()) cursor_.refuse_here(last);
     cursor_.next();
     if (!cursor_.skip_name(last)) cursor_.refuse_here(last);
-    if (last == "endmacro" && cursor_.is(Token::kName)) cursor_.next();  // which may be named again
+    if (last == "endmacro" && cursor_.is(Token::kName)) cursor_.next();  // the name may be repeated
     end_tag();
     return branch;
   }
@@ -100,7 +100,7 @@ class TemplateParser {
     return made;
   }
 
-  // "elif", "else" or `last`; only `last` after an else.
+  // "elif", "else" or `last`; after an else only `last`.
   std::string_view divider_of(std::string_view last, bool only_last) {
     if (!is_divider()) cursor_.refuse_here(last);
     cursor_.next();
@@ -170,7 +170,7 @@ class TemplateParser {
   Statement macro() {
     Statement made{.kind = StatementKind::kMacro, .text = cursor_.expect_name()};
     made.parameters = parameters();
-    const int n_loops_around = std::exchange(n_loops_, 0);  // a macro does not end the loop that it stands in
+    const int n_loops_around = std::exchange(n_loops_, 0);  // break in a macro does not end a loop around the macro
     made.branches.push_back(rest("endmacro"));
     n_loops_ = n_loops_around;
     return made;
@@ -218,7 +218,7 @@ class TemplateParser {
   TemplateExprParser exprs_;
   TemplateMemory& memory_;
   int depth_ = 0;
-  int n_loops_ = 0;  // around the current tag
+  int n_loops_ = 0;  // loops around the current tag
 };
 
 }  // namespace

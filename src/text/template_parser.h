@@ -1,4 +1,4 @@
-// From a chat template's tokens to its tree.
+// Parses a chat template's tokens into a tree.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace tern {
 
-// The tree points into `memory`. TemplateFailure where the syntax is wrong, or one that chat templates have no use for
-// (files that include others), or nested deeper than a template needs.
+// The tree points into `memory`. TemplateFailure: the syntax is wrong, or of no use in chat templates (including other
+// files), or nested deeper than a template needs.
 TemplateBody parse_template(std::string_view source, TemplateMemory& memory);
 
 }  // namespace tern

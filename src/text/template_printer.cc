@@ -1,4 +1,4 @@
-// Values as Python prints them and as JSON.
+// Prints values as Python does and as JSON.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -12,8 +12,8 @@
 namespace tern {
 namespace {
 
-// The shortest digits that read back as x > 0, and the power of ten of the first of them. Not by std::to_chars, whose
-// tables are a twentieth of the engine in a browser.
+// The shortest digits that read back as x > 0, and the power of ten of the first digit. It does not use std::to_chars,
+// whose tables are a twentieth of the engine in a browser.
 std::pair<std::string, int> shortest_digits(double x) {
   char text[32];  // "d.ddde±xx"
   for (int n = 0; n < std::numeric_limits<double>::max_digits10; ++n) {
@@ -25,7 +25,7 @@ std::pair<std::string, int> shortest_digits(double x) {
   return {std::move(digits), std::atoi(std::strchr(text, 'e') + 1)};
 }
 
-// repr(x): the shortest digits that read back as x, as a whole number or fraction where it is of ordinary size.
+// repr(x): the shortest digits that read back as x, without an exponent if x is of ordinary size.
 std::string float_text(double x) {
   if (std::isnan(x)) return "nan";
   const std::string sign = std::signbit(x) ? "-" : "";
@@ -48,7 +48,7 @@ void append(std::string& out, std::string_view text, TemplateBudget& budget) {
   out += text;
 }
 
-// repr() of a text.
+// Appends repr() of a text.
 void append_quoted(std::string_view text, std::string& out, TemplateBudget& budget) {
   const char quote = text.contains('\'') && !text.contains('"') ? '"' : '\'';
   budget.take(8 * text.size());
@@ -88,7 +88,7 @@ void append_json_text(std::string_view text, std::string& out, TemplateBudget& b
   out += '"';
 }
 
-// The parts that both ways of writing share: what stands between brackets.
+// The common part of both notations: the contents of brackets.
 class Printer {
  public:
   Printer(std::string& out, TemplateBudget& budget) : out_(out), budget_(budget) {}

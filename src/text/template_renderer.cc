@@ -5,7 +5,7 @@
 
 namespace tern {
 
-// The names that a block can see: its own, and those of the blocks around it.
+// The names that a block can see: its own and those of enclosing blocks.
 struct TemplateScope {
   TemplateScope* parent = nullptr;
   TemplateNames names = {};
@@ -13,7 +13,7 @@ struct TemplateScope {
 
 namespace {
 
-// Of calls of eval() and run() in each other. A message takes some twenty; a macro that calls itself, three a call.
+// Nested calls of eval() and run(). A message takes about twenty, and a macro that calls itself three per call.
 constexpr int kMostCalls = 400;
 constexpr const char* kTooManyCalls = "it calls itself too often";
 
@@ -80,7 +80,7 @@ class TemplateRenderer {
     return Flow::kOn;
   }
 
-  // What the loop goes through: kept, since `loop` may outlive it.
+  // The items of the loop. They are kept in memory because `loop` may outlive the loop.
   const TemplateList& loop_items(const Statement& s, TemplateScope& scope, TemplateScope& inner) {
     const Value all = eval(*s.expr, scope);
     if (const auto* list = std::get_if<const TemplateList*>(&all); list != nullptr && s.condition == nullptr) {
@@ -119,7 +119,7 @@ class TemplateRenderer {
     return run(s.branches[0].body, inner, out);
   }
 
-  // {% set x %} and {% filter %}: the text of a body, through filters if there are any.
+  // {% set x %} and {% filter %}: the text of the body, filtered if there are filters.
   Flow run_captured(const Statement& s, TemplateScope& scope, std::string& out) {
     TemplateScope& inner = *memory_.make(TemplateScope{.parent = &scope});
     std::string text;
@@ -160,7 +160,7 @@ class TemplateRenderer {
     return Undefined{name};
   }
 
-  // Each of the names gets its part of the value.
+  // Assigns a part of the value to each of the names.
   void unpack(const Statement& s, const Value& value, TemplateScope& scope) {
     if (s.names.size() == 1) return set(scope, s.names[0], value);
     const std::vector<Value> parts = items_of(value, budget_);
@@ -294,7 +294,7 @@ class TemplateRenderer {
     return memory_.keep(std::move(text));
   }
 
-  // The first of several filters is applied to `text` where the expression names nothing that it is applied to.
+  // If the expression names no input, the first of its filters is applied to `text`.
   Value eval_filter(const Expr& e, TemplateScope& scope, const Value* text) {
     const NestingGuard guard(depth_, kMostCalls, kTooManyCalls);
     Value of;
@@ -315,7 +315,7 @@ class TemplateRenderer {
     return made;
   }
 
-  // `caller`: what a call block hands over; undefined: nothing.
+  // `caller`: what a call block passes on; undefined: nothing.
   Value call(const Expr& e, TemplateScope& scope, const Value& caller) {
     const Expr& callee = *e.parts[0];
     if (callee.kind != ExprKind::kAttribute) {

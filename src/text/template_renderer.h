@@ -12,8 +12,8 @@ namespace tern {
 
 using TemplateNames = std::vector<std::pair<std::string_view, TemplateValue>>;
 
-// What the template writes, with `names` as the variables that it finds. TemplateFailure where it objects or uses up
-// what it may.
+// The output of the template with `names` as its variables. TemplateFailure: the template raises an error or exceeds
+// its budget.
 std::string render_template(const TemplateBody& body, TemplateNames names, TemplateMemory& memory);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// "x is even" and the like.
+// Tests such as "x is even".
 #include <algorithm>
 #include <functional>
 
@@ -18,7 +18,7 @@ bool is_list(const TemplateValue& value) {
          std::holds_alternative<const TemplateDict*>(value);
 }
 
-// A text that has letters, none of which `map` changes.
+// True for a text with letters none of which `map` changes.
 bool is_unchanged_by(TemplateCall& call, char (*map)(char)) {
   const std::string text = to_text(call.self(), call.budget());
   const auto is_letter = [](char c) { return ascii_lower(c) != ascii_upper(c); };
@@ -36,7 +36,7 @@ bool is_divisible(TemplateCall& call) {
   return by == -1 || to_integer(call.self()) % by == 0;
 }
 
-// Jinja has several names for some.
+// Jinja has several names for some tests.
 struct NamedTest {
   std::string_view name;
   TemplateTest test;

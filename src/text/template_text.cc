@@ -14,7 +14,7 @@ bool begins_with_space(std::string_view text, size_t& bytes) {
   return c.status == Utf8Status::kValid && is_python_space(c.code);
 }
 
-// Where the last character of `text`, which must not be empty, begins.
+// Where the last character of `text` begins; `text` must not be empty.
 size_t last_character(std::string_view text) {
   const size_t n = text.size();
   for (size_t back = 1; back <= std::min<size_t>(n, 4); ++back) {
@@ -114,7 +114,7 @@ size_t find_text(std::string_view text, std::string_view what, TemplateBudget& b
   if (what.empty()) return 0;
   const void* found = ::memmem(text.data(), text.size(), what.data(), what.size());
   const size_t at = found == nullptr ? text.npos : static_cast<size_t>(static_cast<const char*>(found) - text.data());
-  // The C libraries look at a position at most as often as a short text is long. What follows was not looked at.
+  // C libraries read each position at most as many times as a short `what` is long, and none after a match.
   const size_t n_seen = std::min(at, text.size()) + what.size();
   budget.work(n_seen + n_seen * std::min<size_t>(what.size(), 256) / 32);
   return at;

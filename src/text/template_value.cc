@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-constexpr int kMostListDepth = 64;  // of lists in lists
+constexpr int kMostListDepth = 64;  // nested in each other
 
 int depth_of(const TemplateValue& value) {
   if (const auto* list = std::get_if<const TemplateList*>(&value)) return (*list)->depth;
@@ -121,7 +121,7 @@ bool equal(const TemplateValue& a, const TemplateValue& b, TemplateBudget& budge
   if (const auto* dict = as<const TemplateDict*>(a)) return equal_dicts(**dict, **as<const TemplateDict*>(b), budget);
   if (const auto* space = as<TemplateNamespace*>(a)) return *space == *as<TemplateNamespace*>(b);
   if (const auto* function = as<const TemplateFunction*>(a)) return *function == *as<const TemplateFunction*>(b);
-  return true;  // none and none, undefined and undefined
+  return true;  // both None, or both undefined
 }
 
 bool less(const TemplateValue& a, const TemplateValue& b, TemplateBudget& budget) {
@@ -130,7 +130,7 @@ bool less(const TemplateValue& a, const TemplateValue& b, TemplateBudget& budget
   if (is_number(a) && is_number(b)) return to_double(a) < to_double(b);
   if (as<std::string_view>(a) && as<std::string_view>(b)) {
     budget.work(as<std::string_view>(a)->size());
-    return *as<std::string_view>(a) < *as<std::string_view>(b);  // of UTF-8: in the order of the characters
+    return *as<std::string_view>(a) < *as<std::string_view>(b);  // UTF-8 sorts like its characters
   }
   if (as<const TemplateList*>(a) && as<const TemplateList*>(b)) {
     return less_lists(**as<const TemplateList*>(a), **as<const TemplateList*>(b), budget);

@@ -1,4 +1,4 @@
-// The values of a chat template, as Python has them.
+// The values of a chat template, as in Python.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ struct TemplateLoop;
 struct TemplateFunction;
 
 struct Undefined {
-  std::string_view name;  // for messages: what was looked for
+  std::string_view name;  // the missing name, for messages
 };
 struct None {};
 
-// Cheap to copy: what is larger lives in a TemplateMemory, and texts may also be parts of the template or of the
-// conversation. Lists and dicts do not change once they are made, so they contain neither themselves nor anything
-// endless; only namespaces change, and nothing looks into those on its own.
+// Cheap to copy: large values live in a TemplateMemory, and texts may also be parts of the template or the
+// conversation. Lists and dicts are immutable, so they cannot contain themselves or anything endless. Only namespaces
+// change, and no function descends into them.
 using TemplateValue = std::variant<Undefined, None, bool, int64_t, double, std::string_view, const TemplateList*,
                                    const TemplateDict*, TemplateNamespace*, TemplateLoop*, const TemplateFunction*>;
 
 struct TemplateList {
   std::vector<TemplateValue> items;
   bool is_tuple = false;
-  int depth = 1;  // of lists in lists
+  int depth = 1;  // nesting depth of lists
 };
 
 struct TemplateDict {
-  std::vector<std::pair<TemplateValue, TemplateValue>> items;  // in the order in which they were written
+  std::vector<std::pair<TemplateValue, TemplateValue>> items;  // in the order of writing
   int depth = 1;
 };
 
@@ -46,7 +46,7 @@ struct TemplateNamespace {
   std::vector<std::pair<std::string_view, TemplateValue>> items;
 };
 
-// `loop`, inside one.
+// The `loop` variable inside a loop.
 struct TemplateLoop {
   const std::vector<TemplateValue>* items = nullptr;
   size_t index = 0;
@@ -54,7 +54,7 @@ struct TemplateLoop {
   std::vector<TemplateValue> last_seen = {};  // by loop.changed()
 };
 
-// Everything that one rendering makes, until it ends: what refers to what needs no counting.
+// Owns everything that a rendering makes until it ends, so references need not be counted.
 class TemplateMemory {
  public:
   explicit TemplateMemory(TemplateBudget& budget) : budget_(budget) {}
@@ -65,7 +65,7 @@ class TemplateMemory {
   TemplateValue list(std::vector<TemplateValue>&& items, bool is_tuple = false);
   TemplateValue dict(std::vector<std::pair<TemplateValue, TemplateValue>>&& items);
 
-  // Any other object that lives as long.
+  // Any other object, with the same lifetime.
   template <class T>
     requires(!std::is_reference_v<T>)
   T* make(T&& object) {
@@ -98,23 +98,23 @@ class TemplateMemory {
 bool is_true(const TemplateValue& value);
 // "int", "str" …; for messages.
 std::string_view type_name(const TemplateValue& value);
-// Numbers and booleans.
+// True for numbers and booleans.
 bool is_number(const TemplateValue& value);
 double to_double(const TemplateValue& value);
 
 // a == b.
 bool equal(const TemplateValue& a, const TemplateValue& b, TemplateBudget& budget);
-// a < b of numbers, texts or lists; objects to anything else.
+// a < b for numbers, texts or lists; raises an error for anything else.
 bool less(const TemplateValue& a, const TemplateValue& b, TemplateBudget& budget);
 
-// What is found under the key; null: nothing.
+// The value of the key; null: there is none.
 const TemplateValue* find(const TemplateDict& dict, const TemplateValue& key, TemplateBudget& budget);
 const TemplateValue* find(const TemplateNamespace& of, std::string_view name, TemplateBudget& budget);
 
-// What a loop over the value goes through: items, keys, characters; objects to values that have none.
+// The values that a loop visits: items, keys or characters; raises an error for other values.
 std::vector<TemplateValue> items_of(const TemplateValue& value, TemplateBudget& budget);
 
-// Appends str(x) as Python and Jinja print it; a text as it is.
+// Appends str(x) as Python and Jinja print it; texts unchanged.
 void append_text(const TemplateValue& value, std::string& out, TemplateBudget& budget);
 std::string to_text(const TemplateValue& value, TemplateBudget& budget);
 // Appends json.dumps(x, ensure_ascii=False); `indent` < 0: on one line.

@@ -1,4 +1,4 @@
-// A small vocabulary for tests: the 256 bytes, ids 0 to 255, and what a test adds.
+// A small vocabulary for tests: the 256 bytes with ids 0 to 255, and the tokens that a test adds.
 #pragma once
 
 #include <deque>

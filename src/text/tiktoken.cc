@@ -12,11 +12,11 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMaxToken = 512;  // bytes; every place to cut a token is tried. Llama 3's longest has 128.
+constexpr size_t kMaxToken = 512;  // bytes, because every split of a token is tried; Llama 3's longest has 128
 constexpr size_t kMaxLine = 4 * kMaxToken / 3 + 16;
 constexpr size_t kMaxTokens = size_t{1} << 22;
 
-// -1 for what is no digit of base64.
+// -1: not a base64 digit.
 int base64_digit(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -60,7 +60,7 @@ std::optional<Line> read_line(std::string_view line) {
   return Line{*std::move(bytes), rank};
 }
 
-// The first line, without its end, and the rest.
+// Removes the first line from `text` and returns it without its end.
 std::string_view take_line(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -96,7 +96,7 @@ std::string spell(std::string_view bytes) {
   return out;
 }
 
-// Llama 3's list, in the order of ids.
+// Llama 3's special tokens in the order of ids.
 std::vector<std::string> llama3_special_tokens() {
   constexpr int kTokens = 256;
   std::vector<std::string> names = {"<|begin_of_text|>", "<|end_of_text|>"};
@@ -110,7 +110,7 @@ std::vector<std::string> llama3_special_tokens() {
   return names;
 }
 
-// Every way to put a token together from two others, in the order of the token made, then of the parts.
+// All ways to join two tokens into another, ordered by the resulting token, then by the parts.
 void derive_merges(const TokenTable& table, std::deque<std::string>& strings, Vocab& vocab) {
   std::vector<std::pair<TokenId, TokenId>> cuts;
   for (TokenId id = 0; id < static_cast<TokenId>(table.size()); ++id) {

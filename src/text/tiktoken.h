@@ -1,4 +1,4 @@
-// tiktoken's ranks; see tokenizer_model.h.
+// Reads tiktoken's ranks; see tokenizer_model.h.
 #pragma once
 
 #include <string_view>

@@ -6,7 +6,7 @@
 namespace tern {
 
 uint64_t hash_bytes(std::string_view bytes) {
-  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15u;  // 2^64 / golden ratio: spreads low bits upwards
+  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15u;  // 2^64 / golden ratio: spreads low bits upward
   uint64_t hash = bytes.size() * kMultiplier;
   const auto mix = [&](uint64_t word) {
     hash = (hash ^ word) * kMultiplier;

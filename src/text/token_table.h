@@ -1,4 +1,4 @@
-// The bytes of every token, and the way back from bytes to the token.
+// The bytes of every token, and the reverse look-up.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ class TokenTable {
  public:
   explicit TokenTable(size_t n_tokens);
 
-  // Gives the next id, counted from 0, to `bytes`.
+  // Assigns the next id, starting at 0, to `bytes`.
   TokenId add(std::string_view bytes);
 
-  // Makes find() know `id`. Returns kNoToken, or the token that already has the same bytes.
+  // Lets find() return `id`. Returns kNoToken, or the token that already has the same bytes.
   TokenId make_findable(TokenId id);
 
   std::string_view bytes(TokenId id) const {
@@ -34,7 +34,7 @@ class TokenTable {
   size_t size() const { return ends_.size() - 1; }
 
  private:
-  // Open addressing over ids; the hash is kept so that a probe seldom has to touch the bytes.
+  // Open addressing over ids. The stored hash means that a probe rarely has to read the bytes.
   struct Slot {
     uint32_t hash = 0;
     TokenId id = kNoToken;

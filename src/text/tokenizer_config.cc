@@ -12,7 +12,7 @@
 namespace tern {
 namespace {
 
-constexpr TokenId kMaxId = (1 << 22) - 1;  // bounds what one absurd id can make us allocate
+constexpr TokenId kMaxId = (1 << 22) - 1;  // limits what one absurd id can make Tern allocate
 
 Result<Json> parse_object(Bytes json, std::string_view path) {
   TRY(Json root, parse_json(as_text(json), path));
@@ -20,7 +20,7 @@ Result<Json> parse_object(Bytes json, std::string_view path) {
   return root;
 }
 
-// A token is spelled as a string or as an object with "content".
+// A token is given as a string or as an object with "content".
 Result<std::optional<std::string>> read_token(const Json& root, const char* key, std::string_view path) {
   const auto it = root.find(key);
   if (it == root.end() || it->is_null()) return std::nullopt;
@@ -91,7 +91,7 @@ Result<void> place(const AddedToken& token, std::deque<std::string>& strings, Vo
   return {};
 }
 
-// Both what the vocabulary pointed into before and the strings added.
+// Owns the vocabulary's previous storage and the added strings.
 struct Storage {
   std::shared_ptr<const void> before;
   std::deque<std::string> strings;

@@ -1,4 +1,4 @@
-// The JSON files that lie beside a tokenizer in a Hugging Face directory, and what they add to its vocabulary.
+// The JSON files beside a tokenizer in a Hugging Face directory, and what they add to its vocabulary.
 #pragma once
 
 #include <optional>
@@ -23,19 +23,18 @@ struct AddedToken {
 struct TokenizerConfig {
   std::optional<std::string> bos, eos, unk, pad;  // spelled out
   std::optional<bool> add_bos, add_eos;
-  std::optional<std::string> chat_template;  // of several, the one named "default"
+  std::optional<std::string> chat_template;  // if there are several, the one named "default"
   std::vector<AddedToken> added_tokens;
 };
 
-// `path` is only for messages. Errors: kCorruption where the JSON is broken or has the wrong types.
+// `path`: for messages only. kCorruption: broken JSON or wrong types.
 Result<TokenizerConfig> read_tokenizer_config(Bytes json, std::string_view path);
 
-// Puts the configuration into a vocabulary: its special tokens, BOS, and EOS as a stop token. Tokens that the
-// vocabulary lacks are added (a tokenizer.model does not know them). Errors: kCorruption where an id is taken by
-// another token.
+// Applies the configuration to a vocabulary: its special tokens, BOS, and EOS as a stop token. Tokens that the
+// vocabulary lacks are added (a tokenizer.model does not contain them). kCorruption: another token already has the id.
 Result<void> apply_tokenizer_config(const TokenizerConfig& config, Vocab& vocab, std::string_view path);
 
-// The eos_token_id of a generation_config.json or config.json, a number or several; empty where it names none.
+// The eos_token_id of a generation_config.json or config.json, one number or several; empty: there is none.
 Result<std::vector<TokenId>> read_eos_token_ids(Bytes json, std::string_view path);
 
 }  // namespace tern

@@ -74,7 +74,7 @@ TEST(TokenizerConfig, FinalToken) {
   ASSERT_TRUE(
       apply_tokenizer_config(parse(R"({"eos_token": "<|end|>", "add_eos_token": true})").value(), vocab, "c.json"));
   EXPECT_EQ(vocab.final_token, vocab.eos);
-  vocab.final_token = 2;  // as its tokenizer.json says
+  vocab.final_token = 2;  // as in its tokenizer.json
   ASSERT_TRUE(apply_tokenizer_config(parse(R"({"add_eos_token": true})").value(), vocab, "c.json"));
   EXPECT_EQ(vocab.final_token, 2);
   ASSERT_TRUE(apply_tokenizer_config(parse(R"({"add_eos_token": false})").value(), vocab, "c.json"));
@@ -101,7 +101,7 @@ TEST(StopTokens, KnownOnesAndPhi3sAssistant) {
   vocab.tokens[3] = "<|other|>";
   vocab.stop_tokens.clear();
   add_known_stop_tokens(vocab);
-  EXPECT_EQ(vocab.stop_tokens, Ids{});  // <|assistant|> alone begins a turn, as in Falcon 3
+  EXPECT_EQ(vocab.stop_tokens, Ids{});  // without <|end|>, <|assistant|> begins a turn, as in Falcon 3
 }
 
 }  // namespace

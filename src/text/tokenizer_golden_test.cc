@@ -1,9 +1,8 @@
-// Ids against those of Hugging Face's tokenizers library, exactly (tests/golden/make_tokenizer_goldens.py).
+// Compares ids exactly with those of Hugging Face's tokenizers library (tests/golden/make_tokenizer_goldens.py).
 //
-// New characters can differ: PCRE2 10.48 knows the classes of Unicode 17, Oniguruma 6.9.8, which made the goldens,
-// those of Unicode 14; and the NFC of tokenizers 0.23 does not order combining marks newer than Unicode 9. Nothing else
-// does: see compare_tokenizer.py, which was run with every other character and with 8,000 random texts for each
-// tokenizer.
+// New characters may differ: PCRE2 10.48 has the classes of Unicode 17, but Oniguruma 6.9.8, which made the goldens,
+// those of Unicode 14. The NFC of tokenizers 0.23 does not order combining marks newer than Unicode 9. Nothing else
+// differs: compare_tokenizer.py was run with every other character and with 8,000 random texts per tokenizer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +41,7 @@ std::unique_ptr<Tokenizer> load(const std::string& path) {
 
 Json read_json(const std::string& path) { return Json::parse(read_text_file(path).value()); }
 
-// Texts on which the ids differ.
+// The number of mismatching id lists.
 int count_differences(const Tokenizer& tokenizer, const std::string& text, const Ids& plain, const Ids& special) {
   int n = 0;
   if (tokenizer.encode(text, {.add_bos = false}) != plain) ++n;
@@ -79,7 +78,7 @@ TEST_P(PublishedTokenizer, Goldens) {
 INSTANTIATE_TEST_SUITE_P(TokenizerGolden, PublishedTokenizer, testing::Values("llama3", "qwen3", "phi3"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
-// Every way of putting spaces in front, with added tokens of every kind (make_sentence_piece_goldens.py).
+// All rules for spaces in front, with added tokens of every kind (make_sentence_piece_goldens.py).
 TEST(TokenizerGolden, SentencePiece) {
   const Json goldens = read_json(kGoldens + "sentence-piece.json");
   ASSERT_EQ(goldens.at("variants").size(), 9u);
@@ -103,7 +102,7 @@ TEST(TokenizerGolden, SentencePiece) {
   }
 }
 
-// Every expression that cuts text into words (make_word_goldens.py).
+// All expressions that split text into words (make_word_goldens.py).
 TEST(TokenizerGolden, Words) {
   const Json corpus = read_json(kGoldens + "corpus.json");
   const Json goldens = read_json(kGoldens + "words.json");
@@ -125,14 +124,14 @@ TEST(TokenizerGolden, Words) {
   }
 }
 
-// Gemma's make-up, with BOS; as a GGUF file has it: model/gguf/gemma_vocab_test.cc.
+// Gemma's configuration, with BOS. model/gguf/gemma_vocab_test.cc tests the same as a GGUF file.
 TEST(TokenizerGolden, Gemma) {
   const Json goldens = read_json(kGoldens + "gemma.json");
   const std::string json = goldens.at("tokenizer").dump();
   const Vocab vocab = read_tokenizer_json(as_bytes(json), "gemma").value();
   EXPECT_TRUE(vocab.add_bos);
   EXPECT_EQ(vocab.bos, 2);
-  EXPECT_EQ(vocab.stop_tokens, Ids{6});  // <end_of_turn>; </s> is a tag of HTML
+  EXPECT_EQ(vocab.stop_tokens, Ids{6});  // <end_of_turn>; </s> is an HTML tag
   const auto tokenizer = make_tokenizer(vocab).value();
   ASSERT_EQ(goldens.at("rows").size(), goldens.at("texts").size());
   for (size_t i = 0; i < goldens.at("texts").size(); ++i) {
@@ -175,7 +174,7 @@ TEST(TokenizerRoundTrip, ValidPartsAreTokenizedAsIfAlone) {
   }
 }
 
-// For comparisons by hand, see tests/golden/compare_tokenizer.py.
+// For manual comparisons; see tests/golden/compare_tokenizer.py.
 TEST(TokenizerGolden, CasesFromAFile) {
   const char* path = std::getenv("TERN_TOKENIZER_CASES");
   if (!path) GTEST_SKIP() << "TERN_TOKENIZER_CASES names no file of compare_tokenizer.py";

@@ -11,12 +11,12 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kMaxVocabId = (1 << 22) - 1;  // bounds what one absurd id can make us allocate
+constexpr int64_t kMaxVocabId = (1 << 22) - 1;  // limits what one absurd id can make Tern allocate
 
-// What the views of the vocabulary point into.
+// Owns the data that the vocabulary's views point into.
 struct JsonStorage {
   Json root;
-  std::deque<std::string> strings;  // what the JSON does not hold in one piece
+  std::deque<std::string> strings;  // strings that the JSON does not contain in one piece
 };
 
 class Reader {
@@ -75,7 +75,7 @@ class Reader {
     return read_merges(*merges);
   }
 
-  // What becomes of characters that are no token.
+  // Reads how characters without a token are encoded.
   Result<void> read_fallback(const Json& model) {
     TRY(const bool byte_fallback, bool_or(model, "byte_fallback", false, path_));
     TRY(const bool fuse_unk, bool_or(model, "fuse_unk", false, path_));
@@ -101,7 +101,7 @@ class Reader {
     return {};
   }
 
-  // Ids may leave holes; those become unused tokens without a spelling.
+  // Unassigned ids become unused tokens without a spelling.
   Result<void> place(std::string_view token, const Json& id, TokenType type) {
     if (!id.is_number_integer() || id < 0 || id > kMaxVocabId) {
       return fail(ErrorCode::kCorruption, "{}: the id of token '{}' is not an integer from 0 to {}", path_,
@@ -151,7 +151,7 @@ class Reader {
       const auto& spelling = content->get_ref<const std::string&>();
       TRY(uint8_t flags, read_token_flags(token, path_));
       TRY(const bool special, bool_or(token, "special", false, path_));
-      // Gemma's runs of spaces are found in the text as U+2581 and, spelled as spaces, by merging.
+      // Gemma's runs of spaces match in text as U+2581, and by merging if spelled as spaces.
       if (!special && vocab_.kind == VocabKind::kSentencePiece && is_of_model(spelling, *id)) flags |= kTokenMerges;
       TRY_STATUS(place(spelling, *id, special ? TokenType::kControl : TokenType::kUserDefined));
       set_flags(id->get<size_t>(), flags);
@@ -160,7 +160,7 @@ class Reader {
     return {};
   }
 
-  // Whether an added token is one that the model has by itself.
+  // True if an added token is also one of the model's own tokens.
   bool is_of_model(std::string_view spelling, const Json& id) const {
     if (!id.is_number_unsigned() || id >= vocab_.tokens.size()) return false;
     const auto index = id.get<size_t>();

@@ -11,22 +11,22 @@
 
 namespace tern {
 
-// `path` is only for messages. The result owns what its views point to.
+// `path`: for messages only. The result owns what its views point to.
 //
-// Understood: model BPE, with merges as strings or as pairs, ignore_merges and byte_fallback; added_tokens with all
-// their flags; post_processor TemplateProcessing that puts one token (BOS) first and one (the final token) last. And
-// around the model either
+// Supported: model BPE, with merges as strings or as pairs, ignore_merges and byte_fallback; added_tokens with all
+// their flags; post_processor TemplateProcessing that puts one token (BOS) first and one (the final token) last. The
+// steps around the model are one of:
 //  - byte-level: normalizer none or NFC; pre_tokenizer ByteLevel, alone or after Digits, or Split with one of the
-//    expressions of word_patterns.h; decoder ByteLevel; or
-//  - SentencePiece: the space becomes U+2581 by normalizers Prepend and Replace or by pre_tokenizer Metaspace; decoders
-//    Replace, ByteFallback, Fuse, Strip or Metaspace.
-// The file names no stop tokens, so those are the control tokens that are known to end a reply.
+//    expressions of word_patterns.h; decoder ByteLevel
+//  - SentencePiece: normalizers Prepend and Replace, or pre_tokenizer Metaspace, turn the space into U+2581; decoders
+//    Replace, ByteFallback, Fuse, Strip or Metaspace
+// The file names no stop tokens; they are the control tokens that are known to end a reply.
 //
-// Errors: kCorruption where the JSON is broken or has the wrong types; kNotSupported, naming what it is, for everything
-// that would give other ids than Hugging Face's library does.
+// Errors: kCorruption: broken JSON or wrong types; kNotSupported, naming it: anything that would give other ids than
+// Hugging Face's library does.
 Result<Vocab> read_tokenizer_json(Bytes json, std::string_view path);
 
-// The same, made into a tokenizer.
+// The same as a tokenizer.
 Result<std::unique_ptr<Tokenizer>> parse_tokenizer_json(Bytes json, std::string_view path);
 
 }  // namespace tern

@@ -28,7 +28,7 @@ constexpr KnownPattern kPatterns[] = {
 
 constexpr size_t kShownPattern = 120;
 
-// The steps under `key` of the root: none, one, or those of a "Sequence" in its array `parts`.
+// The steps under `key` of the root: none, one, or those in the array `parts` of a "Sequence".
 Result<std::vector<const Json*>> read_steps(const Json& root, const char* key, const char* parts,
                                             std::string_view path) {
   TRY(const Json* step, member(root, key, Json::value_t::object, path));
@@ -55,7 +55,7 @@ Result<PreTokenizer> read_split(const Json& split, std::string_view path) {
   TRY(const std::string regex, pattern ? string_or(*pattern, "Regex", "", path) : Result<std::string>());
   TRY(const std::string behavior, string_or(split, "behavior", "", path));
   TRY(const bool invert, bool_or(split, "invert", false, path));
-  // The expressions match everything, so keeping the matches and removing what is between them is the same.
+  // The expressions match all text, so keeping the matches and removing the text between them are the same.
   const bool keeps_all = (behavior == "Isolated" && !invert) || (behavior == "Removed" && invert);
   const auto* known = std::ranges::find(kPatterns, std::string_view(regex), &KnownPattern::regex);
   if (!keeps_all || known == std::end(kPatterns)) {
@@ -65,7 +65,7 @@ Result<PreTokenizer> read_split(const Json& split, std::string_view path) {
   return known->pre;
 }
 
-// One piece of a TemplateProcessing: {"SpecialToken": {"id": name}} or {"Sequence": …}. The name, or nullptr.
+// The name in a piece {"SpecialToken": {"id": name}} of a TemplateProcessing; nullptr for {"Sequence": …}.
 Result<const std::string*> special_token_of(const Json& piece, std::string_view path) {
   if (!piece.is_object())
     return fail(ErrorCode::kCorruption, "{}: post_processor.single has a piece that is not an object", path);
@@ -88,7 +88,7 @@ Result<TokenId> id_of_special_token(const Json& processor, const std::string& na
   return fail(ErrorCode::kCorruption, "{}: post_processor.special_tokens gives no id for '{}'", path, printable(name));
 }
 
-// BOS before the text, and behind it what a text to embed ends with.
+// Reads BOS, which precedes the text, and the token that ends a text to embed.
 Result<void> read_template(const Json& processor, Vocab& vocab, std::string_view path) {
   TRY(const Json* single, member(processor, "single", Json::value_t::array, path));
   if (!single) return fail(ErrorCode::kCorruption, "{}: post_processor TemplateProcessing without \"single\"", path);
@@ -116,7 +116,7 @@ struct Normalizer {
   bool marks_spaces = false;
 };
 
-// Whether a Replace step turns `from` into `to`, both spelled out.
+// True if a Replace step turns `from` into `to`, both given literally.
 Result<bool> replaces(const Json& step, std::string_view from, std::string_view to, std::string_view path) {
   TRY(const Json* pattern, member(step, "pattern", Json::value_t::object, path));
   TRY(const std::string what, pattern ? string_or(*pattern, "String", "", path) : Result<std::string>());
@@ -172,7 +172,7 @@ Result<void> read_metaspace(const Json& step, Vocab& vocab, std::string_view pat
   return {};
 }
 
-// The decoders of a SentencePiece vocabulary give back its plain text; what differs is whether a space is taken off.
+// The decoders of a SentencePiece vocabulary restore plain text. They differ only in removing a space.
 Result<void> read_decoder(const Json& root, Vocab& vocab, std::string_view path) {
   TRY(const auto steps, read_steps(root, "decoder", "decoders", path));
   for (const Json* step : steps) {
@@ -201,7 +201,7 @@ Result<void> read_decoder(const Json& root, Vocab& vocab, std::string_view path)
   return {};
 }
 
-// A Digits step takes every digit for itself before GPT-2's expression cuts up the rest, as SmolLM's does.
+// A Digits step separates every digit before GPT-2's expression splits the rest, as in SmolLM.
 Result<PreTokenizer> read_digits(const Json& step, std::string_view path) {
   TRY(const bool individual, bool_or(step, "individual_digits", false, path));
   if (individual) return PreTokenizer::kSmolLm;
@@ -242,7 +242,7 @@ Result<PreTokenizer> read_byte_level(const std::vector<const Json*>& steps, std:
   return *pre;
 }
 
-// Gemma's only step: where the normalizer has marked the spaces there are none left to split at.
+// Gemma's only step. It has no effect: the normalizer has marked all spaces, so none are left to split at.
 Result<bool> is_split_at_spaces(const std::vector<const Json*>& steps, std::string_view path) {
   if (steps.size() != 1) return false;
   TRY(const std::string type, string_or(*steps[0], "type", "", path));
@@ -285,7 +285,7 @@ Result<void> read_frame(const Json& root, Vocab& vocab, std::string_view path) {
     if (type == "TemplateProcessing" && !has_template) {
       TRY_STATUS(read_template(*step, vocab, path));
       has_template = true;
-    } else if (type != "ByteLevel") {  // ByteLevel only moves offsets
+    } else if (type != "ByteLevel") {  // ByteLevel only changes offsets
       return unknown_step("post_processor", type, path);
     }
   }

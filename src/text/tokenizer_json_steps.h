@@ -7,10 +7,10 @@
 
 namespace tern {
 
-// What "normalizer", "pre_tokenizer" and "decoder" do, into the vocabulary's kind and the settings of that kind.
+// Reads "normalizer", "pre_tokenizer" and "decoder" into the vocabulary's kind and the settings of that kind.
 Result<void> read_text_steps(const Json& root, Vocab& vocab, std::string_view path);
 
-// The tokens that "post_processor" puts before and behind a text, if any: BOS and the final token.
+// Reads the tokens that "post_processor" puts before and after a text, if any: BOS and the final token.
 Result<void> read_frame(const Json& root, Vocab& vocab, std::string_view path);
 
 }  // namespace tern

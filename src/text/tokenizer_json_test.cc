@@ -39,7 +39,7 @@ std::string error(const Json& json) {
   return result ? "no error" : result.error().message;
 }
 
-// The small tokenizer with one value replaced, by JSON pointer.
+// The small tokenizer with the value at a JSON pointer replaced.
 Json with(const char* pointer, const Json& value) {
   Json json = small_tokenizer();
   json[Json::json_pointer(pointer)] = value;
@@ -84,7 +84,7 @@ TEST(TokenizerJson, BosFromTheTemplate) {
             "t.json: post_processor.special_tokens gives no id for '<|begin_of_text|>'");
 }
 
-// As Qwen3's embedding models have it. The token is named, not appended: it would end a prompt.
+// Like Qwen3's embedding models. The token is stored but not appended, because it would end a prompt.
 TEST(TokenizerJson, FinalTokenFromTheTemplate) {
   const Json last = Json::parse(R"({"type": "TemplateProcessing",
     "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "<|begin_of_text|>", "type_id": 0}}],
@@ -145,7 +145,7 @@ TEST(TokenizerJson, HolesAmongTheIdsAreUnusedTokens) {
 TEST(TokenizerJson, KnowsTheTokensThatEndAReply) {
   EXPECT_EQ(parse(with("/added_tokens/0/content", "<|eot_id|>")).value()->stop_tokens(), (Ids{258}));
   EXPECT_EQ(parse(small_tokenizer()).value()->stop_tokens(), Ids{});
-  EXPECT_EQ(parse(with("/added_tokens/1/content", "<|im_end|>")).value()->stop_tokens(), Ids{});  // no control token
+  EXPECT_EQ(parse(with("/added_tokens/1/content", "<|im_end|>")).value()->stop_tokens(), Ids{});  // not a control token
 }
 
 TEST(TokenizerJsonErrors, WrongTypesAndValues) {

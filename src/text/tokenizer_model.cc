@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxFileBytes = size_t{64} << 20;
 
-// The fields of a protobuf message, one after another. https://protobuf.dev/programming-guides/encoding
+// Reads the fields of a protobuf message in order. https://protobuf.dev/programming-guides/encoding
 class Message {
  public:
   Message(std::string_view file, size_t begin, size_t end) : file_(file), at_(begin), end_(end) {}
@@ -21,8 +21,8 @@ class Message {
   struct Field {
     uint64_t number = 0;
     Wire wire = Wire::kVarint;
-    uint64_t value = 0;         // of the numbers
-    size_t begin = 0, end = 0;  // of the bytes
+    uint64_t value = 0;         // for numbers
+    size_t begin = 0, end = 0;  // for bytes
 
     bool is(uint64_t wanted, Wire kind) const { return number == wanted && wire == kind; }
   };
@@ -30,7 +30,7 @@ class Message {
   bool at_end() const { return at_ >= end_; }
   size_t position() const { return at_; }
 
-  // nullopt where the bytes are no field, or one that reaches beyond the message.
+  // nullopt: not a field, or one that extends beyond the message.
   std::optional<Field> next() {
     const auto tag = varint();
     if (!tag) return std::nullopt;
@@ -82,7 +82,7 @@ class Message {
 
 using Wire = Message::Wire;
 
-// Field numbers are those of sentencepiece_model.proto.
+// Field numbers are from sentencepiece_model.proto.
 class SentencePieceReader {
  public:
   SentencePieceReader(std::string_view file, std::string_view path) : file_(file), path_(path) {}
@@ -157,7 +157,7 @@ class SentencePieceReader {
   }
 
   Result<void> read_trainer(const Message::Field& field) {
-    // Negative: there is none.
+    // A negative id means that there is none.
     const auto id = [&]() -> std::optional<TokenId> {
       if (static_cast<int64_t>(field.value) < 0) return std::nullopt;
       return static_cast<TokenId>(std::min<uint64_t>(field.value, INT32_MAX));
@@ -191,7 +191,7 @@ class SentencePieceReader {
   bool escapes_spaces_ = true;
 };
 
-// A model begins with its first piece: field 1, a message that begins with a string in its field 1.
+// A model begins with its first piece: field 1, a message whose field 1 is a string at its start.
 bool looks_like_sentence_piece(std::string_view file) {
   Message model(file, 0, file.size());
   const auto piece = model.next();

@@ -32,7 +32,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-// The 256 bytes and some tokens more.
+// The 256 bytes and some more tokens.
 std::string tiktoken_file(const std::vector<std::string>& more) {
   std::string out;
   int rank = 0;
@@ -52,7 +52,7 @@ TEST(Tiktoken, MergesByRank) {
   EXPECT_EQ(vocab.tokens[515], "<|reserved_special_token_250|>");
   EXPECT_EQ(vocab.stop_tokens, (Ids{261, 269}));
   const auto tokenizer = make_tokenizer(vocab).value();
-  EXPECT_EQ(tokenizer->encode("abc"), (Ids{260, 258}));  // a whole word is taken as it is
+  EXPECT_EQ(tokenizer->encode("abc"), (Ids{260, 258}));  // a whole word that is a token
   EXPECT_EQ(tokenizer->encode("abcd", {.add_bos = false}), (Ids{258, 'd'}));
   EXPECT_EQ(tokenizer->encode("abbc a", {.add_bos = false}), (Ids{257, 256, 259}));
 }
@@ -69,7 +69,7 @@ TEST(Tiktoken, NamesTheBadLine) {
                   .message.starts_with("tokenizer: no token for the byte 0x00"));
 }
 
-// A protobuf, field by field.
+// Builds a protobuf field by field.
 struct Proto {
   std::string bytes;
 
@@ -151,7 +151,7 @@ TEST(SentencePieceModel, EveryTruncationIsRefusedOrRead) {
 
 const std::string kPublished = source_path("../shared/data/tokenizers/");
 
-// tokenizer.model as Llama 3 was first published, made from its tokenizer.json: all that was derived is the same.
+// tokenizer.model as first published with Llama 3, made from its tokenizer.json: everything derived must be the same.
 TEST(PublishedTokenizerModel, Llama3) {
   const std::string path = kPublished + "llama3/tokenizer.json";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
@@ -172,7 +172,7 @@ TEST(PublishedTokenizerModel, Llama3) {
   EXPECT_EQ(vocab.stop_tokens, published.stop_tokens);
 }
 
-// Scores and pieces, against the ids of the tokenizer.json with its list of merges.
+// Compares pieces and scores with the ids of the tokenizer.json, which has a list of merges.
 TEST(PublishedTokenizerModel, Phi3) {
   const std::string path = kPublished + "phi3/tokenizer.model";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
@@ -183,7 +183,7 @@ TEST(PublishedTokenizerModel, Phi3) {
   const auto rows = nlohmann::json::parse(read_text_file(goldens + "phi3.json").value());
   for (size_t i = 0; i < corpus.size(); ++i) {
     const auto text = corpus[i].get<std::string>();
-    if (text.contains("</s>")) continue;  // there it is recognised in any text
+    if (text.contains("</s>")) continue;  // tokenizer.json recognizes it in any text
     EXPECT_EQ(tokenizer->encode(text, {.add_bos = false}), rows[i].front().get<Ids>()) << text;
   }
 }

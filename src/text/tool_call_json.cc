@@ -29,7 +29,7 @@ std::optional<ToolCall> read_tool_call(std::string_view object, const ToolCallFo
     const std::string key = *json_text(name);
     if (key == format.arguments) {
       if (!call.arguments.empty() || !value.starts_with('{')) return std::nullopt;
-      if (!Json::accept(value.begin(), value.end())) return std::nullopt;  // its UTF-8, and what numbers can be
+      if (!Json::accept(value.begin(), value.end())) return std::nullopt;  // checks UTF-8 and the range of numbers
       call.arguments = value;
       continue;
     }

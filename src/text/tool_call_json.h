@@ -1,4 +1,4 @@
-// One call as JSON: {"name": …, "arguments": {…}}.
+// A tool call as JSON: {"name": …, "arguments": {…}}.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,14 @@
 
 namespace tern {
 
-// Whether a call may have a member of this name, with its quotes: "name", what the format calls the arguments, "id" and
+// True if a call may have a member with this name (in quotes): "name", the format's name for the arguments, "id" or
 // "type".
 bool is_call_member(std::string_view quoted_name, const ToolCallFormat& format);
 
-// The call that an object is, with the arguments as they are written; none where it is something else, or has members
-// that a call has not.
+// Reads an object as a call, with the arguments as written. nullopt: it is not a call, or has members that calls lack.
 std::optional<ToolCall> read_tool_call(std::string_view object, const ToolCallFormat& format);
 
-// The value of a JSON text with its quotes; none: it is no text, or no UTF-8.
+// The value of a JSON string in quotes; nullopt: not a string, or not UTF-8.
 std::optional<std::string> json_text(std::string_view quoted);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// What a reply that has to call a function looks like, as literal texts and a JSON schema.
+// The form of a reply that must call a function, as literal texts and a JSON schema.
 #include <nlohmann/json.hpp>
 
 #include "tern/chat_reply.h"
@@ -8,11 +8,11 @@
 namespace tern {
 namespace {
 
-// The schema with its references to itself pointing to `place` instead of the root.
+// The schema with its internal references changed to `place` instead of the root.
 std::string moved_to(std::string_view schema, std::string_view place) {
   std::string moved;
   JsonScanner scanner;
-  std::string_view text;  // the last one, with its quotes
+  std::string_view text;  // the last string, with its quotes
   bool is_reference = false;
   size_t start = 0;
   for (size_t at = 0; at < schema.size(); ++at) {
@@ -48,7 +48,7 @@ Result<ToolCallGrammar> tool_call_grammar(const ChatFormat& format, std::string_
   }
   TRY(const std::vector<Tool> list, read_tools(tools));
   const std::string arguments = nlohmann::json(format.calls->arguments).dump();
-  // What some models write before the name, where nothing else says that this is a call.
+  // Members that some models write before the name; needed only if no mark identifies a call.
   const bool has_mark = !format.calls->begin.empty();
   const std::string own_members = choice.is_forced || has_mark
                                       ? ""

@@ -31,7 +31,7 @@ TEST(ToolGrammar, DescribesACall) {
     "$defs": {"1": {"type": "object", "properties": {}}}})"));
 }
 
-// A schema's references to itself point to where it lies now, and its properties keep their order.
+// A schema's internal references are changed to its new place, and its properties keep their order.
 TEST(ToolGrammar, MovesReferences) {
   const auto schema = Json::parse(tool_call_grammar(tagged_format(), kTools).value().schema);
   EXPECT_EQ(schema.at("anyOf").size(), 3u);
@@ -62,7 +62,7 @@ TEST(ToolGrammar, OfOtherForms) {
       Json::parse(tool_call_grammar(listed_format(), kTools, {.parallel = true}).value().schema).contains("maxItems"));
 }
 
-// What the grammar describes is what the parser reads.
+// The parser reads what the grammar describes.
 TEST(ToolGrammar, AgreesWithTheParser) {
   for (const ChatFormat& format : {tagged_format(), bare_format(), listed_format(), listed_and_closed_format()}) {
     const auto grammar = tool_call_grammar(format, kTools, {.name = "now"}).value();

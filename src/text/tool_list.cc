@@ -13,7 +13,7 @@ std::unexpected<Error> wrong(size_t i, std::string_view what) {
   return fail(ErrorCode::kInvalidArgument, "tools: number {} {}", i + 1, what);
 }
 
-// The last of several, as readers of JSON have it.
+// The value of the last member with this name, as JSON parsers choose it.
 std::string_view find_member(const std::vector<JsonMember>& members, std::string_view name) {
   std::string_view found;
   for (const JsonMember& member : members) {

@@ -1,4 +1,4 @@
-// The functions that a request offers, ChatOptions::tools.
+// The functions that a request offers (ChatOptions::tools).
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace tern {
 
 struct Tool {
   std::string name;
-  std::string_view parameters;  // a JSON schema, as written: the order of properties is the order of what it describes
-  bool is_strict = false;       // the model's calls are to be valid by it
+  std::string_view parameters;  // a JSON schema as written; its order of properties is that of the arguments
+  bool is_strict = false;       // the model's calls must be valid by the schema
 };
 
-// kInvalidArgument: what is wrong with the list. Parts of the tools point into `text`.
+// kInvalidArgument: the list is invalid. Parts of the tools point into `text`.
 Result<std::vector<Tool>> read_tools(std::string_view text);
 
 }  // namespace tern

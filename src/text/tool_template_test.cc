@@ -1,4 +1,4 @@
-// Conversations with tools as chat templates render them, and what of a request is refused.
+// How chat templates render conversations with tools, and which requests are refused.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string kShared = source_path("../shared/data/");
 
-// Of OpenAI's JSON.
+// Reads a message in OpenAI's JSON.
 ChatMessage message_of(const Json& json) {
   const auto text = [&](const char* key) { return json.contains(key) && json[key].is_string() ? json[key] : Json(""); };
   ChatMessage message = {.role = text("role"),
@@ -36,7 +36,7 @@ std::string published(const std::string& name) {
   return read_text_file(kShared + folder + name).value();
 }
 
-// What Jinja renders, or where it raises an error, some error (tests/golden/make_tool_goldens.py).
+// Compares with Jinja's output; where that raises an error, any error will do (tests/golden/make_tool_goldens.py).
 void check_goldens(bool is_published, size_t at_least) {
   const auto file = Json::parse(read_text_file(source_path("tests/golden/tokenizer/tool_chat.json")).value());
   size_t n = 0;
@@ -165,12 +165,12 @@ TEST(ToolTemplate, DevelopersAreTheSystem) {
   EXPECT_EQ(render("{{ messages[0].role }}", {{.role = "developer", .content = "x"}}), "system");
 }
 
-// Members that a message has not are not there at all: templates ask for them with `in`.
+// Members that a message lacks are absent, because templates test for them with `in`.
 TEST(ToolTemplate, PlainMessagesHaveNothingElse) {
   EXPECT_EQ(render("{{ messages[0] | tojson }}", {{"user", "x"}}), R"({"role": "user", "content": "x"})");
 }
 
-// Many members cost a square of their number: refused in time.
+// Many members cost quadratic time, so they are refused early.
 TEST(ToolTemplate, HugeToolsAreRefused) {
   std::string tools = R"([{"type":"function","function":{"name":"f","parameters":{)";
   for (int i = 0; i < 200'000; ++i) tools += "\"" + std::to_string(i) + "\":1,";

@@ -1,4 +1,4 @@
-// A turn of a conversation with tools.
+// A chat turn with tools.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ std::unexpected<Error> about_tools(std::string_view what, Error error) {
   return std::unexpected(std::move(error));
 }
 
-// The reply is the inside of a call: the prompt begins it, and the grammar of the tools' schemas holds the model to it.
+// Forces a call: the prompt contains its beginning, and the grammar of the tools' schemas constrains the rest.
 Result<void> require_call(const ToolUse& use, ChatTurn& turn, GenerateOptions& generate, const MakeToolCall& make) {
   TRY(const ToolCallGrammar call,
       tool_call_grammar(turn.format, use.tools, {.name = use.required, .parallel = use.parallel}));
@@ -31,7 +31,7 @@ Result<void> require_call(const ToolUse& use, ChatTurn& turn, GenerateOptions& g
   return {};
 }
 
-// Of calls that the model makes of its own accord; null where nothing can be held, and nothing has to be.
+// The constraint on calls that the model makes by choice; null: no constraint is possible, and none is required.
 Result<GrammarPtr> grammar_of_calls(const ToolUse& use, const ChatTurn& turn, const std::vector<Tool>& tools,
                                     const MakeToolCall& make) {
   const std::string end(without_json_space(turn.format.calls->end));

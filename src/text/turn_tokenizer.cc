@@ -5,10 +5,10 @@
 namespace tern {
 namespace {
 
-// What a template writes between a reply and the next question; empty where it is not to be seen.
+// What a template writes between a reply and the next question; empty: it cannot be determined.
 std::string after_reply(const ChatTemplate& chat_template) {
   constexpr std::string_view kReply = "tern-reply";
-  // The question after it keeps templates from ending the text in a way of their own.
+  // The following question keeps templates from ending the text in a special way.
   const ChatMessage messages[] = {{"user", "a"}, {"assistant", std::string(kReply)}, {"user", "b"}};
   const auto text = chat_template.render(messages, {.add_generation_prompt = false});
   const size_t at = text ? text->rfind(kReply) : std::string::npos;

@@ -1,4 +1,4 @@
-// The token that a chat template puts after a reply.
+// Learns the token that a chat template puts after a reply.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,15 @@
 
 namespace tern {
 
-// A tokenizer that can learn one more stop token: whatever ends a turn in the text that the model was trained on ends a
-// reply. It learns when the first conversation is rendered, since before that nothing runs the template.
+// A tokenizer that can learn one more stop token: what ends a turn in the text that the model was trained on must end a
+// reply. It learns when the first conversation is rendered, because the template does not run before that.
 class TurnTokenizer final : public Tokenizer {
  public:
-  // `vocab` is what `inner` was made from.
+  // `vocab`: what `inner` was made from.
   TurnTokenizer(std::unique_ptr<Tokenizer> inner, const Vocab& vocab);
 
-  // Renders a small conversation and takes the special token that follows the assistant's words. Nothing is learned
-  // where none follows, or where the template does not render. Only the first call does anything; threads may call.
+  // Renders a small conversation and takes the special token that follows the assistant's text. Learns nothing if none
+  // follows or the template cannot be rendered. Only the first call has an effect. Thread-safe.
   void learn(const ChatTemplate& chat_template);
 
   int vocab_size() const override { return inner_->vocab_size(); }
@@ -42,7 +42,7 @@ class TurnTokenizer final : public Tokenizer {
   std::unique_ptr<Tokenizer> inner_;
   std::vector<std::pair<TokenId, std::string>> special_;  // control and user-defined tokens with their spellings
   std::once_flag once_;
-  std::vector<TokenId> learned_;  // all of them, once there is one more
+  std::vector<TokenId> learned_;  // all stop tokens, if one more was learned
   std::atomic<const std::vector<TokenId>*> stop_tokens_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-// The stop tokens after a conversation has been rendered: `end`, and what is learned.
+// Tests the stop tokens after a conversation has been rendered: `end`, and the learned one.
 class TurnTokenizerTest : public testing::Test {
  protected:
   Ids learned_from(std::string source) {
@@ -38,7 +38,7 @@ TEST_F(TurnTokenizerTest, LearnsWhatTheTemplatePutsAfterAReply) {
 }
 
 TEST_F(TurnTokenizerTest, LearnsNothingWhereNothingIsToBeSeen) {
-  EXPECT_EQ(learned_from("{% for m in messages %}{{ m.content }}<|end|>{% endfor %}"), Ids{end_});  // known
+  EXPECT_EQ(learned_from("{% for m in messages %}{{ m.content }}<|end|>{% endfor %}"), Ids{end_});  // already known
   EXPECT_EQ(learned_from("{% for m in messages %}{{ m.content }}word{% endfor %}"), Ids{end_});
   EXPECT_EQ(learned_from("{% for m in messages %}{{ m.content }}\n{% endfor %}"), Ids{end_});
   EXPECT_EQ(learned_from("{{ raise_exception('no') }}"), Ids{end_});

@@ -37,7 +37,7 @@ void append_nfc(std::string_view text, std::string& out) {
                    &normalised, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(normalised, &std::free);
   if (length < 0) {
-    out += text;  // out of memory is the only way: the text is valid
+    out += text;  // only if out of memory, because the text is valid
   } else {
     out.append(reinterpret_cast<const char*>(normalised), static_cast<size_t>(length));
   }

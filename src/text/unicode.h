@@ -1,4 +1,4 @@
-// What the tokenizers ask of Unicode's tables: utf8proc's, or in a browser the browser's own (web/unicode.cc).
+// Unicode tables for the tokenizers: utf8proc's or, in a browser, the browser's own (web/unicode.cc).
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace tern {
 
-// Whether normalisation moves `c` among its neighbours: its canonical combining class is not 0.
+// True if normalization may reorder `c`: its canonical combining class is not 0.
 bool is_combining_mark(char32_t c);
 
 // Letters, marks, decimal digits, letter-like numbers and connectors such as '_': categories L, M, Nd, Nl and Pc.
 bool is_word_category(char32_t c);
 
-// Appends `text`, which must be valid UTF-8, in normalisation form C.
+// Appends `text`, which must be valid UTF-8, in normalization form C.
 void append_nfc(std::string_view text, std::string& out);
 
 }  // namespace tern

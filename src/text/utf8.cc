@@ -9,8 +9,8 @@
 namespace tern {
 namespace {
 
-// What a first byte announces: the character's length, and the range that its second byte must be in. The narrowed
-// ranges are what excludes overlong forms (E0, F0), surrogates (ED) and code points above U+10FFFF (F4).
+// The meaning of a first byte: the character's length, and the range of its second byte. The narrowed ranges exclude
+// overlong forms (E0, F0), surrogates (ED) and code points above U+10FFFF (F4).
 struct Lead {
   uint8_t length;
   uint8_t second_min = 0x80;

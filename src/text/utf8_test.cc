@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The replacement of every ill-formed part, the straightforward way.
+// Replaces every ill-formed part, in the straightforward way.
 std::string replaced(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -32,7 +32,7 @@ TEST(Utf8, EveryScalarValueRoundTrips) {
 
 TEST(Utf8, RefusesIllFormedSequences) {
   const std::string_view bad[] = {
-      "\x80",              // continuation byte alone
+      "\x80",              // lone continuation byte
       "\xC0\x80",          // overlong NUL
       "\xC1\xBF",          // overlong DEL
       "\xE0\x9F\xBF",      // overlong U+07FF
@@ -41,7 +41,7 @@ TEST(Utf8, RefusesIllFormedSequences) {
       "\xF4\x90\x80\x80",  // U+110000
       "\xF5\x80\x80\x80",
       "\xFF",
-      "\xE2\x28\xA1",  // second byte is none
+      "\xE2\x28\xA1",  // second byte is not a continuation byte
   };
   for (const auto text : bad) {
     EXPECT_EQ(decode_utf8(text).status, Utf8Status::kInvalid) << printable(text);
@@ -50,7 +50,7 @@ TEST(Utf8, RefusesIllFormedSequences) {
 }
 
 TEST(Utf8, MaximalSubpartsAreReplacedOnce) {
-  EXPECT_EQ(replaced("\xF0\x9F\x98!"), "\uFFFD!");  // three good bytes of four: one replacement
+  EXPECT_EQ(replaced("\xF0\x9F\x98!"), "\uFFFD!");  // three valid bytes of four: one replacement
   EXPECT_EQ(replaced("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"),
             "\uFFFD\uFFFD\uFFFD\uFFFDA");  // the standard's table 3-11
   EXPECT_EQ(replaced("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");

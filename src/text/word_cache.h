@@ -1,4 +1,4 @@
-// Remembers the ids of words within one text.
+// Caches the ids of words within one text.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace tern {
 
-// Words repeat, and their ids already stand in the output: an entry only says where. One cache belongs to one output.
+// Words repeat and their ids are already in the output, so an entry only says where. A cache belongs to one output.
 class WordCache {
  public:
-  // `n_bytes` is about how much text will come.
+  // `n_bytes`: the approximate length of the text.
   explicit WordCache(size_t n_bytes)
       : entries_(n_bytes < 256 ? 0 : std::min(kMaxEntries, std::bit_ceil(n_bytes / 8))) {}
 
-  // Appends the ids of `word`, by `append(word, out)` where they are not known. The word must stay where it is.
+  // Appends the ids of `word`, calling `append(word, out)` if they are not cached. The word must stay in place.
   template <class Append>
   void encode(std::string_view word, std::vector<TokenId>& out, const Append& append) {
     if (entries_.empty() || word.size() > kMaxWord) return append(word, out);
@@ -36,7 +36,7 @@ class WordCache {
   }
 
  private:
-  static constexpr size_t kMaxEntries = 1 << 14;  // 640 KiB: an English text's words, in the second-level cache
+  static constexpr size_t kMaxEntries = 1 << 14;  // 640 KiB: the words of an English text, in L2 cache
   static constexpr size_t kMaxWord = 64;
 
   struct Entry {

@@ -1,13 +1,13 @@
-// The regular expressions of the pre-tokenizers, in what the languages of PCRE2 and of JavaScript (flag u) share.
+// The regular expressions of the pre-tokenizers, in the common subset of PCRE2 and JavaScript (flag u).
 #pragma once
 
 #include "text/vocab.h"
 
 namespace tern {
 
-// Hugging Face runs these expressions on Oniguruma, whose \s is Unicode's White_Space. PCRE2's adds U+180E, which has
-// been no space since Unicode 6.3, and JavaScript's U+FEFF, so the class is spelled out. So are the expressions' own
-// (?i:'s|…) in both cases; s has a third one, ſ (U+017F).
+// Hugging Face runs these expressions on Oniguruma, whose \s is Unicode's White_Space. PCRE2 adds U+180E, which has not
+// been a space since Unicode 6.3, and JavaScript adds U+FEFF, so the class is spelled out. So are both cases of the
+// expressions' own (?i:'s|…); s also has a third one, ſ (U+017F).
 #define TERN_SPACE R"(\t-\r \x85\p{Z})"
 #define TERN_SHORT_FORMS "'[sSſ]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]"
 
@@ -16,18 +16,18 @@ namespace tern {
 inline constexpr const char* kGpt2Words = TERN_GPT2_FORMS R"(| ?\p{N}+|)" TERN_GPT2_OTHERS R"(|[)" TERN_SPACE
                                                           R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)";
 
-// Digits are split off before GPT-2's expression sees the rest, so white space before a digit stands at an end.
+// Digits are split off before GPT-2's expression is applied, so white space before a digit counts as being at the end.
 inline constexpr const char* kSmolLmWords = R"(\p{N}|)" TERN_GPT2_FORMS "|" TERN_GPT2_OTHERS R"(|[)" TERN_SPACE
                                             R"(]+(?![^)" TERN_SPACE R"(\p{N}])|[)" TERN_SPACE R"(]+)";
 
-// The two differ only in how many digits make a word.
+// The two expressions differ only in how many digits make a word.
 #define TERN_LLAMA_LIKE(digits)                                                                                       \
   TERN_SHORT_FORMS R"(|[^\r\n\p{L}\p{N}]?\p{L}+|)" digits R"(| ?[^)" TERN_SPACE R"(\p{L}\p{N}]+[\r\n]*|[)" TERN_SPACE \
                    R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)"
 inline constexpr const char* kLlamaBpeWords = TERN_LLAMA_LIKE(R"(\p{N}{1,3})");
 inline constexpr const char* kQwen2Words = TERN_LLAMA_LIKE(R"(\p{N})");
 
-// A word begins anew where a small letter is followed by a capital one. `ending` is what may follow the letters.
+// A new word begins where a capital letter follows a small one. `ending`: what may follow the letters.
 #define TERN_CAPITALS R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])"
 #define TERN_SMALLS R"([\p{Ll}\p{Lm}\p{Lo}\p{M}])"
 #define TERN_BY_CASE(ending, digits)                                                                      \

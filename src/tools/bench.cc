@@ -1,4 +1,4 @@
-// Tokens per second, as a user of Session::generate sees them.
+// Measures tokens per second, as a user of Session::generate sees them.
 #include <algorithm>
 #include <chrono>
 
@@ -39,7 +39,7 @@ Result<void> check_arguments(const Engine& engine, const BenchOptions& o) {
   return {};
 }
 
-// Any ids do: time does not depend on what is said.
+// Any tokens work: the time does not depend on them.
 std::vector<TokenId> random_tokens(int n, int n_vocab, uint64_t seed = 1) {
   const CounterRandom random(seed);
   std::vector<TokenId> tokens;
@@ -53,8 +53,8 @@ struct Rates {
   std::vector<double> prefill, decode;  // tokens/s, one per run
 };
 
-// Reads the prompt anew and generates. The first sampled token belongs to the prompt, so one more is sampled than
-// decoded.
+// Evaluates the prompt from scratch and generates. The first sampled token belongs to the prompt, so one more token is
+// sampled than decoded.
 Result<void> run_once(Session& session, std::span<const TokenId> prompt, int n_generate, Rates& rates,
                       EnergyMeter& energy) {
   session.reset();
@@ -79,7 +79,7 @@ Result<void> run_once(Session& session, std::span<const TokenId> prompt, int n_g
   return {};
 }
 
-// All replies of one run together: until each has its first token, and from then on.
+// Runs all replies of one run together. Prefill lasts until each has its first token; the rest is decode.
 Result<void> run_parallel(const Engine& engine, const BenchOptions& options, int run, Rates& rates) {
   const int n_ctx = std::max(options.n_prompt, 1) + options.n_generate + 1;
   TRY(Scheduler scheduler, engine.new_scheduler({.n_ctx = std::min(n_ctx, engine.info().n_ctx),
@@ -91,7 +91,7 @@ Result<void> run_parallel(const Engine& engine, const BenchOptions& options, int
   int64_t n_tokens = 0;
   std::optional<Error> error;
   for (int i = 0; i < options.n_parallel; ++i) {
-    const auto seed = static_cast<uint64_t>(run * options.n_parallel + i + 1);  // no two begin alike
+    const auto seed = static_cast<uint64_t>(run * options.n_parallel + i + 1);  // no two prompts share a prefix
     const auto prompt = random_tokens(std::max(options.n_prompt, 1), engine.info().n_vocab, seed);
     TRY_STATUS(scheduler.submit(prompt, generate, [&, is_first = true](const auto& step, const auto&) mutable {
       if (!step) error = step.error();
@@ -159,7 +159,7 @@ Result<BenchResult> bench_with(const Engine& engine, const BenchOptions& options
   const auto prompt = random_tokens(std::max(options.n_prompt, 1), engine.info().n_vocab);
   TRY(Session session, engine.new_session({.n_ctx = static_cast<int>(prompt.size()) + options.n_generate,
                                            .kv_type = options.kv_type,
-                                           .share_prefixes = false}));  // every run reads the prompt
+                                           .share_prefixes = false}));  // every run evaluates the prompt
   Rates warm_up, rates;
   EnergyMeter no_energy(nullptr), energy(reader);
   for (int run = 0; run <= options.repeats; ++run) {

@@ -1,4 +1,4 @@
-// Times the kernels of the study (backend/cpu/study) on one matrix, each checked first.
+// Checks and then times the kernels of the study (backend/cpu/study) on one matrix.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using cpu::study::Codes;
 using cpu::study::Kernel;
 using cpu::study::Packed;
 
-constexpr int64_t kMostRowsOrCols = 1 << 22;  // Σ |code·q| stays below 2³¹ for as many columns
+constexpr int64_t kMostRowsOrCols = 1 << 22;  // for up to that many columns, Σ |code·q| stays below 2³¹
 constexpr int kMostThreads = 1024;
 constexpr uint64_t kLeastUncached = uint64_t{64} << 20;
 constexpr int kLeastRuns = 20, kMostRuns = 10'000;
@@ -57,15 +57,15 @@ uint64_t last_level_cache() {
   return static_cast<uint64_t>(bytes);
 }
 
-// Copies of a packed matrix such that the first has left the cache when the last was read.
+// Number of copies of a packed matrix so that the first is no longer cached when the last was read.
 uint64_t copies_of(uint64_t bytes, bool cached) {
   return cached ? 1 : ceil_div(std::max(kLeastUncached, 2 * last_level_cache()), bytes);
 }
 
-// From one copy to the next: pages where a matrix has several, lines of the cache where it is small.
+// Distance between copies: whole pages for large matrices, cache lines for small ones.
 uint64_t stride_of(uint64_t bytes) { return round_up(bytes, bytes < 4096 ? 64 : 4096); }
 
-// Refuses what does not fit before the system has to: memory that it grants is not always there.
+// Checks the memory up front: the system may grant memory that it does not have.
 Result<void> check_memory(const KernelBenchOptions& o) {
   uint64_t most = 0;
   for (const Kernel& kernel : cpu::study::kernels()) {
@@ -80,7 +80,7 @@ Result<void> check_memory(const KernelBenchOptions& o) {
               o.cols, needed / 1'000'000, available / 1'000'000);
 }
 
-// The matrix, the input and what has to come out.
+// The matrix, the input and the expected output.
 struct Problem {
   Codes codes;
   float scale = 1;
@@ -88,7 +88,7 @@ struct Problem {
   cpu::study::Expected expected;
 };
 
-// −1, 0 and +1 in the proportions of fill_ternary, made by all threads.
+// Random −1, 0 and +1 in the proportions of fill_ternary, made by all threads.
 void fill_codes(ThreadPool& pool, std::span<int8_t> codes) {
   const CounterRandom random(1);
   const size_t per_worker = (codes.size() / static_cast<size_t>(pool.size()) / 8 + 1) * 8;
@@ -107,12 +107,12 @@ Problem make_problem(ThreadPool& pool, const Codes& codes) {
   p.codes = codes;
   p.x.resize(static_cast<size_t>(codes.cols));
   fill_normal(CounterRandom(2), 0, 1, p.x);
-  p.scale = static_cast<float>(1 / std::sqrt(kTernaryVariance * codes.cols));  // results of about 1
+  p.scale = static_cast<float>(1 / std::sqrt(kTernaryVariance * codes.cols));  // outputs of about 1
   p.expected = expect(p.codes, p.scale, p.x, pool);
   return p;
 }
 
-// The packed matrix as often as it takes.
+// Enough copies of the packed matrix to exceed the caches, or one copy.
 class Copies {
  public:
   static Result<Copies> create(const Kernel& kernel, const Codes& codes, bool cached, ThreadPool& pool) {
@@ -141,8 +141,8 @@ class Copies {
   HostMemory memory_;
 };
 
-// What a product would take if it computed nothing. Measured in turns with the products, since what else the machine
-// does comes and goes.
+// Time to read the bytes alone, the lower bound for a product. It is measured alternately with the products, because
+// the machine's other load varies.
 double seconds_to_read(Bytes bytes, ThreadPool& pool) {
   const std::span words(reinterpret_cast<const uint64_t*>(bytes.data()), bytes.size() / sizeof(uint64_t));
   const auto workers = static_cast<size_t>(pool.size());
@@ -154,7 +154,7 @@ double seconds_to_read(Bytes bytes, ThreadPool& pool) {
     total += cpu_sum_words(words.subspan(at(i), at(i + 1) - at(i)));
   });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  static std::atomic<uint64_t> used;  // so that the reads cannot be optimised away
+  static std::atomic<uint64_t> used;  // prevents the compiler from removing the reads
   used = total.load();
   return seconds;
 }

@@ -1,4 +1,4 @@
-// Where the time of a token goes.
+// Times the operations of one token.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// A token of each of the sequences, each with blocks of its own.
+// Runs one token of each sequence; every sequence has its own KV blocks.
 Result<TokenTimes> time_ops(Executable& executable, const OpBenchOptions& options, int n_ctx) {
   TRY_STATUS(executable.expect(options.n_parallel));
   const int of_block = executable.kv_block_tokens(n_ctx), each = (n_ctx + of_block - 1) / of_block;

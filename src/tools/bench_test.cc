@@ -43,7 +43,7 @@ TEST_F(Bench, MeasuresBothParts) {
                         total = p.total;
                       }});
   ASSERT_TRUE(result.has_value()) << result.error().message;
-  EXPECT_EQ(runs, 3u);  // one to warm up
+  EXPECT_EQ(runs, 3u);  // one is warm-up
   EXPECT_EQ(total, 3u);
   for (const Spread& spread : {result->prefill, result->decode}) {
     EXPECT_GT(spread.min, 0);

@@ -1,4 +1,4 @@
-// Writes a model of any container as a GGUF file, its matrices in other formats where that is asked for.
+// Writes a model from any container as a GGUF file, with its matrices in other formats if requested.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -27,7 +27,7 @@ namespace {
 
 std::string prefix_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
-// The one magnitude that is not zero among a ternary matrix's decoded values; 0 where all are zero.
+// Returns the one nonzero magnitude among a ternary matrix's decoded values; 0 if all are zero.
 Result<float> common_magnitude(const std::string& path, const SourceTensor& t) {
   const auto rows = static_cast<uint64_t>(t.shape.front());
   const uint64_t bytes = row_bytes(*t.format, t.shape.back());
@@ -52,7 +52,7 @@ Result<float> common_magnitude(const std::string& path, const SourceTensor& t) {
 
 bool is_head(std::string_view tensor) { return tensor == "token_embd.weight" || tensor == "output.weight"; }
 
-// A format that destroys what it cannot hold, and a value that no format can take, end the conversion.
+// Fails if a value is not finite, too large for the format, or destroyed by a format that holds only codes.
 Result<void> check_fit(const std::string& path, const ConvertJob& job, std::span<const PackingLoss> rows) {
   const auto found = std::ranges::find_if(rows, [](const PackingLoss& row) { return row.misfit >= 0; });
   if (found == rows.end()) return {};
@@ -100,9 +100,9 @@ class Converter {
   Model model_;
   const ConvertOptions& options_;
   GgufWriter writer_;
-  std::optional<Format> linear_, head_;  // none: as they are
+  std::optional<Format> linear_, head_;  // none: unchanged
   std::vector<ConvertJob> jobs_;
-  std::vector<std::pair<std::string, float>> scales_;  // tensors of one value, blk.N.X.scale
+  std::vector<std::pair<std::string, float>> scales_;  // one-element tensors, blk.N.X.scale
   std::optional<Imatrix> imatrix_;
   ConvertResult result_;
   PackingLoss all_;
@@ -117,19 +117,20 @@ Result<void> Converter::choose_formats() {
   if (!options_.head.empty()) {
     TRY(head_, choose_type("convert: the type of the head", options_.head, float_formats()));
   } else if (!is_bitlinear) {
-    head_ = linear_;  // ordinary quantisation takes the embedding along
+    head_ = linear_;  // in other models, quantization includes the embedding
   }
   return {};
 }
 
-// What multiplies the decoded values: the tensor's own scale, and blk.N.X.scale where the file has it.
+// Returns the factor for decoded values: the tensor's own scale times blk.N.X.scale, if the file has it.
 Result<float> Converter::scale_of(const SourceTensor& tensor) {
   TRY(const auto factor, source().find_tensor(prefix_of(tensor.name) + ".scale"));
   return factor ? tensor.scale * load<float>(factor->data.data()) : tensor.scale;
 }
 
-// A BitNet file's TQ blocks have scale 1 and the matrix a `.scale`, as llama.cpp's converter writes them: nothing is
-// lost. Elsewhere llama.cpp reads no such tensor, and the scale is rounded to f16.
+// In BitNet files, TQ blocks have scale 1 and the matrix has a `.scale` tensor, as llama.cpp's converter writes them,
+// so nothing is lost. For other families llama.cpp reads no such tensor, so the scale goes into the blocks, rounded to
+// f16.
 Result<ConvertJob> Converter::ternary_job(SourceTensor tensor) {
   TRY(const float scale, scale_of(tensor));
   const Format to = linear_.value_or(*tensor.format);
@@ -142,7 +143,7 @@ Result<ConvertJob> Converter::ternary_job(SourceTensor tensor) {
     }
     job.tail_scale = scale * magnitude;
   } else if (family().bitlinear == BitLinear::kAlways) {
-    if (!from_i2_s && scale == 1) return job;  // the blocks' own scales, as they are
+    if (!from_i2_s && scale == 1) return job;  // the blocks' own scales, unchanged
     scales_.emplace_back(prefix_of(job.from.name) + ".scale", scale);
   } else {
     job.scale = scale;
@@ -185,14 +186,14 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer) {
   return {};
 }
 
-// Every name that the family may have.
+// Collects the tensors under every name that the family may use.
 Result<void> Converter::collect() {
   TRY_STATUS(collect_tensor("token_embd.weight"));
   for (const std::string_view name : {kRopeFreqs, kRopeFactorsShort, kRopeFactorsLong}) {
     TRY_STATUS(collect_tensor(std::string(name)));
   }
   for (int i = 0; i < config().n_layers; ++i) {
-    std::string_view last;  // two names in checkpoints stand side by side for one of GGUF's
+    std::string_view last;  // two checkpoint names in a row may map to one GGUF name
     for (const TensorName& name : layer_names(family())) {
       if (std::exchange(last, name.gguf) == name.gguf) continue;
       TRY_STATUS(collect_tensor(format_text("blk.{}.{}.weight", i, name.gguf), i));
@@ -278,7 +279,7 @@ void Converter::add_loss(const ConvertJob& job, std::span<const PackingLoss> row
   result_.losses.push_back(std::move(loss));
 }
 
-// Gives every matrix that is packed anew the importance of its columns.
+// Assigns column importance to every matrix that is quantized anew.
 Result<void> Converter::use_imatrix() {
   if (options_.imatrix_path.empty()) return {};
   TRY(imatrix_, Imatrix::open(options_.imatrix_path));
@@ -329,7 +330,7 @@ Result<ConvertResult> Converter::run() {
   return std::move(result_);
 }
 
-// Writing over a file that is being read would pull it away from under its reader.
+// The output must not overwrite the input, which is still being read.
 Result<void> check_paths(const ConvertOptions& options) {
   if (options.out_path.empty()) return fail(ErrorCode::kInvalidArgument, "convert: name the file to write");
   std::error_code error;

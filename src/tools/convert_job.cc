@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Rows of q and k: what was row i and i + head_dim/2 of a head becomes 2i and 2i + 1. Gives the old row of a new one.
+// Maps a new row of q or k to its old row. Rows i and i + head_dim/2 of a head become rows 2i and 2i + 1.
 int old_row(const ConvertJob& job, int row) {
   if (job.heads_to_interleave == 0) return row;
   const int head_dim = job.rows() / job.heads_to_interleave;
@@ -42,7 +42,7 @@ void make_rows(const ConvertJob& job, int first, MutableBytes out, std::span<Pac
     }
     format_info(*job.from.format).decode(in, values);
     for (float& value : values) {
-      // I2_S takes bare codes, whatever the source's scale is.
+      // I2_S stores bare codes, whatever the source's scale is.
       value = job.format == Format::kI2_S ? static_cast<float>((value > 0) - (value < 0)) : value * job.scale;
     }
     encode(job, values, to);

@@ -36,7 +36,7 @@ std::vector<float> logits_of(const std::string& path) {
   return logits;
 }
 
-// Ternary codes and their scales survive any way through the three formats, to the bit.
+// Ternary codes and scales survive any conversion among the three formats, bit for bit.
 TEST(Convert, TernaryFormatsLoseNothing) {
   const TemporaryPath tq2(".tq2.gguf"), tq1(".tq1.gguf"), back(".back.gguf");
   convert_or_fail({.in_path = kDefaultModel, .out_path = tq2.str(), .type = "tq2_0"});
@@ -48,13 +48,13 @@ TEST(Convert, TernaryFormatsLoseNothing) {
   EXPECT_EQ(logits_of(back.str()), expected);
 }
 
-// Without options everything stays: metadata, tokenizer, tensors.
+// Without options everything is copied: metadata, tokenizer, tensors.
 TEST(Convert, CopiesWhatIsNotAskedFor) {
   const TemporaryPath copy(".gguf");
   convert_or_fail({.in_path = kDefaultModel, .out_path = copy.str()});
   const auto from = GgufFile::open(kDefaultModel).value(), to = GgufFile::open(copy.str()).value();
   for (const auto& [key, value] : from.metadata()) {
-    if (key == "general.file_type" || key == "general.alignment") continue;  // the writer's business
+    if (key == "general.file_type" || key == "general.alignment") continue;  // set by the writer
     const GgufValue* copied = to.find(key);
     ASSERT_NE(copied, nullptr) << key;
     EXPECT_TRUE(std::ranges::equal(copied->data, value.data)) << key;
@@ -69,7 +69,7 @@ TEST(Convert, CopiesWhatIsNotAskedFor) {
   }
 }
 
-// Lists of what layers have, as other metadata.
+// Per-layer lists are copied like other metadata.
 TEST(Convert, KeepsWhatLayersDifferIn) {
   const std::string from_path = kGolden + "families/llama_layer_heads.gguf";
   const TemporaryPath copy(".gguf");
@@ -83,7 +83,7 @@ TEST(Convert, KeepsWhatLayersDifferIn) {
   EXPECT_EQ(logits_of(copy.str()), logits_of(from_path));
 }
 
-// I2_S whose rows begin and end inside blocks: rows of their own in between, and the same bytes in the end.
+// I2_S rows that begin and end inside blocks: they get separate blocks in between, and the final bytes are the same.
 TEST(Convert, WritesBlocksThatRunAcrossRows) {
   const TemporaryPath odd(".gguf"), copy(".copy.gguf");
   ASSERT_TRUE(synth({.preset = "tiny-odd", .out_path = odd.str()}));
@@ -102,7 +102,7 @@ TEST(Convert, WritesBlocksThatRunAcrossRows) {
             std::string::npos);
 }
 
-// Unpacked and packed again, the bytes that llama.cpp wrote come back.
+// Unpacking and packing again reproduces the bytes that llama.cpp wrote.
 TEST(Convert, PacksAsLlamaCpp) {
   for (const std::string type : {"q8_0", "q4_0", "q1_0", "q2_0", "tq1_0", "tq2_0"}) {
     const std::string packed = kGolden + "packed/qwen3_" + type + ".gguf";
@@ -127,8 +127,8 @@ TEST(Convert, GivesTheHeadAFormatOfItsOwn) {
   EXPECT_EQ(file.find_tensor("blk.0.attn_q.weight")->type, GgmlType::kI2_S);
 }
 
-// The same model was written as a GGUF file by another program: rows of q and k in llama.cpp's order, ternary weights
-// packed (not left as f16), fused matrices as they are.
+// Another program wrote the same model as a GGUF file: rows of q and k in llama.cpp's order, ternary weights packed
+// (not left as f16), fused matrices unchanged.
 TEST(Convert, MakesOfADirectoryWhatTheGgufFileHolds) {
   for (const std::string name : {"qwen3_tied", "phi3", "llama", "llama_bitlinear", "bitnet_autobitlinear",
                                  "bitnet_odd_rows", "llama_biases", "qwen2", "gemma2", "gemma3"}) {
@@ -159,7 +159,7 @@ TEST(Convert, MakesOfADirectoryWhatTheGgufFileHolds) {
   }
 }
 
-// The message that the conversion ends with. It leaves no file.
+// Returns the error message of a failed conversion, and checks that no file is left.
 std::string refusal(const std::string& in_path, const std::string& type, const std::string& head = {},
                     const std::string& imatrix_path = {}) {
   const TemporaryPath out(".refused.gguf");
@@ -181,21 +181,22 @@ TEST(Convert, RefusesToDestroyWeights) {
     EXPECT_NE(layer.find("tensor blk.0.attn_q.weight is not " + kind), std::string::npos) << layer;
     EXPECT_TRUE(layer.ends_with("choose another type: q8_0 or q6_k")) << layer;
   }
-  // Binary weights are ternary, but in blocks of 256 two scales meet; and ternary ones have zeros.
+  // Binary weights are ternary, but a block of 256 spans two of their scales. Ternary weights have zeros, so not
+  // binary.
   const TemporaryPath out(".gguf");
   convert_or_fail({.in_path = kGolden + "packed/qwen3_q1_0.gguf", .out_path = out.str(), .type = "pq2_0"});
   EXPECT_NE(refusal(kGolden + "packed/qwen3_q1_0.gguf", "tq2_0").find("is not ternary"), std::string::npos);
   EXPECT_NE(refusal(kGolden + "packed/qwen3_tq2_0.gguf", "q1_0").find("is not binary"), std::string::npos);
 }
 
-// Where weight `column` of row `row` of a matrix in F32 lies in the file.
+// File offset of the weight at (row, column) of an F32 matrix.
 size_t place_in_file(const std::string& path, std::string_view name, size_t row, size_t column) {
   const auto file = GgufFile::open(path).value();
   const GgufTensor& tensor = *file.find_tensor(name);
   return tensor.offset + (row * static_cast<size_t>(tensor.shape.back()) + column) * sizeof(float);
 }
 
-// One weight of a ternary matrix, moved by half a thousandth (an f16 scale is that coarse) and by two.
+// Changes one weight of a ternary matrix by 0.4 ‰ (below the precision of an f16 scale) and by 2 ‰.
 TEST(Convert, RefusesASingleWeightThatIsNotTernary) {
   const TemporaryPath plain(".f32.gguf"), out(".gguf");
   convert_or_fail({.in_path = kGolden + "packed/qwen3_tq2_0.gguf", .out_path = plain.str(), .type = "f32"});
@@ -231,7 +232,7 @@ std::vector<float> decoded(const GgufFile& file, std::string_view name) {
   return values;
 }
 
-// Of a matrix in two files, as the definition says. `importance`: of each column; empty: 1.
+// NMSE between a matrix in two files, by its definition. `importance`: of each column; empty: 1.
 double nmse_between(const std::string& path, const std::string& packed_path, const std::string& name,
                     const std::vector<float>& importance = {}) {
   const auto from = GgufFile::open(path).value(), to = GgufFile::open(packed_path).value();
@@ -249,12 +250,12 @@ TEST(Convert, MeasuresWhatIsLost) {
   const std::string from = kGolden + "packed/qwen3_q8_0.gguf";
   const TemporaryPath out(".gguf");
   const auto result = convert({.in_path = from, .out_path = out.str(), .type = "q4_0", .head = "q8_0"}).value();
-  ASSERT_EQ(result.losses.size(), 7u);  // the layer' matrices; the embedding is copied
+  ASSERT_EQ(result.losses.size(), 7u);  // the layer's matrices; the embedding is copied
   for (const MatrixLoss& loss : result.losses) {
     EXPECT_EQ(loss.from, "Q8_0");
     EXPECT_EQ(loss.to, "Q4_0");
     EXPECT_NEAR(loss.nmse, nmse_between(from, out.str(), loss.name), 1e-12) << loss.name;
-    EXPECT_GT(loss.nmse, 1e-3);  // of four bits
+    EXPECT_GT(loss.nmse, 1e-3);  // four bits lose that much
     EXPECT_LT(loss.nmse, 3e-2);
     EXPECT_FALSE(loss.weighted_nmse);
   }
@@ -267,7 +268,7 @@ TEST(Convert, MeasuresWhatIsLost) {
   EXPECT_EQ(copied.nmse, 0);
 }
 
-// An imatrix of the old kind for these matrices. A few of a matrix's inputs are far larger than the others.
+// An imatrix in the old format for these matrices. A few inputs of a matrix are far larger than the others.
 class MadeImatrix : public TemporaryPath {
  public:
   explicit MadeImatrix(const std::vector<std::pair<std::string, size_t>>& matrices) : TemporaryPath(".dat") {
@@ -293,7 +294,7 @@ class MadeImatrix : public TemporaryPath {
 
 class ConvertWithImatrix : public testing::Test {
  protected:
-  // Every matrix of the layers with its width.
+  // All matrices of the layers with their widths.
   static std::vector<std::pair<std::string, size_t>> matrices() {
     std::vector<std::pair<std::string, size_t>> found;
     const auto file = GgufFile::open(kFrom).value();

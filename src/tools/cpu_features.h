@@ -1,4 +1,4 @@
-// Which of a processor's instruction sets the kernels use.
+// Reports which of the processor's instruction sets the kernels use.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace tern {
 
-// One line per instruction set that matters to the kernels: found or not, used or not, and why. `target` is the set of
-// kernels that runs (engine/backends.h).
+// Returns one line per instruction set that matters to the kernels: found or not, used or not, and why. `target`: the
+// set of kernels in use (engine/backends.h).
 std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cpu, std::string_view target,
                                                                bool is_arm);
 

@@ -1,4 +1,4 @@
-// The cost curves of a model on this machine: kept, or measured and kept.
+// The cost curves of a model on this machine: loaded from a folder, or measured and stored there.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,16 +21,16 @@ namespace tern {
 namespace {
 
 struct Device {
-  std::string name;  // as in the curve
+  std::string name;  // CostCurve::device
   BackendKind backend = BackendKind::kCpu;
-  std::string gpu;             // its name, if it is one
-  bool counts_apart = false;   // the processor's counters do not have what it uses
-  double seconds_to_find = 0;  // which every start takes
+  std::string gpu;             // its name, if it is a GPU
+  bool counts_apart = false;   // the processor's counters do not include its energy
+  double seconds_to_find = 0;  // spent at every start
 };
 
 struct Energy {
   std::unique_ptr<EnergyReader> reader;
-  std::string reason;  // where there is none
+  std::string reason;  // why there is no reader
 };
 
 Energy open_energy(const Device& device) {
@@ -50,7 +50,7 @@ LoadOptions on_device(LoadOptions load, BackendKind backend) {
   return load;
 }
 
-// So that pipelines that are made when they are first needed are on the disk, too.
+// Makes sure that pipelines compiled on first use are in the disk cache too.
 Result<void> run_a_little(const Engine& engine) {
   TRY(Session session, engine.new_session({.n_ctx = std::min(engine.info().n_ctx, 64)}));
   GenerateOptions options{.max_tokens = 4, .ignore_eos = true};
@@ -58,7 +58,8 @@ Result<void> run_a_little(const Engine& engine) {
   return session.generate(std::vector<TokenId>{0}, options).transform([](const GenerateResult&) {});
 }
 
-// Loading the model once more takes what later starts take: the file is in memory and pipelines are compiled.
+// Loads the model twice. The second load takes as long as later starts: the file is in memory and pipelines are
+// compiled.
 struct Loaded {
   Engine engine;
   Cost cost;
@@ -80,16 +81,16 @@ Result<Loaded> load_twice(const LoadOptions& load, EnergyReader* energy) {
   TRY(Engine engine, Engine::load(load));
   const auto after = energy ? energy->joules() : Result<double>(0);
   Cost cost{.seconds = engine.impl().load_seconds};
-  // A process opens a GPU for the first time only once, which takes longer.
+  // Opening a GPU takes longer the first time in a process, which every start of the program pays.
   cost.seconds += std::max(phase_seconds(first, "GPU") - phase_seconds(engine.info(), "GPU"), 0.0);
   if (energy && before && after) cost.joules = *after - *before;
   return Loaded{.engine = std::move(engine), .cost = cost};
 }
 
-// The shortest start, of those that there is time for. 0: not known.
+// The shortest of a few starts, within a time limit. 0: unknown.
 double seconds_of_start(const CurveOptions& options, BackendKind backend) {
-  constexpr int kMostStarts = 3;  // in the first, files may come from the disk, and kernels may be compiled
-  constexpr double kEnough = 6;   // seconds, after which no other one is begun
+  constexpr int kMostStarts = 3;  // the first may read files from disk and compile kernels
+  constexpr double kEnough = 6;   // seconds; then no further start
   double least = 0, all = 0;
   for (int i = 0; options.start_seconds && i < kMostStarts && all < kEnough; ++i) {
     const auto seconds = options.start_seconds(backend);
@@ -133,8 +134,8 @@ Result<CostCurve> measure(const Device& device, const LoadOptions& load, const s
   return curve;
 }
 
-// The GPU that these options lead to: hardware, or the one that is named. A process loads a driver only once, so the
-// longest look is the one that counts.
+// Finds the GPU for these options: a hardware GPU, or the named one. A process loads a driver only once, so the longest
+// search counts.
 Result<Device> gpu_of(const LoadOptions& load) {
   using Clock = std::chrono::steady_clock;
   static std::atomic<double> longest = 0;
@@ -196,7 +197,8 @@ Result<CurveSet> cost_curves(const CurveOptions& options) {
     if (!known) {
       if (load.on_progress) load.on_progress({.what = "measuring " + device.name, .done = 0, .total = 1, .unit = ""});
       auto measured = measure(device, load, of_model, seconds_of_start(options, device.backend));
-      // What cannot run the model has no curve; but without the CPU's there is nothing to compare with.
+      // A device that cannot run the model is left out. Without the CPU there is nothing to compare with, so that
+      // fails.
       if (!measured && device.backend == BackendKind::kCpu) return std::unexpected(measured.error());
       if (!measured) {
         set.measured.pop_back();

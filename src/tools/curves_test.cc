@@ -1,4 +1,4 @@
-// The costs of a model on this machine, in a folder of the test's own.
+// Measures a model's costs on this machine, stored in a folder of the test.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -47,7 +47,7 @@ TEST_F(Curves, TheCpuHasOneWhichIsKept) {
   EXPECT_TRUE(cost_curves(again).value().measured.front());
 }
 
-// Weights do not matter, shapes and formats do.
+// Curves depend on shapes and formats, not on weights.
 TEST_F(Curves, AreOfAShapeAndAFormat) {
   const std::string model = cost_curves(options()).value().curves.front().model;
   const SynthModel same({.preset = "tiny", .head = "f16", .seed = 5}), other({.preset = "tiny", .head = "f32"});

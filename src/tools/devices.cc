@@ -1,4 +1,4 @@
-// What this machine has, and what of it the kernels use.
+// Reports what this machine has and what of it the kernels use.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace tern {
 namespace {
 
-// The targets that kernels are compiled for (backend/cpu/cpu_target.h), by what each contains.
+// The targets of the CPU kernels (backend/cpu/cpu_target.h), grouped by the features they use.
 constexpr std::array kAvx2Targets = {"avx2", "avxvnni", "avx512", "avx512vnni", "amx"};
 constexpr std::array kAvxVnniTargets = {"avxvnni"};
 constexpr std::array kAvx512Targets = {"avx512", "avx512vnni", "amx"};
@@ -30,10 +30,10 @@ constexpr std::array kNeonTargets = {"neon", "neondot"};
 constexpr std::array kNeonDotTargets = {"neondot"};
 
 struct Feature {
-  std::string_view name;  // as the kernel spells it
+  std::string_view name;  // the operating system kernel's spelling
   bool is_arm;
-  std::span<const char* const> targets;  // that use it
-  std::string_view use;                  // what for, or why none does
+  std::span<const char* const> targets;  // CPU targets that use it
+  std::string_view use;                  // its use, or why it is not used
 };
 constexpr Feature kFeatures[] = {
     {"avx2", false, kAvx2Targets, "256-bit vectors"},
@@ -85,7 +85,7 @@ DeviceInfo cpu_device() {
   return device;
 }
 
-// Weights stay in the mapped file, so it and the KV cache are what there has to be room for.
+// Weights stay in the mapped file, so the file and the KV cache must fit in memory.
 void add_cpu_needs(const Model& model, KvType kv_type, DeviceInfo& cpu) {
   const Config& c = model.config;
   const uint64_t file = model.source->file_bytes();

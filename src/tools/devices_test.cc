@@ -64,7 +64,7 @@ TEST(Devices, SaysWhatAModelNeeds) {
   EXPECT_EQ(list_devices_for("/nowhere.gguf").error().code, ErrorCode::kNotFound);
 }
 
-// What is said of the kernels is what an engine on this machine uses.
+// The reported kernels are those that an engine on this machine uses.
 TEST(Devices, NamesTheKernelsThatRun) {
   const SynthModel file;
   const auto engine = Engine::load({.model_path = file.str(), .backend = BackendKind::kCpu, .n_threads = 1}).value();

@@ -17,7 +17,7 @@ void Difference::add(std::span<const float> reference, std::span<const float> ot
     reference2_ += a * a;
     other2_ += b * b;
     product_ += a * b;
-    if (error > max_abs_ || std::isnan(error)) max_abs_ = error;  // a NaN stays: nothing is greater
+    if (error > max_abs_ || std::isnan(error)) max_abs_ = error;  // keeps a NaN: no comparison with it is true
   }
 }
 

@@ -1,4 +1,4 @@
-// How far two computations of the same numbers are apart.
+// Measures how much two computations of the same numbers differ.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,15 @@
 
 namespace tern {
 
-// Gathers pairs of numbers over many calls. A NaN on either side makes every measure NaN.
+// Accumulates pairs of numbers over many calls. A NaN on either side makes every measure NaN.
 class Difference {
  public:
-  // Spans of the same size.
+  // Both spans have the same size.
   void add(std::span<const float> reference, std::span<const float> other);
 
   double max_abs() const { return max_abs_; }
-  double nmse() const;    // Σ(other − reference)² / Σ reference²; 0 where both are all zero
-  double cosine() const;  // 1 where both are all zero
+  double nmse() const;    // Σ(other − reference)² / Σ reference²; 0 if both are all zero
+  double cosine() const;  // 1 if both are all zero
 
  private:
   double error2_ = 0;
@@ -24,11 +24,11 @@ class Difference {
   double max_abs_ = 0;
 };
 
-// The index of the greatest value, the lowest on a tie; −1 where a value is NaN or there is none.
+// The index of the largest value, the lowest index on a tie; −1 if a value is NaN or `logits` is empty.
 ptrdiff_t top1(std::span<const float> logits);
 
-// How far ahead of `other`'s top 1 the reference sees its own, in units of the RMS of its logits around their mean. 0
-// where both choose one token; infinity where a value is NaN.
+// The lead of the reference's own top token over `other`'s top token in the reference's logits, in units of their RMS
+// around the mean. 0 if both choose the same token; infinity if a value is NaN.
 double top1_margin(std::span<const float> reference, std::span<const float> other);
 
 }  // namespace tern

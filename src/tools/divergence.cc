@@ -18,7 +18,7 @@ double log_sum(std::span<const float> logits) {
   return greatest + std::log(sum);
 }
 
-// Σ p·ln(p/q), of p = softmax(reference) and q = softmax(model).
+// KL divergence Σ p·ln(p/q) with p = softmax(reference) and q = softmax(model).
 double divergence(std::span<const float> reference, std::span<const float> model) {
   const double p_sum = log_sum(reference), q_sum = log_sum(model);
   double total = 0;
@@ -26,16 +26,16 @@ double divergence(std::span<const float> reference, std::span<const float> model
     const double log_p = static_cast<double>(reference[i]) - p_sum;
     if (const double p = std::exp(log_p); p > 0) total += p * (log_p - (static_cast<double>(model[i]) - q_sum));
   }
-  return std::max(total, 0.0);  // roundings of a sum that is 0 may leave it just below
+  return std::max(total, 0.0);  // rounding may leave a zero sum slightly negative
 }
 
-// The least of the sorted values that at least this share of them does not exceed.
+// The smallest of the sorted values that at least this share of them do not exceed.
 double quantile(std::span<const double> sorted, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::max<size_t>(rank, 1) - 1];
 }
 
-// A model in the middle of a text. Two of them run side by side, so that only a few rows of logits are in memory.
+// A model partway through a text. Two of them run side by side, so that only a few rows of logits are in memory.
 class Reader {
  public:
   static Result<Reader> start(const Predictor& predictor, int n_ctx) {
@@ -46,8 +46,8 @@ class Reader {
 
   int most_tokens() const { return std::min(executable_.max_batch(), executable_.max_logit_rows()); }
 
-  // Logits after each of `tokens`, [tokens, n_vocab], which stand at `first_pos`: valid until any reader of the engine
-  // runs.
+  // Returns the logits after each of `tokens` at `first_pos`, [tokens, n_vocab]. They are valid until any reader of the
+  // engine runs again.
   Result<std::span<const float>> run(std::span<const TokenId> tokens, size_t first_pos) {
     return executable_.run(*cache_,
                            {.tokens = tokens, .first_pos = static_cast<int>(first_pos), .logits = WantLogits::kAll});
@@ -64,13 +64,13 @@ class Comparison {
   Comparison(Reader own, Reader reference, size_t n_vocab)
       : own_(std::move(own)), reference_(std::move(reference)), n_vocab_(n_vocab) {}
 
-  // What the models read of a window, and the first of these tokens whose prediction counts.
+  // `tokens`: what both models read of one window; `first_target`: the first of them whose prediction counts.
   Result<void> add_window(std::span<const TokenId> tokens, size_t first_target) {
     const auto chunk = static_cast<size_t>(std::min(own_.most_tokens(), reference_.most_tokens()));
     for (size_t begin = 0; begin < tokens.size(); begin += chunk) {
       const auto batch = tokens.subspan(begin, std::min(chunk, tokens.size() - begin));
       TRY(const auto own, own_.run(batch, begin));
-      found_.assign(own.begin(), own.end());  // the reference may be the same engine
+      found_.assign(own.begin(), own.end());  // the reference may use the same engine and overwrite them
       const std::span<const float> found = found_;
       TRY(const auto expected, reference_.run(batch, begin));
       for (size_t i = 0; i < batch.size(); ++i) {

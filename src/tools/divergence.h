@@ -1,4 +1,4 @@
-// How far predictions are from others of the same text: the part that all comparisons share.
+// Compares predictions for one text with reference predictions; shared by all such comparisons.
 #pragma once
 
 #include "tern/tools.h"
@@ -6,15 +6,15 @@
 
 namespace tern {
 
-// A model, and how it keeps keys and values.
+// A model and the type of its KV cache.
 struct Predictor {
   const Engine& engine;
   KvType kv_type;
 };
 
-// Both read the windows of `text`, which were cut for n_ctx tokens of either. They may be one engine. `on_progress` may
-// be empty. kOutOfMemory: there is no room for keys and values of n_ctx tokens; kCorruption: logits that are not
-// finite; and what running a model fails with.
+// Runs both on the windows of `text`, which were cut for n_ctx tokens. Both may use one engine. `on_progress` may be
+// empty. kOutOfMemory: a KV cache of n_ctx tokens does not fit; kCorruption: logits that are not finite; also errors of
+// running a model.
 Result<Divergence> measure_divergence(const Predictor& model, const Predictor& reference, const EvalText& text,
                                       int n_ctx, const OnProgress& on_progress);
 

@@ -1,4 +1,4 @@
-// Energy and time of the two parts of a run, summed over runs.
+// Energy and time of prefill and decode, summed over runs.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,11 @@ namespace tern {
 
 class EnergyMeter {
  public:
-  // Null: every call does nothing. `reader` must outlive the meter.
+  // If `reader` is null, all calls do nothing. `reader` must outlive the meter.
   explicit EnergyMeter(EnergyReader* reader) : reader_(reader) {}
 
-  // Around the parts of each run, in this order. Once a reading fails no more are taken, and result() says why.
+  // Call these around the parts of each run, in this order. After a failed reading no more are taken; result() says
+  // why.
   void begin() { at_ = read(); }
   void end_prefill(int n_tokens) { end_part(prefill_, n_tokens); }
   void end_decode(int n_tokens) { end_part(decode_, n_tokens); }
@@ -39,7 +40,7 @@ class EnergyMeter {
   static std::optional<PartEnergy> energy_of(const Part& part);
 
   EnergyReader* reader_;
-  std::optional<Reading> at_;  // where the part under way began
+  std::optional<Reading> at_;  // the start of the current part
   Part prefill_, decode_;
   std::string error_;
 };

@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// A name of the library as a pointer to such a function.
+// Loads the library's function of this name.
 template <class Function>
 bool find(void* library, const char* symbol, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(library, symbol));
@@ -28,8 +28,8 @@ class NvmlReader final : public EnergyReader {
   NvmlReader& operator=(const NvmlReader&) = delete;
   ~NvmlReader() override { nvml_.shutdown(); }
 
-  // Since its driver was loaded; the counter has 64 bits.
-  double seconds_between_updates() const override { return 0.1; }  // as seen on an H100
+  // Joules since the driver was loaded. The counter has 64 bits, so it does not wrap around.
+  double seconds_between_updates() const override { return 0.1; }  // as measured on an H100
   Result<double> joules() override {
     unsigned long long millijoules = 0;
     if (const int status = nvml_.energy(device_, &millijoules)) return nvml_error(nvml_, status, "read joules");
@@ -61,7 +61,7 @@ class SumReader final : public EnergyReader {
   std::unique_ptr<EnergyReader> a_, b_;
 };
 
-// Those that are called so.
+// All GPUs with this name.
 Result<std::vector<void*>> devices_called(const Nvml& nvml, const std::string& gpu) {
   unsigned n = 0;
   if (const int status = nvml.count(&n)) return nvml_error(nvml, status, "count GPUs");

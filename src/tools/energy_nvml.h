@@ -1,4 +1,4 @@
-// What an NVIDIA GPU has used, from its driver's management library.
+// Reads an NVIDIA GPU's energy from its driver's management library (NVML).
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace tern {
 
-// The functions of NVIDIA's management library (NVML) that are called, with C's types in place of its own: a device is
-// an opaque pointer, and a status of 0 is success. Tests have functions of their own.
+// The NVML functions that Tern calls, with plain C types: a device is an opaque pointer, and status 0 is success. Tests
+// replace them.
 struct Nvml {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -21,14 +21,14 @@ struct Nvml {
   const char* (*error)(int status) = nullptr;
 };
 
-// Loads the library, which comes with the driver and is never linked. It stays loaded. kNotFound.
+// Loads the library, which comes with the driver and is never linked. It stays loaded. kNotFound: not installed.
 Result<Nvml> load_nvml(const std::string& library = "libnvidia-ml.so.1");
 
-// The counter of the only GPU that is called so. kNotFound: none is; kNotSupported: several are, and which of them
-// computes is not known, or it has no counter; kIo.
+// Opens the counter of the only GPU with this name. kNotFound: there is none; kNotSupported: several share it, so the
+// one in use is unknown, or it has no counter; kIo: it cannot be read.
 Result<std::unique_ptr<EnergyReader>> open_nvml(const Nvml& nvml, const std::string& gpu);
 
-// Both together.
+// A reader that returns the sum of both.
 std::unique_ptr<EnergyReader> add_readers(std::unique_ptr<EnergyReader> a, std::unique_ptr<EnergyReader> b);
 
 }  // namespace tern

@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// A driver of NVIDIA's with these GPUs, behind functions of C.
+// A fake NVIDIA driver with these GPUs, behind C functions.
 struct MadeUpGpu {
   std::string name;
   unsigned long long millijoules = 0;

@@ -1,4 +1,4 @@
-// perf's events of the power unit: "energy-pkg" and "energy-ram", counted once per package, on the CPUs of `cpumask`.
+// perf's events of the power unit, "energy-pkg" and "energy-ram", counted once per package on the CPUs of `cpumask`.
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class PerfReader final : public EnergyReader {
   std::string names_;
 };
 
-// "event=0x02"
+// Parses "event=0x02".
 Result<uint64_t> read_event(const std::string& path) {
   TRY(const std::string text, read_text_file(path));
   constexpr std::string_view kPrefix = "event=0x";
@@ -70,7 +70,7 @@ Result<uint64_t> read_event(const std::string& path) {
   return fail(ErrorCode::kCorruption, "{} says {}, not event=0x…", path, tern::quoted(text));
 }
 
-// "2.3283064365386962890625e-10", in joules.
+// Parses "2.3283064365386962890625e-10", in joules.
 Result<double> read_scale(const std::string& path) {
   TRY(const std::string text, read_text_file(path + ".scale"));
   TRY(const std::string unit, read_text_file(path + ".unit"));
@@ -82,7 +82,7 @@ Result<double> read_scale(const std::string& path) {
   return scale;
 }
 
-// "0,18" or "0-1": a CPU of each package.
+// Parses "0,18" or "0-1": one CPU of each package.
 Result<std::vector<int>> read_cpus(const std::string& path) {
   constexpr int kMostCpu = 1 << 16;
   TRY(const std::string text, read_text_file(path));

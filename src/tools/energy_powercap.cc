@@ -1,5 +1,5 @@
-// The kernel's powercap folder: a folder per domain, "intel-rapl:0" for the first package (on AMD's processors too),
-// "intel-rapl:0:2" for a part of it, each with files `name`, `energy_uj` and `max_energy_range_uj`.
+// The kernel's powercap folder has a folder per domain: "intel-rapl:0" for the first package (also on AMD processors)
+// and "intel-rapl:0:2" for a part of it. Each has files `name`, `energy_uj` and `max_energy_range_uj`.
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace {
 
 struct Domain {
   std::string name;
-  std::string path;    // of energy_uj
-  uint64_t range = 0;  // µJ at which the counter begins again
+  std::string path;    // of its energy_uj file
+  uint64_t range = 0;  // µJ at which the counter wraps around
   uint64_t last = 0;   // µJ
-  double joules = 0;   // since it was opened
+  double joules = 0;   // since the reader was opened
 };
 
 Result<uint64_t> read_counter(const std::string& path) {
@@ -52,7 +52,7 @@ class PowercapReader final : public EnergyReader {
   }
 
  private:
-  // In µJ.
+  // Energy in µJ since the last reading.
   static Result<uint64_t> used_since_last(const Domain& domain, uint64_t now) {
     if (now >= domain.last) return now - domain.last;
     if (domain.range < domain.last)
@@ -71,8 +71,8 @@ Result<Domain> open_domain(const std::string& folder, std::string name) {
   return domain;
 }
 
-// Packages, and the memory beside them. Cores and graphics are inside their package, "psys" is around it, and
-// "intel-rapl-mmio:0" is the same package once more.
+// Counts packages and their memory. Cores and graphics are part of their package, "psys" contains it, and
+// "intel-rapl-mmio:0" is the same package again.
 bool is_wanted(std::string_view name) { return name.starts_with("package") || name == "dram"; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Energy readers on folders like the kernel's, and what the benchmark makes of a reader.
+// Tests energy readers on folders like the kernel's, and the benchmark with a fake reader.
 #include "tools/energy.h"
 
 #include <fcntl.h>
@@ -136,7 +136,7 @@ TEST_F(Powercap, NoDomains) {
   EXPECT_EQ(open().error().code, ErrorCode::kNotFound);
 }
 
-// Counters are pipes: each reading takes the next value that a test has put in.
+// Counters are pipes: each reading takes the next value that a test wrote.
 class Perf : public testing::Test {
  protected:
   void SetUp() override {
@@ -246,7 +246,7 @@ TEST(OpenEnergyReader, SaysOfEachSourceWhyNot) {
   EXPECT_NE(reader.error().message.find("perf"), std::string::npos) << reader.error().message;
 }
 
-// A processor that uses 1 J from one reading to the next.
+// Uses 1 J between two readings.
 class OneJouleAReading final : public EnergyReader {
  public:
   explicit OneJouleAReading(int readings_until_it_fails = 1'000'000) : left_(readings_until_it_fails) {}
@@ -281,7 +281,7 @@ TEST(EnergyMeter, DividesByTokensAndBySeconds) {
   EXPECT_GE(energy.prefill->watts, 2 / seconds);
   EXPECT_GE(energy.prefill->seconds_of_a_run, 0.02);
   EXPECT_LE(energy.prefill->seconds_of_a_run, seconds / 2);
-  EXPECT_FALSE(energy.decode);  // no token, no figure
+  EXPECT_FALSE(energy.decode);  // no token, so no figure
 }
 
 class BenchWithEnergy : public testing::Test {
@@ -290,7 +290,7 @@ class BenchWithEnergy : public testing::Test {
   Engine engine_ = Engine::load({.model_path = file_.str(), .backend = BackendKind::kCpu, .n_threads = 1}).value();
 };
 
-// Three readings a run, of which the warm-up takes none: the doubles' joules go to the parts and nowhere else.
+// Each run takes three readings, the warm-up none. The fake reader's joules go to the two parts and nowhere else.
 TEST_F(BenchWithEnergy, ReadsAroundPrefillAndDecode) {
   OneJouleAReading reader;
   const auto result = bench_with(engine_, {.n_prompt = 10, .n_generate = 5, .repeats = 3}, &reader);
@@ -300,7 +300,7 @@ TEST_F(BenchWithEnergy, ReadsAroundPrefillAndDecode) {
   EXPECT_DOUBLE_EQ(result->energy->prefill->joules_per_token, 3.0 / 30);
   EXPECT_DOUBLE_EQ(result->energy->decode->joules_per_token, 3.0 / 15);
   EXPECT_NEAR(result->energy->prefill->watts * result->energy->prefill->seconds_of_a_run, 1, 1e-9);
-  // The same time as the rates'.
+  // Same time as in the rates.
   EXPECT_NEAR(result->energy->decode->seconds_of_a_run, 5 / result->decode.median,
               5 / result->decode.min - 5 / result->decode.max + 0.01);
 }

@@ -1,4 +1,4 @@
-// How far a model's predictions are from another's.
+// Compares a model's predictions with another model's.
 #include <algorithm>
 
 #include "base/quoted.h"
@@ -34,7 +34,7 @@ Result<void> check_same_vocabulary(const Engine& engine, const Engine& reference
   return {};
 }
 
-// The same vocabulary may still be used by other rules.
+// The same vocabulary may be used with other tokenizer rules.
 Result<void> check_same_tokens(const EvalText& own, const EvalText& other, const Engine& engine,
                                const Engine& reference) {
   if (own.bos != other.bos) {

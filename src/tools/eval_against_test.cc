@@ -17,7 +17,7 @@ Engine load_or_die(const std::string& path, HeadKind head = HeadKind::kFile) {
   return Engine::load({.model_path = path, .backend = BackendKind::kCpu, .n_threads = 1, .head = head}).value();
 }
 
-// All of the text in one window: the logits that predict token 1, 2, … of BOS and the text.
+// Puts the whole text in one window: the probabilities that predict token 1, 2, … of BOS and the text.
 std::vector<std::vector<double>> probabilities(const Engine& engine, std::span<const TokenId> tokens, KvType kv_type) {
   auto session = engine.new_session({.kv_type = kv_type}).value();
   std::vector<std::vector<double>> rows;
@@ -45,7 +45,7 @@ TEST(EvalAgainst, AModelDoesNotDifferFromItself) {
   EXPECT_EQ(found->model.n_tokens, alone.n_tokens);
 }
 
-// The definition, over a text of less than a window. The two differ by their heads.
+// Checks the definition on a text of less than a window. The two models differ in their heads.
 TEST(EvalAgainst, IsTheDivergenceFromTheReference) {
   const Engine packed = load_or_die(kDefaultModel, HeadKind::kQ6_K), own = load_or_die(kDefaultModel);
   const std::vector<TokenId> tokens = own.tokenizer().encode(kPassage);
@@ -72,7 +72,7 @@ TEST(EvalAgainst, IsTheDivergenceFromTheReference) {
   EXPECT_NEAR(found->same_top1, n_same / n, 1e-12);
   EXPECT_EQ(found->model.n_tokens, divergences.size());
   EXPECT_NE(found->model.perplexity, found->reference.perplexity);
-  // From the other side it is another number.
+  // The divergence is not symmetric: with the roles swapped it differs.
   const auto reversed = eval_against(own, packed, kPassage, {.kv_type = KvType::kF32}).value();
   EXPECT_NE(reversed.kl_mean, found->kl_mean);
   EXPECT_EQ(reversed.model.perplexity, found->reference.perplexity);
@@ -85,7 +85,7 @@ std::string refusal(const std::string& path, const EvalOptions& options = {}) {
 }
 
 TEST(EvalAgainst, RefusesOtherVocabularies) {
-  const std::string one("\1\0\0\0\0\0\0\0", 8);  // the length of a string
+  const std::string one("\1\0\0\0\0\0\0\0", 8);  // a string's length field
   const ChangedModel swapped(one + "!" + one + "\"", one + "\"" + one + "!");
   EXPECT_NE(refusal(swapped.str()).find("token 5 is '!' in "), std::string::npos) << refusal(swapped.str());
   EXPECT_NE(refusal(swapped.str()).find("but '\"' in " + swapped.str()), std::string::npos);

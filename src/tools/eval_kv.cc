@@ -1,4 +1,4 @@
-// What a type of KV cache changes in the predictions, at several contexts.
+// Measures how a KV cache type changes the predictions, at several context lengths.
 #include <algorithm>
 
 #include "base/format_text.h"
@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// Windows that many published figures were measured with, and what the model was trained for.
+// Windows used in many published figures, and the model's trained context.
 std::vector<int> usual_contexts(int trained) {
   std::vector<int> contexts = {512, 4096, trained};
   std::ranges::sort(contexts);
@@ -19,7 +19,7 @@ std::vector<int> usual_contexts(int trained) {
   return contexts;
 }
 
-// Why windows of n_ctx tokens say nothing; empty: they do.
+// Why windows of n_ctx tokens are meaningless here; empty: they are fine.
 std::string reason_against(int n_ctx, int trained, size_t text_tokens) {
   if (n_ctx > trained) return format_text("the model was trained for {} tokens", trained);
   if (text_tokens < static_cast<size_t>(n_ctx)) return format_text("the text has {} tokens", text_tokens);

@@ -16,14 +16,14 @@ Engine load_on_one_thread(const std::string& path) {
   return Engine::load({.model_path = path, .backend = BackendKind::kCpu, .n_threads = 1}).value();
 }
 
-// A text of about 37 tokens for each time.
+// A text of about 37 tokens per repetition.
 std::string passages(int times) {
   std::string text;
   for (int i = 0; i < times; ++i) text += kLilysDay;
   return text;
 }
 
-// The default model as if it had been trained for another context.
+// The default model with another trained context in its metadata.
 ChangedModel trained_for(int n_ctx) {
   const std::string key = "bitnet-b1.58.context_length" + std::string("\4\0\0\0", 4);
   const auto value = [](int n) {
@@ -44,7 +44,7 @@ std::vector<std::string> left_out_of(const KvDivergence& found) {
   return left_out;
 }
 
-// Two engines that each keep one type have the same logits as one engine that runs in turns with both.
+// Two engines, each with one cache type, have the same logits as one engine that alternates between both.
 TEST(EvalKv, ComparesTheModelWithItself) {
   const Engine engine = load_on_one_thread(kDefaultModel);
   const std::string text = passages(3);
@@ -61,7 +61,7 @@ TEST(EvalKv, ComparesTheModelWithItself) {
   EXPECT_NE(packed.perplexity, halves.perplexity);
 }
 
-// The definition, over a text of less than a window.
+// Checks the definition on a text of less than a window.
 TEST(EvalKv, IsTheDivergenceFromTheReference) {
   const Engine engine = load_on_one_thread(kDefaultModel);
   const std::vector<TokenId> tokens = engine.tokenizer().encode(kLilysDay);

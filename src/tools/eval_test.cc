@@ -52,7 +52,7 @@ TEST(EvalWindows, AnExample) {
   EXPECT_EQ(eval_windows(10, 4, true), (std::vector<EvalWindow>{{0, 4, 0}, {2, 6, 4}, {4, 8, 6}, {6, 10, 8}}));
 }
 
-// The definition, one token at a time: a text of less than a window.
+// Checks the definition, one token at a time, on a text of less than a window.
 TEST(Eval, IsTheMeanSurprise) {
   const Engine& engine = default_engine();
   std::vector<TokenId> tokens = engine.tokenizer().encode(kStory);
@@ -69,18 +69,18 @@ TEST(Eval, IsTheMeanSurprise) {
   EXPECT_NEAR(result->perplexity, std::exp(result->nats_per_token), 1e-9);
 }
 
-// The same for windows: every token from its own window's beginning.
+// The same for windows: every token is predicted from the start of its own window.
 TEST(Eval, WindowsOverlapByHalf) {
   const Engine& engine = default_engine();
   const TokenId bos = *engine.tokenizer().bos();
   const std::vector<TokenId> tokens = engine.tokenizer().encode(kStory.substr(0, 150), {.add_bos = false});
-  constexpr size_t kText = 15;  // of 16 tokens one is BOS
+  constexpr size_t kText = 15;  // one of the 16 tokens is BOS
   constexpr size_t kStride = 7;
   auto session = engine.new_session({.n_ctx = 16}).value();
   double nats = 0;
   for (size_t t = 0; t < tokens.size(); ++t) {
     size_t begin = 0;
-    while (begin + kText <= t) begin += kStride;  // the first window that reaches the token
+    while (begin + kText <= t) begin += kStride;  // the first window that contains the token
     std::vector<TokenId> window = {bos};
     window.insert(window.end(), tokens.begin() + static_cast<ptrdiff_t>(begin),
                   tokens.begin() + static_cast<ptrdiff_t>(t));

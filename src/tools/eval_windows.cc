@@ -9,7 +9,7 @@ namespace tern {
 
 std::vector<EvalWindow> eval_windows(size_t n_tokens, size_t width, bool has_bos) {
   std::vector<EvalWindow> windows;
-  size_t counted = has_bos ? 0 : 1;  // nothing predicts a first token that has nothing before it
+  size_t counted = has_bos ? 0 : 1;  // a first token without BOS cannot be predicted
   for (size_t begin = 0; counted < n_tokens; begin += width / 2) {
     const size_t end = std::min(begin + width, n_tokens);
     windows.push_back({.begin = begin, .end = end, .counted_from = counted});
@@ -45,7 +45,7 @@ Result<EvalText> cut_eval_text(const Engine& engine, std::string_view text, int 
   return cut;
 }
 
-// In double: the sum runs over a whole vocabulary.
+// Uses double because the sum runs over a whole vocabulary.
 void Surprise::add(std::span<const float> logits, TokenId token) {
   const double greatest = *std::ranges::max_element(logits);
   double sum = 0;

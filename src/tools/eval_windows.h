@@ -1,4 +1,4 @@
-// How `tern eval` cuts a text into windows, and how it counts what a model thinks of them.
+// How `tern eval` cuts a text into windows and scores the predictions.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,7 @@
 
 namespace tern {
 
-// The model reads tokens [begin, end) with nothing before them but BOS, and its predictions of [counted_from, end)
-// count.
+// The model reads tokens [begin, end) after BOS alone. Its predictions of [counted_from, end) count.
 struct EvalWindow {
   size_t begin;
   size_t end;
@@ -21,26 +20,26 @@ struct EvalWindow {
 
 inline constexpr int kLeastEvalContext = 4;
 
-// Windows of `width` ≥ 2 tokens that overlap by half, so that every token is predicted exactly once, and with at least
-// width/2 tokens before it (the first window's with what there is). The last window may be shorter. Without BOS the
-// first token of the text is not predicted. Empty where there is nothing to predict.
+// Returns windows of `width` ≥ 2 tokens that overlap by half. Every token is predicted exactly once, with at least
+// width/2 tokens before it (fewer in the first window). The last window may be shorter. Without BOS, the first token of
+// the text is not predicted. Empty if there is nothing to predict.
 std::vector<EvalWindow> eval_windows(size_t n_tokens, size_t width, bool has_bos);
 
-// A text in the tokens of one model.
+// A text as tokens of one model.
 struct EvalText {
-  std::vector<TokenId> bos;  // what the model wants before any text: nothing, or one token
+  std::vector<TokenId> bos;  // the tokens before any text: none or one
   std::vector<TokenId> tokens;
   std::vector<EvalWindow> windows;
 
   std::vector<TokenId> read(const EvalWindow& window) const;  // what the model reads: BOS and the window's tokens
-  // Of those, the first whose prediction counts. The logits after one token predict the next.
+  // Index in read() of the first token whose prediction counts. The logits after one token predict the next.
   size_t first_target(const EvalWindow& window) const { return bos.size() + (window.counted_from - window.begin); }
 };
 
-// `text` in windows of n_ctx tokens, a BOS included. Errors: those of eval() that are about the model or the text.
+// Cuts `text` into windows of n_ctx tokens, including BOS. Errors: those of eval() about the model or the text.
 Result<EvalText> cut_eval_text(const Engine& engine, std::string_view text, int n_ctx);
 
-// Sums over predictions.
+// Sums surprise (−log probability) over predictions.
 class Surprise {
  public:
   void add(std::span<const float> logits, TokenId token);

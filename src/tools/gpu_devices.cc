@@ -64,20 +64,20 @@ std::string subgroups_text(const gpu::Features& features) {
 
 std::string megabytes(uint64_t bytes) { return format_text("{} MiB", bytes >> 20); }
 
-// What has to be bound as one.
+// Data that must fit into one binding.
 struct Part {
   std::string name;
   uint64_t bytes = 0;
 };
 
-// Float matrices are split where they are too large. Queries, keys and values are one where they are one step.
+// Float matrices are split if too large. Query, key and value matrices share a binding if one step computes them.
 Part largest_part(const Plan& plan, const CompileOptions& options, KvType kv_type) {
   const Config& c = plan.config;
   Part largest;
   const auto offer = [&](const std::string& name, uint64_t bytes) {
     if (bytes > largest.bytes) largest = {name, bytes};
   };
-  const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(c.n_ctx)) + 1;  // and the spare one
+  const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(c.n_ctx)) + 1;  // plus the spare block
   for (int i = 0; i < c.n_layers; ++i) {
     offer("the KV cache of a layer", n_blocks * gpu::device_block_bytes(c, i, kv_type));
   }

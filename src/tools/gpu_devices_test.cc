@@ -56,7 +56,7 @@ TEST(GpuDevices, EveryAdapterOrTheReasonForNone) {
   EXPECT_EQ(devices[0].name, adapters ? adapters->front().name : "none");
 }
 
-// The model that comes with Tern: 16 MB of weights; f16 keys and values of 1,024 tokens in every layer.
+// The model that comes with Tern has 16 MB of weights and an f16 KV cache of 1,024 tokens in every layer.
 TEST(GpuDevices, SaysWhetherAModelFits) {
   const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   gpu::AdapterInfo adapter;

@@ -1,4 +1,4 @@
-// What a model holds. Any well-formed one can be looked at, whether Tern runs it or not.
+// Describes a model's contents. Works for any well-formed model, even one that Tern cannot run.
 #include <filesystem>
 
 #include "backend/kv_layout.h"
@@ -25,7 +25,7 @@ TensorInfo describe_tensor(const GgufTensor& tensor) {
           .bytes = tensor.data.size()};
 }
 
-// None where all are alike.
+// Empty if all layers are alike.
 std::vector<LayerShape> different_layers(const Config& c) {
   std::vector<LayerShape> layers;
   if (!c.layers_differ(&LayerConfig::n_heads) && !c.layers_differ(&LayerConfig::n_kv_heads) &&
@@ -39,7 +39,7 @@ std::vector<LayerShape> different_layers(const Config& c) {
   return layers;
 }
 
-// What is only known of a model that Tern can run. The error says why it cannot.
+// Adds facts that are only known for models that Tern can run. The error says why it cannot.
 Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& info) {
   TRY(const Model model, open_model(path, {}, Access::kResident, info.changes));
   warn_of_ignored_keys(model);

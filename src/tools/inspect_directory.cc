@@ -16,12 +16,12 @@ namespace {
 
 constexpr size_t kLongestValue = 200;
 
-// The members of an object that is one, by their path: "model_config.hidden_size".
+// Flattens nested objects to paths such as "model_config.hidden_size".
 void add_members(const Json& object, const std::string& prefix, FileInfo& info) {
   for (const auto& [key, value] : object.items()) {
     const std::string name = prefix + escaped_text(key, key.size());
     if (value.is_object() && !value.empty()) {
-      add_members(value, name + ".", info);  // parse_json has bounded the depth
+      add_members(value, name + ".", info);  // parse_json limits the depth
     } else {
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', true);
       info.metadata.emplace_back(name, escaped_text(text, kLongestValue));
@@ -34,7 +34,7 @@ Result<Json> read_config(const std::string& path) {
   return parse_json(as_text(file->resident()), path, {.max_bytes = size_t{1} << 20});
 }
 
-// The members as add_members names them, their values as they are.
+// Same as add_members, but keeps the values as JSON.
 void add_json_members(const Json& object, const std::string& prefix, bool whole_arrays, nlohmann::ordered_json& out) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_object() && !value.empty()) {

@@ -1,4 +1,4 @@
-// inspect() of a model that is a directory.
+// inspect() for a model that is a directory.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,12 +7,11 @@
 
 namespace tern {
 
-// A Hugging Face or MLC directory: its configuration as metadata, and its tensors with the names that they have there.
-// What depends on Tern running the model is left empty. Errors: kNotFound where it is no such directory; those of the
-// readers.
+// Reads a Hugging Face or MLC directory: its configuration as metadata, and its tensors with their original names.
+// Facts that require a model Tern can run stay empty. Errors: kNotFound: not such a directory; those of the readers.
 Result<FileInfo> inspect_directory(const std::string& path);
 
-// The configuration, for inspect_metadata_json().
+// Returns the configuration for inspect_metadata_json().
 Result<nlohmann::ordered_json> directory_metadata(const std::string& path, bool whole_arrays);
 
 }  // namespace tern

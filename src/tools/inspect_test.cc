@@ -24,11 +24,13 @@ TEST(Inspect, TheDefaultModel) {
   EXPECT_EQ(info->not_supported, "");
   EXPECT_EQ(value_of(*info, "general.architecture"), "bitnet-b1.58");
   EXPECT_NE(value_of(*info, "tokenizer.ggml.tokens").find("8192 in all"), std::string::npos);
-  // Ten layers of 512: q and o 512², k and v 128·512, three of 1536·512, norms; and the tied embedding once.
+  // Ten layers of width 512: q and o have 512², k and v 128·512, the three others 1536·512; plus norms and the tied
+  // embedding.
   const uint64_t ternary = 10 * (2 * 512 * 512 + 2 * 128 * 512 + 3 * 1536 * 512);
   const uint64_t norms = 10 * (3 * 512 + 1536) + 512;
   EXPECT_EQ(info->n_params, ternary + norms + 8192 * 512);
-  // I2_S has two bits and 32 bytes of tail, norms are f32; the head reads all of the embedding, a token one row of it.
+  // I2_S has two bits per weight and a 32-byte tail; norms are f32. The head reads the whole embedding, a token one row
+  // of it.
   EXPECT_EQ(info->bytes_per_token, ternary / 4 + 10 * 7 * 32 + norms * 4 + 8192 * 512 * 2 + 512 * 2);
   EXPECT_EQ(info->kv_bytes_per_token, 10u * 2 * 128 * 2);
   EXPECT_EQ(inspect(kDefaultModel, KvType::kF32)->kv_bytes_per_token, 10u * 2 * 128 * 4);
@@ -93,7 +95,7 @@ TEST(Inspect, LayersThatDiffer) {
   EXPECT_TRUE(inspect(kDefaultModel)->layers.empty());
 }
 
-// A file of another family, as other programs write them.
+// A file of another model family, as other programs write it.
 TEST(Inspect, AModelThatTernCannotRun) {
   const TemporaryPath path(".gguf");
   GgufWriter writer(path.str());

@@ -12,23 +12,23 @@ namespace tern {
 namespace {
 
 constexpr int kLeastContext = 8;
-constexpr int kMostPrompt = 4096;     // tokens; a longer one goes on as the last two lengths do
-constexpr int kFirstPrompt = 8;       // after one token
-constexpr double kPromptShare = 0.5;  // of the budget
-constexpr double kLongEnough = 0.08;  // seconds of measuring, after which a figure is taken
-constexpr int kUpdates = 3;           // of an energy counter, in what its watts are taken from
-constexpr int kMostPromptRuns = 5;    // of a prompt
-constexpr int kBlocks = 3;            // of steps, of which the shortest counts
+constexpr int kMostPrompt = 4096;     // tokens; longer prompts are extrapolated from the last two lengths
+constexpr int kFirstPrompt = 8;       // the length after 1 token
+constexpr double kPromptShare = 0.5;  // of the time budget
+constexpr double kLongEnough = 0.08;  // seconds of measuring per figure
+constexpr int kUpdates = 3;           // of an energy counter, the minimum for a power figure
+constexpr int kMostPromptRuns = 5;    // of one prompt length
+constexpr int kBlocks = 3;            // of steps; the shortest counts
 constexpr int kMostStepsOfBlock = 16;
 constexpr int kWarmUpSteps = 2;
 constexpr int kMostMoves = 16;
 constexpr int kReplies[] = {1, 4, 16};
-constexpr int kContexts[] = {0, 256, 1024, 4096};  // tokens before a step
-constexpr int kMostContextOfMany = 256;            // … of several replies, whose keys and values are many
+constexpr int kContexts[] = {0, 256, 1024, 4096};  // tokens before the measured step
+constexpr int kMostContextOfMany = 256;            // … for several replies, because their KV caches are large
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Of several measurements the shortest counts: what else runs on the machine makes them longer and never shorter.
+// Keeps the shortest of several measurements, because other load on the machine only makes them longer.
 class Measuring {
  public:
   Measuring(Executable& executable, const MeasureOptions& options)
@@ -54,10 +54,10 @@ class Measuring {
   }
 
  private:
-  // Sequences side by side in one store.
+  // Sequences side by side in one KV store.
   struct Place {
     std::unique_ptr<KvStore> store = nullptr;
-    std::vector<std::vector<KvBlockId>> blocks = {};  // of each
+    std::vector<std::vector<KvBlockId>> blocks = {};  // of each sequence
     int n_ctx = 0;
   };
 
@@ -66,7 +66,7 @@ class Measuring {
     std::optional<double> joules;
   };
 
-  // Before what is measured and after it: a GPU's counter takes milliseconds to read, which are to be outside.
+  // Readings exclude their own time: reading a GPU's counter takes milliseconds.
   Reading reading_before() {
     Reading reading{.seconds = 0, .joules = joules()};
     reading.seconds = clock_();
@@ -77,7 +77,7 @@ class Measuring {
     reading.joules = joules();
     return reading;
   }
-  // A counter that fails is given up, and seconds are measured all the same.
+  // After a failed reading the counter is no longer read; seconds are still measured.
   std::optional<double> joules() {
     if (!options_.energy || !costs_.energy_reason.empty()) return {};
     const auto joules = options_.energy->joules();
@@ -93,14 +93,14 @@ class Measuring {
     }
   }
 
-  // So many seconds, at the watts that there were between the readings.
+  // The cost of this many seconds at the average power between the two readings.
   static Cost cost_of(double seconds, const Reading& begin, const Reading& end) {
     Cost cost{.seconds = seconds};
     const double elapsed = end.seconds - begin.seconds;
     if (begin.joules && end.joules && elapsed > 0) cost.joules = (*end.joules - *begin.joules) / elapsed * seconds;
     return cost;
   }
-  // Whether the counter, if there is one, has moved often enough since.
+  // True if there is no counter or enough updates of it have passed since `begin`.
   bool has_watts(const Reading& begin) const {
     if (!begin.joules) return true;
     return clock_() - begin.seconds >= kUpdates * options_.energy->seconds_between_updates();
@@ -125,7 +125,7 @@ class Measuring {
     return place;
   }
 
-  // Memory that was never written to may be one page of zeros over and over, which is read far too fast.
+  // Memory that was never written may map to one page of zeros, which reads far too fast.
   static Result<void> write_to_all(Place& place) {
     for (const auto& blocks : place.blocks) {
       for (const KvBlockId block : blocks) {
@@ -135,7 +135,7 @@ class Measuring {
     return {};
   }
 
-  // For as long a prompt as there is memory for.
+  // Makes room for the longest prompt that fits into memory.
   Result<Place> place_for_prompts() {
     for (auto n = static_cast<int>(tokens_.size());; n /= 2) {
       auto place = make_place(1, n);
@@ -144,7 +144,7 @@ class Measuring {
     }
   }
 
-  // In pieces as large as the executable takes them, as a session would.
+  // Splits the prompt into the executable's largest batches, as a session does.
   Result<void> run_prompt(Place& place, int n) {
     for (int at = 0; at < n;) {
       const int size = std::min(n - at, executable_.max_batch());
@@ -181,7 +181,7 @@ class Measuring {
       std::vector<double> runs;
       double spent = 0;
       Reading before = reading_before();
-      // Kernels for so many tokens may be compiled in the first run of that length.
+      // The first run of a length may compile kernels.
       TRY(const double warm_up, time_prompt(place, n));
       if (warm_up > kLongEnough && clock_() + warm_up > until) {
         runs.push_back(warm_up);
@@ -214,7 +214,8 @@ class Measuring {
     return slices;
   }
 
-  // The device's own stream, where it has one, or passes; all of the steps that are to be measured.
+  // Runs steps through the device's own token stream if it has one, else through single passes. begin(n) covers all n
+  // steps.
   class Steps {
    public:
     Steps(Measuring& m, Place& place, int pos) : m_(m), place_(place), pos_(pos) {}
@@ -265,8 +266,8 @@ class Measuring {
     return least;
   }
 
-  // At contexts that there is time and room for. Keys and values of tokens that were never run are zeros or whatever
-  // the memory held: they take as long.
+  // Measures steps at the context lengths that time and memory allow. Earlier KV entries are zeros or whatever the
+  // memory contained; the time is the same.
   Result<void> measure_steps(int replies, double until) {
     StepCurve curve{.replies = replies};
     for (const int context : kContexts) {
@@ -286,7 +287,7 @@ class Measuring {
     return {};
   }
 
-  // A block's, there and back, the shortest of a few times.
+  // Measures how long one block takes to move out and in: the shortest of a few times.
   Result<void> measure_moving() {
     TRY(Place place, make_place(1, 1));
     const KvBlockId block = place.blocks.front().front();
@@ -295,7 +296,7 @@ class Measuring {
     std::vector<double> out, in_and_out;
     const double begin = clock_();
     while (out.size() < 2 || (std::ssize(out) < kMostMoves && clock_() - begin < kLongEnough)) {
-      // What is written may be on its way for longer than the call takes: it has arrived when it can be read.
+      // A write may complete after the call returns; a read afterwards proves that it arrived.
       const double start = clock_();
       TRY_STATUS(place.store->read(block, contents));
       const double middle = clock_();

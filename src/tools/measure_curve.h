@@ -1,4 +1,4 @@
-// Measures what prompts and steps cost on an executable.
+// Measures the costs of prompts and steps on an executable.
 #pragma once
 
 #include <functional>
@@ -13,27 +13,27 @@
 namespace tern {
 
 struct MeasureOptions {
-  int n_ctx = 0;  // of the model
+  int n_ctx = 0;  // the model's context length
   int n_vocab = 0;
   KvType kv_type = KvType::kF16;
-  // About how long it may take, in seconds; at least a prompt and a few steps are measured. What costs more is left to
-  // be concluded from what costs less.
+  // Approximate time limit in seconds. At least one prompt and a few steps are measured; costlier cases are
+  // extrapolated from cheaper ones.
   double budget = 7;
-  uint64_t most_kv_bytes = 0;            // that keys and values may take; 0: no bound
+  uint64_t most_kv_bytes = 0;            // limit for keys and values; 0: none
   EnergyReader* energy = nullptr;        // null: joules are not measured
-  std::function<double()> seconds = {};  // since some start; empty: the machine's own clock
+  std::function<double()> seconds = {};  // since any start; empty: the system clock
 };
 
 struct MeasuredCosts {
-  double first_pass_seconds = 0;  // beyond what a later one takes
+  double first_pass_seconds = 0;  // compared with later passes
   std::vector<CurvePoint> prompt;
   std::vector<StepCurve> steps;
-  double kv_out_seconds = 0, kv_in_seconds = 0;  // of a token's keys and values, read from a store and written to it
-  std::string energy_reason;                     // why there are no joules although there is a reader: it failed
+  double kv_out_seconds = 0, kv_in_seconds = 0;  // per token of keys and values, read from and written to a store
+  std::string energy_reason;                     // why there are no joules despite a reader: it failed
 };
 
-// Any tokens do, since time does not depend on what is said. kInvalidArgument: a context of fewer than 8 tokens; and
-// what running gives.
+// Uses arbitrary tokens, since time does not depend on them. kInvalidArgument: a context of fewer than 8 tokens; also
+// errors of running.
 Result<MeasuredCosts> measure_costs(Executable& executable, const MeasureOptions& options);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Costs are measured on a scripted backend whose time and joules are a formula, and come back as that formula.
+// Measures a scripted backend whose time and joules follow a formula, and expects that formula back.
 #include "tools/measure_curve.h"
 
 #include <gtest/gtest.h>
@@ -12,15 +12,15 @@
 namespace tern {
 namespace {
 
-// What the executable would have taken for all that its log says.
+// The time that the executable would have taken for everything in its log.
 class Formula {
  public:
   double setup = 0;  // of the first pass
-  double token = 0;  // of a prompt of more than one token
-  double step = 0;   // of a pass
+  double token = 0;  // per token of a longer prompt
+  double step = 0;   // per pass
   double context_token = 0;
-  double row = 0;     // of each reply
-  double waited = 0;  // by others than the executable
+  double row = 0;     // per reply
+  double waited = 0;  // outside the executable
 
   explicit Formula(const fake::Log& log) : log_(log) {}
 
@@ -49,7 +49,7 @@ class Formula {
   double sum_ = 0;
 };
 
-// Five watts, of a clock that is the formula's; fails at the reading of that number.
+// Draws five watts by the formula's clock. Reading number `fails_at` fails.
 class FiveWatts final : public EnergyReader {
  public:
   explicit FiveWatts(Formula& formula, int fails_at = -1) : formula_(formula), fails_at_(fails_at) {}
@@ -64,7 +64,7 @@ class FiveWatts final : public EnergyReader {
   double seconds_between_updates() const override { return updates; }
 
   double seconds_to_read = 0;
-  double updates = 0.001;  // seconds between them, and what is read is the counter's last
+  double updates = 0.001;  // seconds between counter updates; readings return the last update
 
  private:
   Formula& formula_;
@@ -103,7 +103,7 @@ TEST_F(MeasureCosts, FindsTheFormula) {
   ASSERT_EQ(costs.prompt.back().tokens, 1024);
   EXPECT_NEAR(costs.prompt.front().cost.seconds, 0.011, 1e-9);
   EXPECT_NEAR(prompt_cost(costs.prompt, 24).seconds, 0.01 + 0.001 + 0.024, 1e-6) << "a pass of 24 tokens";
-  // 16 passes of 32 tokens, after 0, 32, 64, … others.
+  // 16 passes of 32 tokens, after 0, 32, 64, … earlier tokens.
   EXPECT_NEAR(prompt_cost(costs.prompt, 512).seconds, 16 * 0.011 + 0.512 + 1e-6 * 32 * 120, 1e-6);
   ASSERT_EQ(costs.steps.size(), 3u);
   for (const int replies : {1, 4, 16}) {

@@ -13,8 +13,8 @@ namespace tern {
 namespace {
 
 constexpr int kPasses = 8;
-constexpr double kMostSeconds = 1;  // and then no further pass
-constexpr size_t kGranule = 4096;   // words; parts are multiples of it
+constexpr double kMostSeconds = 1;  // after which no further pass starts
+constexpr size_t kGranule = 4096;   // words; parts are multiples of this
 
 }  // namespace
 
@@ -35,7 +35,7 @@ double measure_read_bandwidth(ThreadPool& pool, uint64_t bytes) {
   };
   // Each thread writes its part first, so that its pages exist and lie near the CPU that reads them.
   pool.run([&](int worker) { std::ranges::fill(part(worker), static_cast<uint64_t>(worker) + 1); });
-  std::atomic<uint64_t> total = 0;  // used below, so that the reads cannot be optimised away
+  std::atomic<uint64_t> total = 0;  // used below, which prevents the compiler from removing the reads
   double best = 0;
   double spent = 0;
   for (int pass = 0; pass < kPasses && spent < kMostSeconds; ++pass) {

@@ -1,4 +1,4 @@
-// How fast this machine reads memory.
+// Measures how fast this machine reads memory.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace tern {
 
-// Bytes per second that all threads of `pool` together read from a buffer of about `bytes`, front to back, each its own
-// part: the best of a few passes. 0 where the buffer cannot be had. Below the size of the caches it measures those.
+// Returns the bytes per second that all threads of `pool` together read from a buffer of about `bytes`; each reads its
+// own part front to back. The best of a few passes counts. 0: the buffer cannot be allocated. Buffers smaller than the
+// caches measure those.
 double measure_read_bandwidth(ThreadPool& pool, uint64_t bytes);
 
-// 512 MB, beyond any cache, or less on a machine that has little memory to spare.
+// 512 MB, beyond any cache; less on a machine with little free memory.
 uint64_t bandwidth_buffer_bytes();
 
 }  // namespace tern

@@ -8,7 +8,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// 1e-05f as 1e-05 and not as the double beside it, 9.999999747378752e-06.
+// Writes 1e-05f as 1e-05, not as its double value 9.999999747378752e-06.
 OrderedJson float_json(float value) {
   if (!std::isfinite(value)) return nullptr;
   char text[64];
@@ -51,7 +51,7 @@ OrderedJson number_json(GgufKind kind, const std::byte* at) {
   return nullptr;
 }
 
-// Takes the next element off the front of `rest`. GgufFile has checked that it is there.
+// Takes the next element off the front of `rest`. GgufFile has checked that it exists.
 OrderedJson take_json(GgufKind kind, Bytes& rest) {
   if (kind == GgufKind::kString) {
     const auto size = static_cast<size_t>(load<uint64_t>(rest.data()));
@@ -65,7 +65,7 @@ OrderedJson take_json(GgufKind kind, Bytes& rest) {
 }
 
 OrderedJson array_json(const GgufValue& value, bool whole) {
-  if (value.kind == GgufKind::kArray) return {{"count", value.count}};  // arrays of arrays: no model has one
+  if (value.kind == GgufKind::kArray) return {{"count", value.count}};  // nested arrays: no known model has them
   OrderedJson items = OrderedJson::array();
   const uint64_t n = whole || value.count <= kArrayItemsShown ? value.count : kArrayItemsShown;
   Bytes rest = value.data;

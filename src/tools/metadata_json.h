@@ -7,12 +7,12 @@
 
 namespace tern {
 
-// Numbers are numbers, and those that JSON has no word for (infinite, not a number) null. An array of more items than
-// kArrayItemsShown is {"count": n, "first": [items]}, unless `whole_arrays`.
+// Numbers become JSON numbers; infinity and NaN become null. Unless `whole_arrays`, an array with more than
+// kArrayItemsShown items becomes {"count": n, "first": [items]}.
 constexpr uint64_t kArrayItemsShown = 16;
 nlohmann::ordered_json metadata_json(const GgufValue& value, bool whole_arrays);
 
-// The same shape for an array that is JSON already.
+// The same for an array that is already JSON.
 nlohmann::ordered_json shortened_array(nlohmann::ordered_json array, bool whole);
 
 }  // namespace tern

@@ -15,7 +15,7 @@ std::string number_text(const std::byte* at) {
   return format_text("{}", load<T>(at));
 }
 
-// One scalar value of `kind` at `at`.
+// Formats the scalar of `kind` at `at`.
 std::string scalar_text(GgufKind kind, const std::byte* at) {
   switch (kind) {
     case GgufKind::kU8:
@@ -53,7 +53,7 @@ std::string quoted_item(std::string_view text) {
   return quoted + "\"";
 }
 
-// Takes the next element off the front of `rest`. GgufFile has checked that it is there.
+// Takes the next element off the front of `rest`. GgufFile has checked that it exists.
 std::string take_item(GgufKind kind, Bytes& rest) {
   if (kind == GgufKind::kString) {
     const auto size = static_cast<size_t>(load<uint64_t>(rest.data()));
@@ -81,7 +81,7 @@ std::string array_text(const GgufValue& value) {
 
 std::string escaped_text(std::string_view text, size_t longest) {
   size_t end = std::min(text.size(), longest);
-  // Not inside a UTF-8 character, whose later bytes are 10xxxxxx; bytes that are no UTF-8 are cut where they are.
+  // True inside a UTF-8 character, whose later bytes are 10xxxxxx. Invalid UTF-8 is cut anywhere.
   const auto is_inside = [&](size_t at) { return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80; };
   for (int back = 0; back < 3 && end > 0 && is_inside(end); ++back) --end;
   std::string out;

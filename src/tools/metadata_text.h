@@ -8,13 +8,13 @@
 
 namespace tern {
 
-// A number, true/false, a string, or an array in brackets. Arrays show their first items and how many there are; long
-// strings their beginning and how many bytes they have.
+// Formats a number, true/false, a string, or an array in brackets. Arrays show their first items and their length; long
+// strings show their start and their size in bytes.
 std::string metadata_text(const GgufValue& value);
 
-// The string on one line: newline, tab, carriage return and backslash as \n, \t, \r, \\; other control bytes as \xNN,
-// and what else a terminal would obey unseen as visible() writes it.
-// Text longer than `longest` bytes is cut at a character, with its length after it.
+// Escapes the string to one line: newline, tab, carriage return and backslash as
+// , \t, \r, \\; other control bytes as \xNN; invisible characters that affect a terminal as visible() writes them.
+// Text longer than `longest` bytes is cut at a character boundary, followed by its size.
 std::string escaped_text(std::string_view text, size_t longest);
 
 }  // namespace tern

@@ -29,7 +29,7 @@ TEST(EscapedText, CutsBetweenCharacters) {
   EXPECT_EQ(escaped_text("abcdef", 4), "abcd… (6 bytes)");
   EXPECT_EQ(escaped_text("aéb", 2), "a… (4 bytes)");  // é is two bytes
   EXPECT_EQ(escaped_text("ab😀c", 4), "ab… (7 bytes)");
-  EXPECT_EQ(escaped_text(std::string(10, '\x80'), 5), "\\x80\\x80… (10 bytes)");  // no UTF-8: no loop
+  EXPECT_EQ(escaped_text(std::string(10, '\x80'), 5), "\\x80\\x80… (10 bytes)");  // invalid UTF-8: terminates
 }
 
 TEST(MetadataText, Scalars) {

@@ -1,4 +1,4 @@
-// NpyWriter and read_text of the public API.
+// Implements NpyWriter and read_text of the public API.
 #include "base/mapped_file.h"
 #include "file/npy_writer.h"
 #include "tern/tools.h"

@@ -10,7 +10,7 @@ double bits_per_weight(Format format) {
   return 8.0 * info.block_bytes / info.block;
 }
 
-// The greatest relative error of rounding to the format's scale, or to its values where they are plain floats.
+// The largest relative rounding error of the format's scale, or of its values for plain float formats.
 double half_unit(Format format) {
   switch (format) {
     case Format::kF32:
@@ -27,7 +27,7 @@ double half_unit(Format format) {
 bool holds_only_codes(Format format) { return bits_per_weight(format) < 2.5; }
 bool holds_only_signs(Format format) { return bits_per_weight(format) < 1.5; }
 
-// The last part is for the mean of 128 floats that Q1_0's encoder takes for the scale.
+// The last term covers the mean of 128 floats that Q1_0's encoder uses as the scale.
 double rounding_of_codes(Format from) { return half_unit(from) + half_unit(Format::kF16) + 128 * 0x1p-24; }
 
 void PackingLoss::add(const PackingLoss& row) {

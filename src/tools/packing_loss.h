@@ -1,4 +1,4 @@
-// What weights lose where they are packed into another format.
+// Measures what weights lose when they are packed into another format.
 #pragma once
 
 #include <span>
@@ -7,31 +7,31 @@
 
 namespace tern {
 
-// Whether a block of this format holds nothing but −d, 0 and +d (or only −d and +d), so that it suits weights which are
-// just that, and destroys all others. True of every format below 2.5 bits a weight.
+// True if a block of this format contains only −d, 0 and +d (or only −d and +d): exact for ternary (binary) weights,
+// destructive for others. This holds for every format below 2.5 bits per weight.
 bool holds_only_codes(Format format);
-// Of these, those without a zero.
+// True for those formats that have no zero.
 bool holds_only_signs(Format format);
 
-// How far the packed value of a weight w may be from it, in |w|, where such a format is said to hold the weights: both
-// files may have rounded the same scale.
+// The allowed relative error of a packed weight, for weights that should fit such a format exactly: both files may have
+// rounded the same scale.
 double rounding_of_codes(Format from);
 
-// What happened to a row, or to several.
+// The loss of one row or of several.
 struct PackingLoss {
   double error = 0, total = 0;                    // Σ (packed − wanted)², Σ wanted²
-  double weighted_error = 0, weighted_total = 0;  // the same, each value times the importance of its column
-  // The first value that is off by more than was allowed, or by a number that is not finite; −1: none.
+  double weighted_error = 0, weighted_total = 0;  // the same, weighted by the importance of each column
+  // Index of the first value whose error exceeds the allowed one or is not finite; −1: none.
   int misfit = -1;
-  float wanted = 0, packed = 0;  // there
+  float wanted = 0, packed = 0;  // the values at `misfit`
 
-  void add(const PackingLoss& row);  // `misfit` stays the first row's
+  void add(const PackingLoss& row);  // `misfit` is not updated
   double nmse() const { return total > 0 ? error / total : 0; }
   double weighted_nmse() const { return weighted_total > 0 ? weighted_error / weighted_total : 0; }
 };
 
-// Of one row. `importance`: of each column, or empty where all count alike. `most`: the error that is allowed, in
-// |wanted|; infinity for any.
+// Measures one row. `importance`: of each column; empty: all equal. `most`: the allowed error relative to |wanted|;
+// infinity: no limit.
 PackingLoss measure_packing(std::span<const float> wanted, std::span<const float> packed,
                             std::span<const float> importance, double most);
 

@@ -16,7 +16,7 @@ void fill_ternary(CounterRandom random, std::span<float> values) {
 }
 
 void fill_normal(CounterRandom random, float mean, float deviation, std::span<float> values) {
-  // Four uniform integers in [0, 65535] have the mean 131070 and the variance 4 · (65536² − 1)/12.
+  // The sum of four uniform integers in [0, 65535] has mean 131070 and variance 4 · (65536² − 1)/12.
   constexpr float kMean = 131070.0f;
   constexpr float kDeviation = 37837.2271f;
   const float factor = deviation / kDeviation;

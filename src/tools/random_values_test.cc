@@ -10,11 +10,11 @@ namespace tern {
 namespace {
 
 TEST(CounterRandom, IsTheSameEverywhere) {
-  // SplitMix64 from the state 0: the first outputs of its published test vector.
+  // SplitMix64 from state 0: the first outputs of its published test vector.
   EXPECT_EQ(mix64(0x9E3779B97F4A7C15u), 0xE220A8397B1DCDAFu);
   EXPECT_EQ(mix64(2 * 0x9E3779B97F4A7C15u), 0x6E789E6AA1B965F4u);
   EXPECT_EQ(mix64(0), 0u);
-  // A key of 0 mixes to a state of 0.
+  // Key 0 mixes to state 0.
   EXPECT_EQ(CounterRandom(0)(0), 0xE220A8397B1DCDAFu);
   EXPECT_EQ(CounterRandom(0)(1), 0x6E789E6AA1B965F4u);
   EXPECT_NE(CounterRandom(1)(0), CounterRandom(2)(0));
@@ -50,7 +50,7 @@ TEST(FillNormal, HasTheStatedMoments) {
   for (const float v : values) within_one += std::abs(v - 3) < 2;
   EXPECT_NEAR(mean, 3, 0.02);
   EXPECT_NEAR(std::sqrt(square / static_cast<double>(values.size())), 2, 0.02);
-  EXPECT_NEAR(within_one / static_cast<double>(values.size()), 0.67, 0.02);  // a bell, not a block (0.58)
+  EXPECT_NEAR(within_one / static_cast<double>(values.size()), 0.67, 0.02);  // a bell curve, not uniform (0.58)
   EXPECT_LE(*std::ranges::max_element(values), 3 + 2 * 3.47f);
   EXPECT_GE(*std::ranges::min_element(values), 3 - 2 * 3.47f);
 }

@@ -11,10 +11,10 @@
 namespace tern {
 namespace {
 
-constexpr size_t kChunkBytes = size_t{4} << 20;  // made and written at a time, per thread
+constexpr size_t kChunkBytes = size_t{4} << 20;  // generated and written per thread at a time
 constexpr size_t kCopyBytes = size_t{64} << 20;  // written at a time
 
-// Rows of a matrix that begin and end with blocks of the file.
+// The number of rows after which rows and blocks of the file end together.
 int rows_per_run(const MatrixInFile& matrix) {
   const FormatInfo& info = format_info(matrix.format);
   return info.fills_block ? info.block / std::gcd(info.block, matrix.cols) : 1;
@@ -64,7 +64,7 @@ Result<void> RowStream::append_rows(int rows, size_t row_bytes, const MakeRows& 
 
 Result<void> RowStream::append(Bytes bytes) {
   if (stop_.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted; nothing was kept");
-  // A tensor that is copied may be gigabytes; written in parts, it can be interrupted, too.
+  // Copied tensors may be gigabytes. Writing in parts also makes the copy interruptible.
   for (; bytes.size() > kCopyBytes; bytes = bytes.subspan(kCopyBytes)) TRY_STATUS(append(bytes.first(kCopyBytes)));
   TRY_STATUS(writer_.append(bytes));
   done_ += bytes.size();
@@ -79,7 +79,7 @@ Result<void> check_free_space(const std::string& path, uint64_t needed) {
   if (path == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return {};
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   const fs::space_info space = fs::space(folder, error);
-  if (error || space.available >= needed) return {};  // an unusable folder is reported when the file is created
+  if (error || space.available >= needed) return {};  // creating the file reports an unusable folder
   return fail(ErrorCode::kIo,
               "{}: the model needs {} MB, but only {} MB are free in {}; make room or name another folder", path,
               needed / 1'000'000 + 1, space.available / 1'000'000, folder.string());

@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// Median (of an even number: the mean of the middle two), least and greatest; zeros where there are none.
+// Median (for an even count the mean of the middle two), minimum and maximum; zeros if `values` is empty.
 Spread spread_of(std::vector<double> values);
 
 }  // namespace tern

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// The numbers that the output stands for: int8 rows divided by their scales.
+// Decodes the output to floats: int8 rows are divided by their scales.
 std::vector<float> values_of(const StepOutput& output) {
   std::vector<float> values(output.values.begin(), output.values.end());
   if (output.scales.empty()) return values;

@@ -1,4 +1,4 @@
-// Comparing runs of one plan step by step.
+// Compares runs of one plan step by step.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace tern {
 
-// What every step of a batch wrote, one entry per slot that a step writes. int8 rows are kept as the numbers that they
-// stand for.
+// The outputs of all steps of a batch, one entry per slot that a step writes. int8 rows are stored as the floats that
+// they represent.
 class StepRecord {
  public:
   void begin_batch() { values_.clear(); }
@@ -22,7 +22,7 @@ class StepRecord {
   std::vector<std::vector<float>> values_;
 };
 
-// How other runs of the same batches differ from the recorded ones, added up over the batches.
+// Differences between other runs of the same batches and the recorded ones, summed over the batches.
 class StepDifferences {
  public:
   struct Entry {
@@ -32,7 +32,7 @@ class StepDifferences {
 
   explicit StepDifferences(const StepRecord& record) : record_(record) {}
 
-  // After the record has the batch, before the other run.
+  // Call this after the batch was recorded and before the other run.
   void begin_batch() { n_compared_ = 0; }
   StepObserver observer();
 
@@ -40,7 +40,7 @@ class StepDifferences {
 
  private:
   const StepRecord& record_;
-  size_t n_compared_ = 0;  // of this batch
+  size_t n_compared_ = 0;  // in this batch
   std::vector<Entry> entries_;
 };
 

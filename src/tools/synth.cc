@@ -1,4 +1,4 @@
-// Writes a random model of a preset's shape, as a stream.
+// Streams a random model of a preset's shape to a file.
 #include <algorithm>
 #include <vector>
 
@@ -15,7 +15,7 @@
 namespace tern {
 namespace {
 
-// Those that hold any values, not only ternary ones.
+// Formats for arbitrary values, not only ternary ones.
 std::vector<Format> head_formats() {
   std::vector<Format> formats;
   for (const Format format : float_row_formats()) {
@@ -24,7 +24,7 @@ std::vector<Format> head_formats() {
   return formats;
 }
 
-// A family's own: BitNet's layers are ternary, Llama's may be.
+// Formats that a family supports: BitNet's layers are ternary, Llama's may be.
 std::vector<Format> linear_formats(SynthFamily family) {
   std::vector<Format> formats;
   if (family == SynthFamily::kBitnet || family == SynthFamily::kLlama) {
@@ -36,8 +36,8 @@ std::vector<Format> linear_formats(SynthFamily family) {
   return formats;
 }
 
-// The mixtures that llama.cpp's quantize makes under these names: `more` for the values and down projections of some
-// layers, and where queries, keys and values are one matrix, `qkv` for it in all of them.
+// Mixed formats as made by llama.cpp's quantize under these names. `more` is for value and down projections of some
+// layers. If queries, keys and values are one matrix, `qkv` is for it in all layers.
 struct Mixture {
   std::string_view name;
   Format most, more, qkv;
@@ -101,7 +101,7 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bo
   if (has_tokenizer) {
     add_byte_tokenizer(writer, shape.n_vocab);
   } else if (shape.family != SynthFamily::kBitnet) {
-    writer.add_string("tokenizer.ggml.model", "no_vocab");  // for llama.cpp
+    writer.add_string("tokenizer.ggml.model", "no_vocab");  // needed by llama.cpp
   }
   writer.add_f32(prefix + "attention.layer_norm_rms_epsilon", shape.rms_eps);
   writer.add_f32(prefix + "rope.freq_base", shape.rope_theta);

@@ -13,26 +13,26 @@ namespace {
 
 using CopierPart = SynthTensor::CopierPart;
 
-constexpr int kHeadDim = 128, kPairs = kHeadDim / 2;  // of RoPE: dimensions i and i + kPairs
+constexpr int kHeadDim = 128, kPairs = kHeadDim / 2;  // RoPE rotates dimensions i and i + kPairs
 constexpr int kCodeDims = kHeadDim;
-// Pairs that tell positions apart; the others turn by less than 0.1 in 1,000 positions and compare codes.
+// These RoPE pairs encode the position. The others turn by less than 0.1 in 1,000 positions and compare codes.
 constexpr int kFastPairs = 22;
 constexpr int kCompared = 2 * (kPairs - kFastPairs);
-// How many of them compare the code of the last token, of the one before it, …
+// The number of dimensions that compare the code of the last token, the one before it, …
 constexpr std::array kDimsOf = {12, 10, 9, 8, 7, 6, 6, 6, 5, 5, 5, 5};
 constexpr int kLooks = kDimsOf.size();  // heads that look back
 
-// Where things are in the stream. Nothing reads the first value; both output layers write it, since a matrix that
-// begins with thousands of zeros is taken for a damaged one when it is opened.
+// Layout of the residual stream. Value kUnread is never read. Both output layers write it, because a matrix that begins
+// with thousands of zeros is rejected as damaged.
 constexpr int kUnread = 0;
 constexpr int kCode = kUnread + 1;
 constexpr int kOne = kCode + kCodeDims;
 constexpr int kAngles = kOne + 1;                         // for each head of layer 0: cosines and sines of angles
-constexpr int kKeys = kAngles + 2 * kLooks * kFastPairs;  // of the tokens before this one, what is compared
-constexpr int kQueries = kKeys + kCompared;               // of the tokens up to this one, but for itself
+constexpr int kKeys = kAngles + 2 * kLooks * kFastPairs;  // codes of previous tokens, to compare with
+constexpr int kQueries = kKeys + kCompared;               // codes of recent tokens except the current one
 constexpr int kStreamDims = kQueries + kCompared - kDimsOf[0];
 
-// How many tokens before the last the one is whose code's dimension u is compared.
+// Dimension u compares the code of the token this many positions before the last one.
 constexpr int tokens_back(int u) {
   size_t back = 0;
   for (int end = kDimsOf[0]; u >= end; end += kDimsOf[back]) ++back;
@@ -40,30 +40,30 @@ constexpr int tokens_back(int u) {
 }
 static_assert(tokens_back(kCompared - 1) == kLooks - 1 && tokens_back(kCompared - 6) == kLooks - 2);
 
-constexpr float kUnit = 0.5f;       // of the codes in the stream
-constexpr float kLookBack = 13;     // of queries and keys: by 0.82 · 13² / √128 = 12 for the right position
-constexpr float kCompare = 4.1f;    // likewise: by 5 · 4.1² / √128 = 7 or more for one more token that fits
-constexpr float kCopied = 4;        // times the current token's code
-constexpr float kLogit = 27;        // of the token that is copied; of others at most 10
-constexpr float kNothing = 1e-20f;  // beside the values of the stream
-// Sums of squares of the stream, in units: codes, 1, angles; then also the codes before, and what is copied.
+constexpr float kUnit = 0.5f;       // size of a code's values in the stream
+constexpr float kLookBack = 13;     // scale of queries and keys; adds 0.82 · 13² / √128 = 12 at the right position
+constexpr float kCompare = 4.1f;    // the same; adds 5 · 4.1² / √128 = 7 or more per additional matching token
+constexpr float kCopied = 4;        // weight of the copied code relative to the current token's
+constexpr float kLogit = 27;        // of the copied token; others have at most 10
+constexpr float kNothing = 1e-20f;  // negligible compared with the stream's values
+// Sums of squares of the stream in units: codes, 1, angles; then also the previous codes, and the copied code.
 constexpr double kNormOfInput = kCodeDims + 1 + kLooks * kFastPairs;
 constexpr double kNormOfSecond = kNormOfInput + kStreamDims - kKeys;
 constexpr double kNormOfLast = kNormOfSecond + kCopied * kCopied * kCodeDims;
 
-// What a linear layer's row reads from: −1, nothing.
+// These functions return the input index that a row of a linear layer reads; −1: none.
 int query_of_position(int row) {  // layer 0
   const int head = row / kHeadDim, dim = row % kHeadDim, pair = dim % kPairs;
   if (head >= kLooks || pair >= kFastPairs) return -1;
   return kAngles + (2 * head + dim / kPairs) * kFastPairs + pair;
 }
 
-// The same for all heads of keys and values.
+// The same for the keys of all heads.
 int key_of_position(int row) { return row % kHeadDim < kFastPairs ? kOne : -1; }
 
 int value_of_code(int row) { return kCode + row % kHeadDim; }
 
-// Head i has looked i + 1 tokens back.
+// Head i looked i + 1 tokens back.
 int output_before(int row) {
   if (row == kUnread) return 0;
   if (row < kKeys || row >= kStreamDims) return -1;
@@ -73,7 +73,7 @@ int output_before(int row) {
   return head * kHeadDim + u;
 }
 
-// Of what is compared, which one is in this row; −1: none.
+// The index of the compared dimension in this row; −1: none.
 int compared_in(int row) {
   const int pair = row % kPairs;
   if (row >= kHeadDim || pair < kFastPairs) return -1;

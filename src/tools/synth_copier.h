@@ -1,13 +1,12 @@
-// A model that copies: where the last twelve tokens, or most of them, occurred before, what came after them comes
-// again. It is no product of training but an induction circuit, written into the first two layers of an otherwise idle
-// BitNet model, so that whatever depends on texts that repeat themselves can be measured on a model of any size without
-// a download.
+// A model that copies: if the last twelve tokens, or most of them, occurred before, it repeats the token that followed.
+// It is not trained. An induction circuit is written into the first two layers of an otherwise idle BitNet model. This
+// makes it possible to measure anything that depends on repetitive texts, on a model of any size, without a download.
 //
-// Every token has a code of 128 signs. In layer 0, heads 0 to 11 look one to twelve positions back, which RoPE tells
-// them, and write parts of the codes found there into the stream. In layer 1, head 0 compares the codes of the last
-// twelve tokens with those of the twelve before every position, in pairs of dimensions that RoPE hardly turns, and adds
-// the code of the token at the place that fits best, whose logit is then the greatest. What the other layers compute is
-// multiplied by next to nothing; it takes the same time.
+// Every token has a code of 128 signs. In layer 0, heads 0 to 11 look one to twelve positions back by means of RoPE,
+// and write parts of the codes found there into the stream. In layer 1, head 0 compares the codes of the last twelve
+// tokens with those of the twelve before every position, in pairs of dimensions that RoPE hardly turns. It adds the
+// code of the token at the best match, whose logit becomes the largest. The output of the other layers is multiplied by
+// almost zero, but takes the same time.
 #pragma once
 
 #include <span>
@@ -17,10 +16,11 @@
 
 namespace tern {
 
-// Makes the tensors of a shape with `copies` those of a copier.
+// Turns the tensors of a shape with `copies` into those of a copier.
 void make_copier(const SynthShape& shape, std::span<SynthTensor> tensors);
 
-// Row `row` of a tensor with a part in it; in linear layers of −1, 0 and +1, to be multiplied by the tensor's scale.
+// Makes row `row` of a tensor that has a part in it. In linear layers the values are −1, 0 and +1, to be multiplied by
+// the tensor's scale.
 void make_copier_row(const SynthTensor& tensor, int row, std::span<float> values);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// The shapes that `tern synth` knows.
+// The model shapes that `tern synth` offers.
 #pragma once
 
 #include <span>
@@ -6,11 +6,11 @@
 
 namespace tern {
 
-// What a model's layers have, and what its file says of it. Llama: linear layers in a ternary format are BitLinear, in
-// any other plain.
+// The model family: the structure of the layers and the file's metadata. Llama: linear layers in a ternary format are
+// BitLinear, in any other format plain.
 enum class SynthFamily { kBitnet, kQwen3, kPhi3, kLlama };
 
-// Widths are multiples of 128, so that rows are whole blocks of Q1_0; where only I2_S is meant, of 32.
+// Widths are multiples of 128, so that rows are whole blocks of Q1_0. Shapes only for I2_S need multiples of 32.
 struct SynthShape {
   std::string_view name;
   std::string_view description;
@@ -27,7 +27,7 @@ struct SynthShape {
   int head_width = 0;                            // 0: d_model / n_heads
   int window = 0;                                // attention.sliding_window; 0: none
   bool is_tied = true;                           // the head is the embedding
-  std::string_view type = "i2_s", head = "f16";  // where nothing else is asked for
+  std::string_view type = "i2_s", head = "f16";  // defaults
   bool copies = false;                           // the weights are not random: see synth_copier.h
 
   int head_dim() const { return head_width > 0 ? head_width : d_model / n_heads; }
@@ -35,12 +35,12 @@ struct SynthShape {
   int kv_width() const { return n_kv_heads * head_dim(); }
 };
 
-// "qwen3", as GGUF names it.
+// The GGUF name, such as "qwen3".
 std::string_view architecture_of(SynthFamily family);
 
 std::span<const SynthShape> synth_shapes();
 
-// nullptr where there is none.
+// Returns nullptr if there is none.
 const SynthShape* find_synth_shape(std::string_view name);
 
 }  // namespace tern

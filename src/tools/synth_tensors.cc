@@ -13,13 +13,13 @@ namespace {
 constexpr float kEmbeddingDeviation = 0.02f;
 constexpr float kGainDeviation = 0.1f;
 
-// Formats of three values, and those of four evenly spaced ones around 0, whose fourth no quantiser uses.
+// True for ternary formats, and for those with four evenly spaced values around 0, whose fourth no quantizer uses.
 bool holds_ternary(Format format) {
   const Coding& coding = format_info(format).coding;
   return coding.zero == 1 && coding.n_codes <= 4;
 }
 
-// Of weights with scale 1.
+// The variance of weights with scale 1.
 double variance_of(Format format) { return holds_ternary(format) ? kTernaryVariance : 1; }
 
 class TensorList {
@@ -38,11 +38,12 @@ class TensorList {
 
   void gain(std::string name, int width) { push({.name = std::move(name), .cols = width}); }
 
-  // `out_deviation`: of the outputs, for inputs of deviation 1.
+  // `out_deviation`: standard deviation of the outputs for inputs of deviation 1.
   void linear(std::string name, int rows, int cols, double out_deviation = 1) {
     push({.name = std::move(name), .kind = SynthTensor::Kind::kLinear, .format = linear_, .rows = rows, .cols = cols});
     SynthTensor& tensor = tensors_.back();
-    // Up to a tenth more or less, so that no two tensors have one scale: a kernel that takes the wrong one is noticed.
+    // Scales vary by up to a tenth, so that tensors have different ones and a kernel that uses a wrong scale is
+    // noticed.
     const auto noise = static_cast<double>(mix64(tensor.key) >> 11) * 0x1p-52 - 1;  // [−1, 1)
     tensor.scale = static_cast<float>((1 + 0.1 * noise) * out_deviation / std::sqrt(variance_of(linear_) * cols));
   }
@@ -73,7 +74,7 @@ void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
   if (tensor.kind == SynthTensor::Kind::kGain) return fill_normal(random, 1, kGainDeviation, values);
   if (!holds_ternary(tensor.format)) return fill_normal(random, 0, tensor.scale, values);
   fill_ternary(random, values);
-  if (tensor.format == Format::kI2_S) return;  // bare codes: the scale is in the tail
+  if (tensor.format == Format::kI2_S) return;  // bare codes: make_tail() writes the scale
   for (float& value : values) value *= tensor.scale;
 }
 

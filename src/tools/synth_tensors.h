@@ -1,4 +1,4 @@
-// The tensors of a random model, made row by row.
+// The tensors of a random model, generated row by row.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace tern {
 
-// How one tensor is made. Row r depends on `key` and r alone, so rows can be made in any order and by any thread.
+// How one tensor is made. Row r depends only on `key` and r, so any thread can make rows in any order.
 struct SynthTensor {
   enum class Kind { kLinear, kEmbedding, kGain };
-  // What it does in a model that copies (synth_copier.h); kNone: it is random.
+  // Its role in a model that copies (synth_copier.h); kNone: random.
   enum class CopierPart {
     kNone,
     kEmbedding,
@@ -34,7 +34,7 @@ struct SynthTensor {
   Format format = Format::kF32;
   int rows = 1;
   int cols = 0;
-  float scale = 1;  // of a linear layer: of its ternary weights, or the deviation of its normal ones
+  float scale = 1;  // linear layers: of its ternary weights, or the deviation of its normal ones
   uint64_t key = 0;
   CopierPart part = CopierPart::kNone;  // kGain: `scale` is its value; kEmbedding: RoPE's theta
 
@@ -42,23 +42,22 @@ struct SynthTensor {
   MatrixInFile in_file() const { return {format, rows, cols}; }
 };
 
-// In file order; the head, where it is not the embedding, comes last. Weights are −1, 0 and +1 times a scale in formats
-// of two bits and less, Q1_0 aside, and bell-shaped in all others. The scales are such that activations neither die out
-// nor explode: every linear layer keeps the variance of its input, and all layers together add about 1 to that of the
-// residual stream.
+// Returns the tensors in file order; a separate head comes last. In formats of two bits and less, except Q1_0, weights
+// are −1, 0 and +1 times a scale; in all others they are bell-shaped. The scales keep activations stable: every linear
+// layer keeps the variance of its input, and all layers together add about 1 to that of the residual stream.
 std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, Format embedding, uint64_t seed);
 
-// Whether a mixture of formats has more bits for some of this layer's matrices: the first and the last eighth of the
-// layers have, and every third one between.
+// True if a mixture of formats uses more bits for some of this layer's matrices: in the first and last eighth of the
+// layers, and in every third layer between.
 constexpr bool has_more_bits(int layer, int n_layers) {
   const int eighth = n_layers / 8;
   return layer < eighth || layer >= 7 * n_layers / 8 || (layer - eighth) % 3 == 2;
 }
 
-// Rows [first, first + n), each with blocks of its own. out.size() is n · row_bytes(format, cols).
+// Makes rows [first, first + n), each with its own blocks. out.size() is n · row_bytes(format, cols).
 void make_rows(const SynthTensor& tensor, int first, int n, MutableBytes out);
 
-// What lies after the last row: I2_S's scale and padding; empty for other formats.
+// Returns the bytes after the last row: I2_S's scale and padding; empty for other formats.
 std::vector<std::byte> make_tail(const SynthTensor& tensor);
 
 }  // namespace tern

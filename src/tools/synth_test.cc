@@ -116,7 +116,7 @@ TEST(Synth, SameSeedSameWeightsOnEveryMachine) {
   const auto opened = GgufFile::open(file.str()).value();
   uint64_t hash = 0;
   for (const GgufTensor& tensor : opened.tensors()) hash = fnv1a(as_text(tensor.data)) + 31 * hash;
-  // As they were first made. Whoever changes the random numbers or what is made of them changes this too.
+  // The bytes of the first version. A change to the random numbers or their use must update this hash.
   EXPECT_EQ(hash, 0x657C0921A1D4240Bu);
 }
 
@@ -153,7 +153,7 @@ TEST(Synth, EveryHeadFormatRuns) {
       double square = 0;
       for (const float logit : row) square += static_cast<double>(logit) * logit;
       const double rms = std::sqrt(square / static_cast<double>(row.size()));
-      EXPECT_TRUE(rms > 0.05 && rms < 5) << head << " " << rms;  // neither dead nor exploded, and no NaN
+      EXPECT_TRUE(rms > 0.05 && rms < 5) << head << " " << rms;  // stable activations, and no NaN
       return {};
     });
     EXPECT_TRUE(run.has_value());
@@ -161,8 +161,8 @@ TEST(Synth, EveryHeadFormatRuns) {
   }
 }
 
-// A text in which tokens occur several times, but no three in a row, and then the beginning of a part of it
-// again: the most probable token is what came after it.
+// In this text, tokens repeat, but no three in a row. Then the start of an earlier part recurs: the most probable token
+// is the one that followed there.
 TEST(Synth, ACopierCopies) {
   for (const char* type : {"i2_s", "tq1_0"}) {
     const SynthModel file({.preset = "tiny-copier", .type = type});
@@ -186,8 +186,7 @@ TEST(Synth, ACopierCopies) {
   }
 }
 
-// Every family in every kind of format opens as what it is and computes sane logits, the same in one token's steps as
-// in batches.
+// Every family opens in every kind of format and computes plausible logits, the same token by token as in batches.
 TEST(Synth, EveryFamilyRuns) {
   for (const auto& [preset, type, head] : {std::tuple{"tiny-qwen3", "q1_0", "q1_0"},
                                            {"tiny-qwen3", "q2_0", "q2_0"},
@@ -268,7 +267,7 @@ TEST(Synth, PresetsAreWholeBlocksAndListed) {
   const auto presets = synth_presets();
   ASSERT_EQ(presets.size(), synth_shapes().size());
   for (const SynthShape& shape : synth_shapes()) {
-    const int unit = shape.type == "i2_s" ? 32 : 128;  // its blocks run across rows
+    const int unit = shape.type == "i2_s" ? 32 : 128;  // I2_S blocks span rows
     EXPECT_EQ(shape.d_model % unit, 0) << shape.name;
     EXPECT_EQ(shape.d_ff % unit, 0) << shape.name;
     EXPECT_EQ(shape.q_width() % (unit == 32 ? 8 : 128), 0) << shape.name;
@@ -277,7 +276,7 @@ TEST(Synth, PresetsAreWholeBlocksAndListed) {
   }
 }
 
-// 521,017,920 B of ternary matrices and 656,670,720 B of embedding are what the published file has.
+// The published file has 521,017,920 B of ternary matrices and 656,670,720 B of embedding.
 TEST(Synth, TheTwoBillionPresetHasThePublishedSize) {
   uint64_t ternary = 0, embedding = 0;
   for (const SynthTensor& tensor : synth_tensors(*find_synth_shape("bitnet-2b-4t"), Format::kI2_S, Format::kF16, 0)) {

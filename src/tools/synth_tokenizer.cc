@@ -16,7 +16,7 @@ std::string utf8_of_two(int code) {
   return {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
 }
 
-// What GPT-2's vocabulary writes for a byte: itself where it can be seen, else the next letter from U+0100 on.
+// GPT-2's letter for each byte: the byte itself if printable, else the next letter from U+0100 on.
 std::vector<std::string> letters_of_bytes() {
   std::vector<std::string> letters;
   int next = 0x100;
@@ -33,7 +33,7 @@ std::vector<std::string> letters_of_bytes() {
 void add_byte_tokenizer(GgufWriter& writer, int n_vocab) {
   CHECK(n_vocab >= kFewestTokensOfBytes);
   constexpr int32_t kNormal = 1, kControl = 3;
-  const std::string space = utf8_of_two(0x120);  // as letters_of_bytes()[' ']
+  const std::string space = utf8_of_two(0x120);  // same as letters_of_bytes()[' ']
   std::vector<std::string> tokens = letters_of_bytes();
   const std::string merged = space + "w";
   tokens.push_back(merged);
@@ -41,7 +41,7 @@ void add_byte_tokenizer(GgufWriter& writer, int n_vocab) {
   tokens.emplace_back("<|endoftext|>");
   std::vector<int32_t> types(tokens.size(), kNormal);
   types.back() = kControl;
-  const std::string merge = space + " w";  // a tokenizer of this kind has merges
+  const std::string merge = space + " w";  // this kind of tokenizer requires merges
   const std::string_view merges[] = {merge};
   const auto last = static_cast<uint32_t>(n_vocab - 1);
   writer.add_string("tokenizer.ggml.model", "gpt2");

@@ -1,4 +1,4 @@
-// A tokenizer for models that nobody trained: a token for each byte.
+// A byte-level tokenizer for random models.
 #pragma once
 
 #include "file/gguf_writer.h"
@@ -7,9 +7,9 @@ namespace tern {
 
 inline constexpr int kFewestTokensOfBytes = 258;
 
-// GPT-2's kind of tokenizer with `n_vocab` tokens, at least kFewestTokensOfBytes. Text becomes the first 256, a token a
-// byte. The last one ends a reply; those between are made words that no text becomes, but that a model with random
-// weights writes. Other programs read it, too.
+// Adds a GPT-2 tokenizer with `n_vocab` tokens, at least kFewestTokensOfBytes. Text uses the first 256, one token per
+// byte. The last token ends a reply. The tokens between are made-up words that no text encodes to, but that a model
+// with random weights generates. Other programs can read it too.
 void add_byte_tokenizer(GgufWriter& writer, int n_vocab);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// What the tests of this folder share: files that clean up after themselves, and a small random model.
+// Shared by the tests of this folder: files that delete themselves, and a small random model.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace tern {
 
 inline const std::string kDefaultModel = source_path("models/tern-stories.gguf");
 
-// A path that nothing else uses, removed at the end.
+// A unique path, deleted at the end.
 class TemporaryPath {
  public:
   explicit TemporaryPath(const std::string& suffix)
@@ -38,7 +38,7 @@ class TemporaryPath {
   std::filesystem::path path_;
 };
 
-// A file made by synth().
+// A model file made by synth().
 class SynthModel : public TemporaryPath {
  public:
   explicit SynthModel(SynthOptions options = {.preset = "tiny"})

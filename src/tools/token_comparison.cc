@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-constexpr int kTokensAtATime = 8;  // tokens whose logits lie in memory at a time
+constexpr int kTokensAtATime = 8;  // tokens whose logits are in memory at the same time
 
 Result<std::vector<TokenId>> generate_greedily(const Engine& engine, std::span<const TokenId> prompt, int n_tokens,
                                                KvType kv_type) {
@@ -24,7 +24,7 @@ Result<std::vector<TokenId>> generate_greedily(const Engine& engine, std::span<c
   return std::move(generated.tokens);
 }
 
-// One step: the CPU's logits, and what the device chose.
+// Compares one step: the CPU's logits with the device's choice.
 void add_step(std::span<const float> logits, TokenId chosen, int step, ValidateResult& result) {
   std::vector<float> only_chosen(logits.size(), 0.0f);
   only_chosen[static_cast<size_t>(chosen)] = 1;
@@ -50,7 +50,7 @@ Result<void> compare_tokens(const Engine& engine, std::span<const TokenId> promp
   tokens.insert(tokens.end(), generated.begin(), generated.end());
   TRY(const auto cache, cpu->new_cache(static_cast<int>(tokens.size()), options.kv_type));
   const auto n_vocab = static_cast<size_t>(engine.info().n_vocab);
-  const size_t n_run = tokens.size() - 1;  // nothing was chosen after the last
+  const size_t n_run = tokens.size() - 1;  // no choice follows the last token
   for (size_t first = 0; first < n_run; first += kTokensAtATime) {
     const auto batch = std::span(tokens).subspan(first, std::min<size_t>(kTokensAtATime, n_run - first));
     TRY(const auto logits,

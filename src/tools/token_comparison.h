@@ -1,4 +1,4 @@
-// The tokens that a device chooses by itself, against the choices of the CPU.
+// Compares the tokens that a device samples itself with the CPU's choices.
 #pragma once
 
 #include <span>
@@ -7,9 +7,9 @@
 
 namespace tern {
 
-// Generates n_tokens greedily after `prompt` with `engine`, then asks the CPU what it would choose after the same
-// tokens at each step. Sets the fields of `result` that are about that. prompt.size() + n_tokens fit into the context.
-// Of `options` only what is not about tokens counts: the type of the KV cache, and whom to tell how far it is.
+// Generates n_tokens greedily after `prompt` with `engine`, then computes the CPU's choice after the same tokens at
+// each step. Sets the token fields of `result`. prompt.size() + n_tokens must fit into the context. `options`: only
+// kv_type and on_progress are used.
 Result<void> compare_tokens(const Engine& engine, std::span<const TokenId> prompt, int n_tokens,
                             const ValidateOptions& options, ValidateResult& result);
 

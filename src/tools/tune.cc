@@ -24,11 +24,11 @@ Result<void> check_backend(const Engine& engine) {
 }
 
 #ifdef TERN_HAVE_WEBGPU
-// Gives the file; empty where there is none.
+// Writes the settings and returns the file's path; empty if there is none.
 Result<std::string> keep(const Executable& executable, const std::vector<std::string>& settings) {
   const gpu::KeptTuning kept = gpu::kept_tuning(executable);
   if (kept.file.empty()) return kept.file;
-  std::error_code error;  // which the file's own will tell
+  std::error_code error;  // creating the file reports it
   std::filesystem::create_directories(std::filesystem::path(kept.file).parent_path(), error);
   const std::string text = gpu::with_settings(read_text_file(kept.file).value_or(""), kept.key, settings);
   TRY(OutputFile file, OutputFile::create(kept.file));
@@ -45,7 +45,7 @@ Result<TuneResult> tune(Engine& engine, [[maybe_unused]] const TuneOptions& opti
 #ifdef TERN_HAVE_WEBGPU
   Executable& executable = *engine.impl().executable;
   TRY(TuneResult result, gpu::tune(executable, options));
-  const bool says_something = result.is_complete || !result.settings.empty();  // else the time was too short
+  const bool says_something = result.is_complete || !result.settings.empty();  // otherwise the time was too short
   if (options.keep && says_something) {
     TRY(result.path, keep(executable, result.settings));
   }

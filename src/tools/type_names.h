@@ -1,4 +1,4 @@
-// Formats and other types by the names that a user gives them.
+// Names of formats and other types, as users write them.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace tern {
 
-// kInvalidArgument: no format's name, or none of `choices`; the message, which starts with `what`, lists them, and
-// `others`, names that the caller would have taken.
+// kInvalidArgument: an unknown format, or none of `choices`. The message starts with `what` and lists them, with
+// `others`: further names that the caller accepts.
 Result<Format> choose_type(std::string_view what, const std::string& name, std::span<const Format> choices,
                            std::span<const std::string_view> others = {});
 

@@ -1,5 +1,5 @@
-// Does this backend compute what the reference computes, and does decoding with a cache compute what reading the whole
-// text again does.
+// Checks that a backend computes the same as the reference, and that cached decoding computes the same as reading the
+// whole text again.
 #include <algorithm>
 
 #include "backend/kv_cache.h"
@@ -16,10 +16,10 @@ namespace tern {
 namespace {
 
 constexpr size_t kBuiltInTokens = 24;
-constexpr size_t kTokenPrompt = 5;  // of the input, before the tokens that the device chooses
+constexpr size_t kTokenPrompt = 5;  // tokens of the input before those that the device chooses
 constexpr size_t kLeastReferenceTokens = 8;
 constexpr double kReferenceBudget = 2e10;  // parameters times tokens; about a minute of plain loops
-constexpr int kChunk = 8;                  // tokens compared at a time: bounds the recorded activations
+constexpr int kChunk = 8;                  // tokens compared per batch; limits the recorded activations
 
 constexpr std::string_view kBuiltInText =
     "Once upon a time there was a little girl who lived in a small house near a big forest. One day she went out to "
@@ -28,7 +28,7 @@ constexpr std::string_view kBuiltInText =
 
 struct Input {
   std::vector<TokenId> tokens;
-  size_t n_reference;  // how many of them the reference runs
+  size_t n_reference;  // the number of them that the reference runs
 };
 
 Input built_in_input(const Engine& engine) {
@@ -79,12 +79,12 @@ class Progression {
   Progress progress_;
 };
 
-// Steps that write none are not observed.
+// Steps without a slot are not observed.
 bool writes_a_slot(const Step& step) {
   return std::ranges::any_of(slot_uses(step.body), [](const SlotUse& use) { return use.is_output(); });
 }
 
-// An executable and the cache of the conversation that it is in.
+// An executable and its cache.
 struct Runner {
   Executable& executable;
   std::unique_ptr<KvCache> cache;
@@ -94,7 +94,7 @@ struct Runner {
     return Runner{executable, std::move(cache)};
   }
 
-  // Runs `tokens` at `first`, in as few batches as it takes, and returns the logits after the last.
+  // Runs `tokens` at `first` in as few batches as possible; returns the logits after the last token.
   Result<std::span<const float>> run(std::span<const TokenId> tokens, size_t first) {
     const auto most = static_cast<size_t>(executable.max_batch());
     for (; tokens.size() > most; tokens = tokens.subspan(most), first += most) {
@@ -118,9 +118,9 @@ std::vector<LayerDifference> layer_differences(const StepDifferences& backend, c
   return layers;
 }
 
-// Runs the reference, the reference with the other type of cache, and the backend twice, batch by batch beside each
-// other. The engine's own executable runs the fused plan and is compared by its logits; the steps are compared on plans
-// without fusion, where every intermediate result has a slot.
+// Runs, batch by batch: the reference, the reference with the other cache type, and the backend twice. The engine's own
+// executable runs the fused plan and is compared by its logits. Steps are compared on plans without fusion, where every
+// intermediate result has a slot.
 class ReferenceComparison {
  public:
   ReferenceComparison(Runner ref, Runner rounded, Runner steps, Runner own, Progression progression)
@@ -208,7 +208,7 @@ Result<void> compare_with_reference(const Engine& engine, const LoadOptions& loa
   return {};
 }
 
-// Each of the last n_decode tokens as one cached step, against a pass over all tokens up to it from an empty cache.
+// Compares each of the last n_decode tokens, run as one cached step, with a full pass from an empty cache.
 Result<void> compare_cached(const Engine& engine, std::span<const TokenId> tokens, size_t n_decode,
                             const ValidateOptions& options, ValidateResult& result) {
   result.cached_cosine = 1;

@@ -37,7 +37,7 @@ TEST(Validate, TheDefaultModelPasses) {
   // 21 of a layer's 22 steps write a slot (kv_append does not), and four lie outside the layers.
   EXPECT_EQ(result->layers.size(), 10u * 21 + 4);
   EXPECT_TRUE(std::ranges::contains(result->layers, "blk.3.attn_output", &LayerDifference::step));
-  EXPECT_EQ(reference_steps, 2 * 3 * result->layers.size());  // two runs of 24 tokens in eights
+  EXPECT_EQ(reference_steps, 2 * 3 * result->layers.size());  // two runs of 24 tokens in batches of 8
   EXPECT_EQ(cached_steps, 4u);
   EXPECT_GT(result->rounding_nmse, 0);
   EXPECT_TRUE(result->verdict.starts_with("passed: cpu (")) << result->verdict;
@@ -70,7 +70,7 @@ TEST(Validate, TheReferenceAgreesWithItselfExactly) {
   for (const LayerDifference& layer : result->layers) EXPECT_EQ(layer.max_abs, 0) << layer.step;
 }
 
-// On the CPU, and on a GPU with the kernels that it gets by itself and with those that all have.
+// Runs on the CPU, and on a GPU with its default kernels and with those that every GPU supports.
 TEST(Validate, LayersWithDifferentHeadsPass) {
   const std::string path = source_path("tests/golden/families/llama_layer_heads.gguf");
   const LoadOptions cpu{.model_path = path, .backend = BackendKind::kCpu, .n_threads = 2};
@@ -85,8 +85,8 @@ TEST(Validate, LayersWithDifferentHeadsPass) {
   }
 }
 
-// In a model of floats the cache's f16 is by far the coarsest rounding: if one of the four runs had another type of
-// cache than it should, all would differ by about as much as the two references.
+// In a float model the f16 cache is by far the coarsest rounding. If one of the four runs used the wrong cache type,
+// all would differ by about as much as the two references.
 TEST(Validate, RunsWithTheCacheThatIsAskedFor) {
   const std::string path = source_path("tests/golden/families/qwen3_tied.gguf");
   const LoadOptions load{.model_path = path, .backend = BackendKind::kCpu, .n_threads = 1};
@@ -133,12 +133,12 @@ TEST(StepDifferences, FindsTheStepThatDiffers) {
   ASSERT_EQ(differences.entries().size(), 2u);
   EXPECT_EQ(differences.entries()[0].difference.nmse(), 0);
   EXPECT_EQ(differences.entries()[1].step, "b");
-  // int8 rows are compared as what they stand for: 4/2 against 2/2.
+  // int8 rows are compared by the values they represent: 4/2 against 2/2.
   EXPECT_DOUBLE_EQ(differences.entries()[1].difference.max_abs(), 1);
   EXPECT_DOUBLE_EQ(differences.entries()[1].difference.nmse(), 1 / 1.25);
 }
 
-// The reference runs a fused step in parts, and still reports what the fused step reports.
+// The reference runs a fused step in parts, but reports the outputs of the fused step.
 TEST(StepDifferences, PairsTheStepsOfAFusedPlan) {
   const Engine engine = Engine::load({.model_path = kDefaultModel, .n_threads = 2}).value();
   Engine::Impl& impl = engine.impl();
@@ -246,7 +246,7 @@ TEST(CompareTokens, TheCpuAgreesWithItself) {
   EXPECT_EQ(done, prompt.size() + 19);
 }
 
-// Greedy choices of ref, whose logits are not the CPU's to the last bit.
+// Greedy choices of ref, whose logits differ from the CPU's in the last bits.
 TEST(CompareTokens, AnotherBackendPartsAtNearTies) {
   const SynthModel file;
   const Engine engine = Engine::load({.model_path = file.str(), .backend = BackendKind::kRef}).value();

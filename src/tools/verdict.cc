@@ -10,7 +10,7 @@ namespace {
 
 bool agrees(const LayerDifference& layer) { return layer.nmse <= allowed_nmse(layer.rounding_nmse); }
 
-// Where the backend leaves the reference.
+// Describes where the backend first departs from the reference.
 std::string blame(const ValidateResult& result, const WhatWasRun& run) {
   const auto wrong = std::ranges::find_if_not(result.layers, agrees);
   if (wrong != result.layers.end()) {
@@ -32,7 +32,7 @@ void judge(ValidateResult& result, const WhatWasRun& run) {
   const bool steps_agree = std::ranges::all_of(result.layers, agrees);
   const bool logits_agree = result.logits_nmse <= allowed_nmse(result.rounding_nmse) && result.same_top1;
   const bool cache_agrees = result.cached_cosine >= allowed_cosine(result.rounding_nmse) && result.cached_same_top1;
-  // Over a longer text rounding grows beyond what the few compared tokens show, to a few times as much.
+  // Over a longer text, rounding errors grow to a few times those of the few compared tokens.
   const double drift = 4 * std::max(result.logits_nmse, result.rounding_nmse);
   const bool tokens_agree = result.largest_lead <= near_tie(std::min(drift, allowed_nmse(result.rounding_nmse)));
   result.passed = steps_agree && logits_agree && cache_agrees && tokens_agree;

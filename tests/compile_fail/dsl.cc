@@ -1,5 +1,5 @@
-// What the shader language must refuse: each line below a comment with the message that the compiler must give for it
-// (a regular expression; "GCC" or "Clang" where they word it differently). Without REFUSED the file must compile.
+// Code that the shader language must refuse: each line below a comment with the compiler's required message (a regular
+// expression; "GCC" or "Clang" where their wording differs). Without REFUSED the file must compile.
 #include "backend/gpu/kernels/ternary_linear.h"
 #include "backend/gpu/memory/views.h"
 #include "backend/gpu/wgsl/wgsl.h"
@@ -104,7 +104,7 @@ auto refuse() {
                 });
 }
 
-// The host's side: buffers whose elements have a type.
+// The host side: buffers with typed elements.
 void bind(View<F32> floats, View<Words> weights, View<QuantizedWords> x, View<WeightScales> scales) {
   using List = TernaryMatvecKernel::Bindings;
 #ifdef REFUSED

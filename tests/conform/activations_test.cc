@@ -21,7 +21,7 @@ struct Int8Rows {
   Guarded<int32_t> sum;
 };
 
-// Integers are part of the model's definition: no tolerance.
+// Integer results are part of the model's definition: no tolerance.
 TEST(Conform, QuantizeIsBitIdentical) {
   on_every_target([] {
     for (int width = 1; width <= 70; ++width) {
@@ -38,7 +38,7 @@ TEST(Conform, QuantizeIsBitIdentical) {
 
 TEST(Conform, QuantizeRoundsHalvesToEvenAndKeepsTheExtremes) {
   on_every_target([] {
-    // The largest magnitude is 127, so the scale is 1 and the values are rounded as they are.
+    // The largest magnitude is 127, so the scale is 1 and each value is only rounded.
     std::vector<float> in = {127.0f, -127.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 0.49999997f, 126.5f, 0.0f, -0.0f};
     in.resize(40, 3.5f);
     const int width = static_cast<int>(in.size());
@@ -57,13 +57,13 @@ TEST(Conform, QuantizeOfZerosAndTinyRows) {
     ref::quantize({in.data(), 1, 64, expected.view()});
     run_on(1, cpu::quantize, {in.data(), 1, 64, actual.view()});
     actual.expect_same(expected);
-    EXPECT_EQ(actual.scale[0], 127.0f / 1e-5f);  // the floor under the largest magnitude
+    EXPECT_EQ(actual.scale[0], 127.0f / 1e-5f);  // the lower limit of the largest magnitude
   });
 }
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// One value that is no number, wherever it is, makes the whole row none, and only that row.
+// A single NaN or infinity, at any position, makes its whole row NaN, and only that row.
 TEST(Conform, QuantizeKeepsWhatIsNotFinite) {
   on_every_target([] {
     for (const int width : {1, 3, 16, 37, 70}) {
@@ -112,7 +112,8 @@ TEST(Conform, RmsNorm) {
       values.fill(gain);
       ref::rms_norm({in.data(), gain.data(), 1e-5f, n, width, expected.data()});
       run_on(2, cpu::rms_norm, {in.data(), gain.data(), 1e-5f, n, width, actual.data()});
-      // A float sum of positive terms is off by at most width roundings, the root halves that, and a handful follow.
+      // A float sum of positive terms has at most `width` roundings. The square root halves that error; a few more
+      // follow.
       const double bound = (width / 2.0 + 8) * kUlp;
       for (size_t i = 0; i < expected.size(); ++i) {
         ASSERT_NEAR(actual[i], expected[i], std::abs(expected[i]) * bound) << "width " << width << " at " << i;
@@ -143,7 +144,7 @@ TEST(Conform, RmsNormInPlace) {
   });
 }
 
-// Fusion must not change a bit, else cached and fused runs would drift apart.
+// Fusion must not change a bit; otherwise cached and fused runs would diverge.
 TEST(Conform, RmsNormQuantizeIsTheTwoOpsInOne) {
   on_every_target([] {
     for (const int width : {1, 5, 16, 17, 128, 640, 2560}) {

@@ -33,9 +33,9 @@ void append(void (*op)(const ops::KvAppend&), KvOfOneLayer& kv, const float* k, 
   op({k, v, kv.rows(n, pos).rows, kv.layer});
 }
 
-// As the backend does it: with room for parts of the histories where each row is of another sequence.
+// Runs the op as the backend does: with buffers for split histories where each row belongs to another sequence.
 void run_attention(int n_threads, const ops::Attention& op) {
-  static cpu::AttentionParts parts;  // with whatever the op before left in it
+  static cpu::AttentionParts parts;  // still contains the previous op's data
   if (op.tiles.size() == op.rows.size()) {
     const int n_pos = std::ranges::max(op.rows, {}, &ops::KvRow::pos).pos + 1;
     CHECK(parts.reserve(static_cast<int>(op.rows.size()), op.n_heads, op.cache.head_dim, n_pos));
@@ -70,7 +70,7 @@ TEST(Conform, KvAppendIsBitIdentical) {
 TEST(Conform, Attention) {
   on_every_target([] {
     for (const KvType type : kTypes) {
-      for (size_t index = 0; index < 6 * std::size(kCases);) {  // each with every window
+      for (size_t index = 0; index < 6 * std::size(kCases);) {  // each case with every window
         const Case& c = kCases[index / 6];
         Values values(11);
         const int n_pos = c.first_pos + c.n;
@@ -84,13 +84,13 @@ TEST(Conform, Attention) {
         values.fill(q);
         const int windows[] = {0, 1, 2, (n_pos + 1) / 2, n_pos, n_pos + 5};
         const int window = windows[index++ % std::size(windows)];
-        // tanh is never steeper than 1, so that what is off before stays so; it adds two roundings of the cap.
+        // tanh is never steeper than 1, so it does not amplify the error. It adds two roundings of the cap.
         const float softcap = index % 2 == 0 ? 20.0f : 0;
         ref::attention({q.data(), rows, tiles, c.n_heads, window, cache.layer, expected.data(), softcap});
         run_attention(3, {q.data(), rows, tiles, c.n_heads, window, cache.layer, actual.data(), softcap});
-        // A score is off by at most head_dim roundings of Σ |q·k|/√d ≤ 30·30·√d (twice: the largest is subtracted), an
-        // exponential by two more; the weighted mean of |v| ≤ 30 by that and a rounding per position, twice. Runs that
-        // are added are multiplied by an exponential each, of a score's error.
+        // A score is off by at most head_dim roundings of Σ |q·k|/√d ≤ 30·30·√d (twice: the largest is subtracted) and
+        // an exponential by two more. The weighted mean of |v| ≤ 30 adds that error and a rounding per position, both
+        // twice. When split parts are added, each is multiplied by an exponential with a score's error.
         const double score_error = (c.head_dim + 4) * kUlp * 900 * std::sqrt(c.head_dim);
         const double bound = 30 * (4 * score_error + (2 * n_pos + 16) * kUlp);
         for (size_t i = 0; i < expected.size(); ++i)
@@ -101,7 +101,7 @@ TEST(Conform, Attention) {
   });
 }
 
-// A token's bits must not depend on its neighbours in the batch, or cached and full runs would differ.
+// A token's bits must not depend on its neighbors in the batch; otherwise cached and full runs would differ.
 TEST(Conform, AttentionDoesNotDependOnTheBatch) {
   on_every_target([] {
     for (const KvType type : kTypes) {
@@ -133,7 +133,7 @@ TEST(Conform, AttentionDoesNotDependOnTheBatch) {
   });
 }
 
-// Rows of several sequences in one batch: each as if it were alone, whatever its neighbours are.
+// A batch with rows of several sequences: each row gets the same result as alone, whatever its neighbors are.
 TEST(Conform, AttentionDoesNotDependOnOtherSequences) {
   on_every_target([] {
     for (const KvType type : kTypes) {
@@ -170,7 +170,8 @@ TEST(Conform, AttentionDoesNotDependOnOtherSequences) {
   });
 }
 
-// Each query head must read its own group's keys, and no row may see the future: values that name their place.
+// Each query head must read its own group's keys, and no row may see the future. Each value encodes its head and
+// position.
 TEST(Conform, AttentionReadsTheRightHeadAndPositions) {
   on_every_target([] {
     constexpr int kDim = 16, kKvHeads = 2, kHeads = 6, kPositions = 5;
@@ -189,7 +190,7 @@ TEST(Conform, AttentionReadsTheRightHeadAndPositions) {
     run_attention(2, {q.data(), rows, tiles, kHeads, 0, cache.layer, out.data()});
     for (int pos = 0; pos < kPositions; ++pos) {
       for (int h = 0; h < kHeads; ++h) {
-        // Keys are 0, so the weights are equal: the mean of 0 … pos, in the head's group.
+        // Keys are 0, so all weights are equal: the result is the mean of 0 … pos in the head's group.
         const float expected = static_cast<float>(100 * (h / 3)) + static_cast<float>(pos) / 2;
         EXPECT_NEAR(out[static_cast<size_t>((pos * kHeads + h) * kDim)], expected, 1e-4)
             << "position " << pos << ", head " << h;
@@ -198,8 +199,8 @@ TEST(Conform, AttentionReadsTheRightHeadAndPositions) {
   });
 }
 
-// Of keys and values, as much of a block as can be lies in large pages, and no more is taken than was asked
-// for.
+// KV memory starts at a huge-page boundary, so that as much of it as possible is in huge pages. It is no larger than
+// requested.
 TEST(Conform, HostMemoryBeginsWithALargePage) {
   for (const uint64_t bytes :
        {uint64_t{1}, uint64_t{4097}, kHugePage - 1, kHugePage, kHugePage + 1, 3 * kHugePage + 5000}) {
@@ -219,7 +220,8 @@ TEST(Conform, HostMemoryBeginsWithALargePage) {
   }
 }
 
-// A row sees itself and the window − 1 positions before it: values that name their position tell which were read.
+// A row sees itself and the window − 1 positions before it. Each value is its position, so the mean shows which were
+// read.
 TEST(Conform, AttentionReadsTheWindow) {
   on_every_target([] {
     constexpr int kDim = 16, kPositions = 9;

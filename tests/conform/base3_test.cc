@@ -1,4 +1,4 @@
-// Ternary matrices in base 3: the same integers as I2_S, and so the same bits, on every target.
+// Ternary matrices in base 3 decode to the same integers as I2_S, and so give the same bits, on every target.
 #include "backend/cpu/base3.h"
 
 #include "backend/cpu/ops.h"
@@ -11,7 +11,7 @@
 namespace tern::conform {
 namespace {
 
-// What a row's words say, by their definition: floor(word · 3^10 / 65536) in base 3, the first digit on top.
+// The codes in a row's words, by their definition: floor(word · 3^10 / 65536) in base 3, most significant digit first.
 std::vector<uint8_t> codes_of(Bytes row, size_t cols) {
   const size_t words = cpu::base3_words(cols);
   std::vector<uint8_t> codes(words * 10);
@@ -33,10 +33,10 @@ TEST(Base3, WordsHoldTheirDigits) {
     EXPECT_EQ(codes_of(row, cols), codes);
     EXPECT_EQ(row.size() % 64, 0u);
   }
-  EXPECT_EQ(cpu::base3_row_bytes(2560), 512u);  // 1.6 bits a weight
+  EXPECT_EQ(cpu::base3_row_bytes(2560), 512u);  // 1.6 bits per weight
 }
 
-// The scalar truth about both formats, and the kernels' about the rearranged one.
+// The same weights in TQ1_0, in I2_S (input of the scalar reference) and rearranged to base 3 (input of the kernels).
 struct Pair {
   Pair(int rows, int cols, uint64_t seed)
       : file(Format::kTQ1_0, rows, cols, seed), two_bit(Format::kI2_S, rows, cols, seed) {
@@ -116,7 +116,7 @@ TEST(Base3, GluIsBitIdentical) {
   });
 }
 
-// Blocks of scale 0 or of the other sign say what the decoder says.
+// A block with scale 0 or the opposite sign gives the values of the decoder. Any other scale is kNotSupported.
 TEST(Base3, ScalesOfBlocks) {
   constexpr int kCols = 768;
   Matrix file(Format::kTQ1_0, 1, kCols, 7);
@@ -144,7 +144,8 @@ TEST(Base3, ScalesOfBlocks) {
   }
 }
 
-// Each matrix once, whatever steps have it; gates and ups that differ stay with what they are.
+// Each matrix is rearranged once, however many steps use it. A gate and an up matrix of different formats are left
+// alone.
 TEST(Base3, RearrangesAPlan) {
   const Matrix a(Format::kTQ1_0, 3, 256, 1), b(Format::kI2_S, 3, 256, 2), c(Format::kTQ1_0, 3, 256, 3);
   Plan plan;

@@ -1,4 +1,5 @@
-// A reply is the same, token for token and number for number, alone and among others. Sanitizers see shorter prompts.
+// A reply is the same, token for token and logprob for logprob, alone and in a batch. Sanitizer builds use shorter
+// prompts.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -28,7 +29,7 @@ struct Reply {
   }
 };
 
-// Greedy and by chance, with and without penalties; prompts of 1 token to the most, some of which begin alike.
+// Greedy and sampled requests, with and without penalties. Prompts have 1 to `longest` tokens; some share a prefix.
 std::vector<Request> mixed_requests(int n_vocab, int longest) {
   std::vector<Request> requests;
   for (int i = 0; i < 32; ++i) {
@@ -38,7 +39,7 @@ std::vector<Request> mixed_requests(int n_vocab, int longest) {
       const int same_start = i % 3 == 0 && t < 150 ? 0 : i;
       r.prompt.push_back((t * 7919 + same_start * 131 + 17) % n_vocab);
     }
-    if (i % 8 == 6) {  // a few tokens again and again, as what guesses are made of
+    if (i % 8 == 6) {  // a short repeated sequence, which yields draft tokens
       for (size_t t = 4; t < r.prompt.size(); ++t) r.prompt[t] = r.prompt[t - 4];
     }
     r.options.max_tokens = i % 8 == 6 ? 32 : 6 + i % 7;
@@ -51,7 +52,7 @@ std::vector<Request> mixed_requests(int n_vocab, int longest) {
   return requests;
 }
 
-// The same requests, most of which may guess.
+// The same requests, most of them with speculative decoding.
 std::vector<Request> guessing(std::vector<Request> requests) {
   for (size_t i = 0; i < requests.size(); ++i) requests[i].options.speculate = i % 6 == 5 ? 0 : static_cast<int>(i % 9);
   return requests;
@@ -72,7 +73,7 @@ class Batches : public testing::Test {
     const auto requests = mixed_requests(n_vocab, longest);
     const auto alone = replies(*executable, n_vocab, requests, {.n_ctx = n_ctx, .kv_type = type, .max_replies = 1});
     const auto together = replies(*executable, n_vocab, requests, {.n_ctx = n_ctx, .kv_type = type});
-    // There is memory for some only, and pieces of prompts are small.
+    // Memory for only some of the requests, and small prefill batches.
     SchedulerOptions tight{.n_ctx = n_ctx, .kv_type = type, .max_batch_tokens = 37};
     tight.max_kv_tokens = 2 * n_ctx;
     const auto in_turns = replies(*executable, n_vocab, requests, tight);
@@ -90,7 +91,7 @@ class Batches : public testing::Test {
       EXPECT_TRUE(in_turns[i] == alone[i]) << "request " << i;
     }
     EXPECT_GT(n_right, 0);
-    EXPECT_GT(n_guessed, n_right);  // some were wrong
+    EXPECT_GT(n_guessed, n_right);  // some draft tokens were rejected
   }
 
   static std::vector<Reply> replies(Executable& executable, int n_vocab, const std::vector<Request>& requests,
@@ -98,9 +99,9 @@ class Batches : public testing::Test {
     auto store = executable.new_kv_store(executable.kv_block_tokens(options.n_ctx), options.kv_type).value();
     KvBlocks::Options kv;
     if (options.max_kv_tokens > 0) kv.max_blocks = static_cast<int>(options.max_kv_tokens) / store->block_tokens();
-    if (options.max_replies == 1) kv.max_kept = 0;  // nothing of others
+    if (options.max_replies == 1) kv.max_kept = 0;  // no prefix cache
     auto blocks = std::make_shared<KvBlocks>(std::move(store), kv);
-    // Rows are as good as free, so that guesses are checked wherever there are any.
+    // Rows cost almost nothing here, so draft tokens are verified wherever there are any.
     Scheduler::Impl scheduler({executable, nullptr, n_vocab, {}, PassTimes::fixed(0.001)}, blocks, 0, options);
     std::vector<Reply> replies(requests.size());
     for (size_t i = 0; i < requests.size(); ++i) {

@@ -1,4 +1,4 @@
-// float_linear and float_glu on int8 blocks, in every packed format that the CPU reads.
+// float_linear and float_glu on int8 blocks, in every packed format that the CPU supports.
 #include "backend/cpu/block_linear.h"
 
 #include "backend/cpu/interleave.h"
@@ -11,7 +11,7 @@
 namespace tern::conform {
 namespace {
 
-// All but those in base 3, which become others when a model is loaded.
+// All packed formats except those in base 3, which are converted when a model is loaded.
 const std::vector<Format> kFormats = [] {
   std::vector<Format> list;
   for (const Format format : float_row_formats()) {
@@ -21,7 +21,7 @@ const std::vector<Format> kFormats = [] {
   return list;
 }();
 
-// Where a block has its f16 numbers: the bytes on which d or dmin depends.
+// Offsets of the f16 numbers in a block: the bytes that d or dmin depends on.
 std::vector<size_t> f16_places(const FormatInfo& info) {
   std::vector<std::byte> block(static_cast<size_t>(info.block_bytes));
   std::vector<size_t> places;
@@ -36,7 +36,7 @@ std::vector<size_t> f16_places(const FormatInfo& info) {
   return places;
 }
 
-// Calls put(byte) for every byte of the matrix that is not of an f16 number.
+// Calls put(byte) for every byte of the matrix that is not part of an f16 number.
 template <class Put>
 void for_other_bytes(Matrix& w, const Put& put) {
   const auto& info = format_info(w.tensor.format);
@@ -56,7 +56,7 @@ struct BlockInput {
         q(static_cast<size_t>(n * cols), 1),
         scale(static_cast<size_t>(n * cols / kInt8Block), 1),
         sum(scale.size(), 1) {}
-  // Blocks of extremes first: sums that would overflow 16 bits must not.
+  // Blocks of extreme values come first: their sums need more than 16 bits.
   static BlockInput random(int n, int cols, uint64_t seed) {
     BlockInput in(n, cols);
     Values values(seed);
@@ -85,7 +85,7 @@ struct BlockInput {
   Guarded<int32_t> sum;
 };
 
-// Σ |w·x| of one row and token, with the parts of w that are multiplied apart: what its roundings are relative to.
+// Σ |w·x| of one row and token, with the separately multiplied parts of w added up. Rounding errors are relative to it.
 double magnitude(const Tensor& w, int row, const BlockInput& in, int token) {
   const std::vector<double> weights = weight_magnitudes(w, row);
   double total = 0;
@@ -96,10 +96,10 @@ double magnitude(const Tensor& w, int row, const BlockInput& in, int token) {
   return total * w.scale;
 }
 
-// A block's dot product is an exact integer below 2^24. One rounding makes d_w·d_x, each block's fused multiply-add and
-// each addition of lanes (at most 4) one more; then comes the tensor's scale. A min, or each half's, has a product with
-// the activations' sum and a fused multiply-add of its own. The reference rounds each weight twice at most when it
-// decodes, and its result once.
+// A block's dot product is an exact integer below 2^24. There is one rounding for d_w·d_x, one for each block's fused
+// multiply-add, one for each addition of lanes (at most 4) and one for the tensor's scale. Each min (of a block or half
+// a block) adds a product with the sum of the activations and a fused multiply-add. The reference rounds each weight at
+// most twice when it decodes, and its result once.
 double bound(const Tensor& w, double magnitude) {
   const Coding& coding = format_info(w.format).coding;
   const int adds = 1 + (coding.has_mins ? kInt8Block / coding.group : 0);
@@ -113,7 +113,7 @@ std::vector<float> run_linear(const Tensor& w, const BlockInput& in, int token, 
   return out;
 }
 
-// A matrix as the backend makes it when a model is loaded, in exactly as many bytes as it needs.
+// An interleaved matrix, as the backend makes it when a model is loaded, in exactly as many bytes as it needs.
 struct InterleavedMatrix {
   explicit InterleavedMatrix(const Tensor& w) : tensor(w) {
     const uint64_t from = row_bytes(w.format, w.cols), to = cpu::interleaved_row_bytes(w.format, w.cols);
@@ -174,7 +174,7 @@ TEST(Conform, BlockLinear) {
   });
 }
 
-// The bytes of a matrix may be anything: all codes, among them those that no quantiser writes, and all signs.
+// The bytes of a matrix are random: all codes occur, also those that no quantizer writes, and both signs.
 TEST(Conform, BlockLinearOfRandomBytes) {
   on_every_target([] {
     for (const Format format : kFormats) {
@@ -187,7 +187,7 @@ TEST(Conform, BlockLinearOfRandomBytes) {
   });
 }
 
-// The greatest sums that can be: every code at its end, every activation at 127 or −128.
+// The largest possible sums: every code at its minimum or maximum, every activation at 127 or −127.
 TEST(Conform, BlockLinearOfExtremes) {
   on_every_target([] {
     for (const Format format : kFormats) {
@@ -209,12 +209,12 @@ TEST(Conform, BlockLinearOfExtremes) {
   });
 }
 
-// One weight, one activation: the right product, its sign included, at every position, and nothing anywhere else.
+// One nonzero activation: the product is right at every position, its sign included, and nothing else contributes.
 TEST(Conform, BlockLinearKeepsEveryPosition) {
   on_every_target([] {
     constexpr int kCols = 768;
     for (const Format format : kFormats) {
-      // One activation at a time against a row whose weights tell positions apart.
+      // One activation at a time against a row of distinguishable weights.
       const Matrix w(format, 1, kCols, 77);
       std::vector<float> weights(kCols);
       format_info(format).decode(w.tensor.data, weights);
@@ -232,7 +232,7 @@ TEST(Conform, BlockLinearKeepsEveryPosition) {
   });
 }
 
-// f16 scales from the least subnormal to the greatest number, of both signs, and zero.
+// f16 scales from the smallest subnormal to the largest number, of both signs, and zero.
 TEST(Conform, BlockLinearConvertsScalesExactly) {
   on_every_target([] {
     const uint16_t scales[] = {0x0001, 0x03FF, 0x0400, 0x3C00, 0x7BFF, 0x8001, 0xFBFF, 0x0000};
@@ -251,7 +251,7 @@ TEST(Conform, BlockLinearConvertsScalesExactly) {
   });
 }
 
-// A token's result depends neither on its neighbours in the batch nor on the number of threads.
+// A token's result depends neither on its neighbors in the batch nor on the number of threads.
 TEST(Conform, BlockLinearDoesNotDependOnTheBatch) {
   on_every_target([] {
     constexpr int kTokens = 11;
@@ -272,7 +272,7 @@ TEST(Conform, BlockLinearDoesNotDependOnTheBatch) {
   });
 }
 
-// Fused or not, and whichever formats meet: the same bits.
+// The fused op gives the same bits as its parts, also with two formats.
 TEST(Conform, BlockGluIsItsPartsOneAfterAnother) {
   on_every_target([] {
     uint64_t seed = 300;
@@ -298,7 +298,7 @@ TEST(Conform, BlockGluIsItsPartsOneAfterAnother) {
   });
 }
 
-// Both orders may meet in one op: they share the input.
+// One op may use an interleaved and a plain matrix: they share the input.
 TEST(Conform, BlockGluOfInterleavedMatrices) {
   on_every_target([] {
     for (const Format format : {Format::kQ4_0, Format::kQ8_0, Format::kQ4_1}) {
@@ -342,7 +342,7 @@ TEST(Conform, QuantizeBlocksIsBitIdentical) {
   });
 }
 
-// A value that is no number makes its block none, and every result of the token that it belongs to.
+// A NaN or infinity makes its block NaN, and so every result of its token.
 TEST(Conform, BlocksOfNoNumbersGiveNone) {
   on_every_target([] {
     constexpr int kCols = 512, kRows = 5, kTokens = 2;

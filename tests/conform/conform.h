@@ -1,5 +1,5 @@
-// The conform harness: runs a CPU op on every instruction set that this machine has and on several thread counts, with
-// guard words around every buffer, and hands the result to a comparison with the reference.
+// The conform harness: runs a CPU op on every instruction set of this machine and with several thread counts, with
+// guard bytes around every buffer. The test compares the result with the reference.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace tern::conform {
 
-// `count` values with guard words on both sides, `misalign` values past a 64-byte boundary.
+// `count` zeroed values with guard bytes on both sides, starting `misalign` values past a 64-byte boundary.
 template <class T>
 class Guarded {
  public:
@@ -38,7 +38,7 @@ class Guarded {
   T& operator[](size_t i) { return data()[i]; }
   std::vector<T> values() const { return {data(), data() + count_}; }
 
-  // True while nobody has written outside [data(), data() + size()).
+  // True while all bytes outside [data(), data() + size()) are unchanged.
   bool intact() const {
     const unsigned char* end = begin_ + count_ * sizeof(T);
     for (const unsigned char* p = bytes_.data(); p != bytes_.data() + bytes_.size(); ++p) {
@@ -55,7 +55,7 @@ class Guarded {
   unsigned char* begin_ = nullptr;
 };
 
-// Calls test() once per target that this machine can run and the kernels were compiled for.
+// Calls test() once per target that the kernels were compiled for and this machine can run.
 template <class Test>
 void on_every_target(Test&& test) {
   for (const cpu::CpuTarget& target : cpu::cpu_targets()) {
@@ -67,13 +67,13 @@ void on_every_target(Test&& test) {
   CHECK(cpu::choose_cpu_target("").has_value());
 }
 
-// A team of that many threads, made once: most of the ops here take less time than starting threads does.
+// A cached pool of `n_threads` threads: most of the ops here take less time than starting threads.
 inline ThreadPool& team_of(int n_threads) {
   static std::map<int, ThreadPool> teams;
   return teams.try_emplace(n_threads, n_threads).first->second;
 }
 
-// Scratch memory of just that many floats for each thread of a team, with whatever the op before left in it.
+// Scratch memory of exactly `floats` floats for each thread of a pool. It still contains the previous op's data.
 inline std::vector<cpu::Scratch>& scratch_of(int n_threads, size_t floats) {
   static std::map<std::pair<int, size_t>, std::vector<cpu::Scratch>> kept;
   auto& scratch = kept[{n_threads, floats}];
@@ -81,7 +81,7 @@ inline std::vector<cpu::Scratch>& scratch_of(int n_threads, size_t floats) {
   return scratch;
 }
 
-// Runs `op(args, queue)` on a team of threads, as the backend does.
+// Runs `op(args, queue)` on a pool of n_threads threads, as the backend does.
 template <class Args>
 void run_on(int n_threads, void (*op)(const Args&, cpu::WorkQueue&), const Args& args, size_t scratch_floats = 0) {
   std::atomic<int> next = 0;

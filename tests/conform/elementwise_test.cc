@@ -1,4 +1,5 @@
-// copy, glu_mul, add, add_bias, rope: the same float operations in the same order, so no tolerance. Functions have one.
+// copy, glu_mul, add, add_bias and rope use the same float operations in the same order: no tolerance. SiLU and GELU
+// have one.
 #include <cmath>
 #include <limits>
 
@@ -39,7 +40,7 @@ TEST(Conform, SelectRowsTakesThemInTheirOrder) {
   EXPECT_TRUE(actual.intact());
 }
 
-// Over the whole range of floats, in which e^−x overflows on one side and vanishes on the other.
+// Over the whole range of floats: e^−x overflows at one end and vanishes at the other.
 TEST(Conform, SiluIsWithinAFewRoundings) {
   on_every_target([] {
     Guarded<float> gate(4003, 1);
@@ -52,15 +53,15 @@ TEST(Conform, SiluIsWithinAFewRoundings) {
     ref::glu_mul({gate.data(), up.data(), GluAct::kSilu, gate.size(), expected.data()});
     run_on(2, cpu::glu_mul, {gate.data(), up.data(), GluAct::kSilu, gate.size(), actual.data()});
     for (size_t i = 0; i < gate.size(); ++i) {
-      // The exponential is off by 2 roundings; adding, dividing and multiplying by up are one each, in both programs.
-      // Where e^−x nears the greatest float the quotient is subnormal.
+      // The exponential is off by 2 roundings. Addition, division and multiplication by `up` add one each, on both
+      // sides. Where e^−x is close to the largest float, the quotient is subnormal.
       ASSERT_NEAR(actual[i], expected[i], 8 * kUlp * std::abs(expected[i]) + 1e-36) << "silu of " << gate[i];
     }
     EXPECT_TRUE(actual.intact());
   });
 }
 
-// Over the whole range: the cube overflows, tanh is ±1, and near 0 half of the gate remains.
+// Over the whole range of floats: the cube overflows, tanh is ±1, and near 0 the result is half of the gate.
 TEST(Conform, GeluIsWithinAFewRoundings) {
   on_every_target([] {
     Guarded<float> gate(4003, 1);
@@ -73,7 +74,7 @@ TEST(Conform, GeluIsWithinAFewRoundings) {
     ref::glu_mul({gate.data(), up.data(), GluAct::kGeluTanh, gate.size(), expected.data()});
     run_on(2, cpu::glu_mul, {gate.data(), up.data(), GluAct::kGeluTanh, gate.size(), actual.data()});
     for (size_t i = 0; i < gate.size(); ++i) {
-      // 1 + tanh is off by a few roundings of 1, also where it is nearly 0.
+      // 1 + tanh is off by a few roundings of 1, even where it is nearly 0.
       ASSERT_NEAR(actual[i], expected[i], 12 * kUlp * std::abs(0.5f * gate[i] * up[i])) << "gelu of " << gate[i];
     }
     EXPECT_TRUE(actual.intact());
@@ -108,7 +109,7 @@ TEST(Conform, SoftcapIsWithinAFewRoundings) {
       std::copy_n(expected.data(), expected.size(), actual.data());
       ref::softcap({cap, expected.size(), expected.data()});
       run_on(2, cpu::softcap, {cap, actual.size(), actual.data()});
-      EXPECT_TRUE(std::isnan(actual[5]));  // a spoiled model is not to look well
+      EXPECT_TRUE(std::isnan(actual[5]));  // a NaN must not be hidden
       expected[5] = actual[5] = 0;
       for (size_t i = 0; i < expected.size(); ++i) {
         ASSERT_NEAR(actual[i], expected[i], 6 * kUlp * std::abs(expected[i])) << "cap " << cap << ", at " << i;
@@ -119,7 +120,7 @@ TEST(Conform, SoftcapIsWithinAFewRoundings) {
   });
 }
 
-// Neither activation makes a number of a gate that is none.
+// Both activations keep a NaN in the gate.
 TEST(Conform, GluKeepsNan) {
   on_every_target([] {
     for (const GluAct act : {GluAct::kRelu2, GluAct::kSilu, GluAct::kGeluTanh}) {

@@ -1,4 +1,4 @@
-// A small model whose layers have float activations and weights in many formats.
+// A small model with float activations and weights in many formats.
 #pragma once
 
 #include <memory>

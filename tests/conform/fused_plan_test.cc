@@ -1,4 +1,4 @@
-// Whole plans, fused and not: the same bits on every host backend.
+// Whole plans, fused and not, give the same bits on every host backend.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Outcome {
   std::vector<std::string> slots;  // "step slot", as observed in the last batch
 };
 
-// Five tokens in two batches, the second of which reads what the first left in the cache.
+// Five tokens in two batches. The second batch reads what the first wrote to the cache.
 Outcome run(Executable& executable) {
   const std::vector<TokenId> tokens = {1, 700, 42, 8000, 5};
   const auto cache = executable.new_cache(kTokens, KvType::kF16).value();
@@ -68,7 +68,7 @@ TEST_F(FusedPlan, TheCpuGivesTheSameBits) {
   EXPECT_EQ(run_cpu({.qkv = true}).logits, expected);
 }
 
-// A backend with a kernel for the fused step reports it once, by its query; so do those that run it in parts.
+// A fused step is observed once, with its query as the output, also on backends that run it in parts.
 TEST_F(FusedPlan, AFusedStepIsObservedOnce) {
   std::vector<std::string> expected;
   for (const Step& step : plan(Fusions::all()).steps) {

@@ -1,4 +1,4 @@
-// The int8 copy of a float head: its bounds, and the best logits that come of it, against float_linear.
+// The int8 copy of a float head: its error bounds, and the best logits found with it, compared with float_linear.
 #include <cmath>
 #include <limits>
 
@@ -16,7 +16,7 @@ using cpu::HeadCopy;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// A head of given values, and the activations that it meets.
+// A head with given values, and the activations to multiply it with.
 struct HeadCase {
   HeadCase(Format format, int n_rows, int n_cols)
       : rows(n_rows), cols(n_cols), bytes(tensor_bytes(format, n_rows, n_cols), 2), x(static_cast<size_t>(n_cols), 1) {
@@ -60,7 +60,7 @@ HeadCopy copy_of(const HeadCase& c, int n_threads = 1) {
 }
 
 struct Outcome {
-  bool done = false;  // else the op would have to be computed in full
+  bool done = false;  // false: the op has to be computed in full
   std::vector<float> estimates, logits;
   cpu::LogitBound bound;
   int n_rescored = 0;
@@ -102,7 +102,7 @@ double bound_of(const HeadCopy& copy, const cpu::LogitBound& bound, int row) {
          bound.at_least;
 }
 
-// The greatest |result − estimate| / bound of all rows of which something is known.
+// The largest |result − estimate| / bound of all rows with a known bound.
 double check_bound(const HeadCase& c) {
   const Outcome outcome = run_best(c, 1);
   if (!outcome.done) return 0;
@@ -120,7 +120,8 @@ double check_bound(const HeadCase& c) {
   return used;
 }
 
-// What BestLogits promises: the n best and what equals the least of them as float_linear has them, the rest that or −∞.
+// BestLogits' contract: the n_best largest, and all equal to the least of them, are float_linear's; others are that or
+// −∞.
 void check_best(const HeadCase& c, int n_best, int n_threads = 1) {
   const Outcome outcome = run_best(c, n_best, n_threads);
   ASSERT_TRUE(outcome.done);
@@ -161,7 +162,7 @@ TEST(HeadCopy, SaysHowFarItIsOff) {
           }
           EXPECT_GE(copy.error[r], std::sqrt(error)) << format_info(format).name << ", row " << r;
           EXPECT_GE(copy.norm[r], std::sqrt(norm));
-          // Not by much: a bound that is too large makes the copy useless.
+          // The bound must be tight: one that is too large makes the copy useless.
           EXPECT_LE(copy.error[r], 1.001 * std::sqrt(error) + 1e-6 * std::sqrt(norm) + 4e-21);
           EXPECT_LE(copy.norm[r], 1.001 * std::sqrt(norm) + 4e-21);
         }
@@ -197,7 +198,7 @@ TEST(BestLogits, EstimatesAreWithinTheirBound) {
         HeadCase c(format, 37, cols);
         for (uint64_t seed = 0; seed < 4; ++seed) {
           c.fill(1000 * seed + static_cast<uint64_t>(cols));
-          if (seed == 1) c.x[c.x.size() / 2] = 1e6f;  // others become a few steps, or none
+          if (seed == 1) c.x[c.x.size() / 2] = 1e6f;  // the others become a few steps or 0
           if (seed == 2) {
             for (size_t i = 0; i < c.x.size(); ++i) c.x[i] *= 1e-12f;
           }
@@ -208,7 +209,7 @@ TEST(BestLogits, EstimatesAreWithinTheirBound) {
   });
 }
 
-// Activations that point where the copy is off: nothing short of the bound's main term would do.
+// Activations parallel to the copy's error: a bound without its main term would be too small.
 TEST(BestLogits, TheBoundIsNeeded) {
   on_every_target([] {
     HeadCase c(Format::kF16, 37, 2560);
@@ -221,7 +222,7 @@ TEST(BestLogits, TheBoundIsNeeded) {
     }
     EXPECT_GT(check_bound(c), 0.9);
 
-    // The same for the activations' own rounding: weights that point where it is off, and have no error themselves.
+    // The same for the rounding of the activations: weights parallel to that error, with no error of their own.
     HeadCase d(Format::kF32, 3, 2048);
     for (size_t i = 0; i < d.x.size(); ++i) d.x[i] = (i % 2 == 0 ? 0.49f : -0.49f);
     d.x[0] = 8191;
@@ -250,7 +251,7 @@ TEST(BestLogits, AreThoseOfFloatLinear) {
   });
 }
 
-// Each token as if it were alone.
+// Each token gets the same result as alone.
 TEST(BestLogits, OfSeveralTokens) {
   on_every_target([] {
     constexpr int kRows = 333, kCols = 200;
@@ -325,7 +326,7 @@ TEST(BestLogits, TiesBrokenRowsAndExtremes) {
       c.set_row(23, std::vector<float>(72, 0.0f));
       c.set_row(24, std::vector<float>(72, 6e-8f));
       check_best(c, 4);
-      for (int r = 0; r < c.rows; ++r) c.set_row(r, std::vector<float>(72, 0.25f));  // all the same
+      for (int r = 0; r < c.rows; ++r) c.set_row(r, std::vector<float>(72, 0.25f));  // all rows equal
       check_best(c, 1);
     }
   });
@@ -345,7 +346,7 @@ TEST(BestLogits, LeavesActivationsWithoutABoundAlone) {
   });
 }
 
-// A plan that ends with `w` on an input of `type`.
+// A plan that ends with `w`, with an input slot of type `type`.
 Plan plan_with(const Tensor& w, SlotType type) {
   Plan plan;
   plan.slots = {{.name = "normed", .type = type, .rows = RowsOf::kLogits, .width = w.cols},
@@ -394,7 +395,7 @@ TEST(BestLogits, OnlyWhereItPays) {
   EXPECT_FALSE(best.begin(cpu::kMostBestLogits + 1));
   EXPECT_TRUE(best.begin(299));
 
-  // Where all rows had to be computed, the next tokens do not try.
+  // After a token for which all rows had to be computed, the next tokens do not try the copy.
   for (int r = 0; r < c.rows; ++r) c.set_row(r, std::vector<float>(64, 0.25f));
   BestLogits useless(copy_of(c), 1);
   ASSERT_TRUE(useless.begin(1));

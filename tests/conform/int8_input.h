@@ -1,4 +1,4 @@
-// Quantised rows of test values, as the ternary layers take them.
+// Quantized rows of test values, in the form that the ternary layers take.
 #pragma once
 
 #include "backend/ops.h"
@@ -13,7 +13,7 @@ struct Int8Input {
     for (int r = 0; r < n; ++r) {
       scale[static_cast<size_t>(r)] = 1.0f + static_cast<float>(values.integer(1, 1000));
       for (int i = 0; i < width; ++i) {
-        // Whole rows of extremes come first: sums that would overflow 16 bits must not.
+        // Rows of extreme values come first: their sums need more than 16 bits.
         const int value = r == 0 ? -128 : r == 1 ? 127 : values.integer(-128, 127);
         q[static_cast<size_t>(r * width + i)] = static_cast<int8_t>(value);
         sum[static_cast<size_t>(r)] += value;

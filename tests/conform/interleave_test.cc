@@ -1,4 +1,4 @@
-// Matrices brought into the order of vectors: every byte has its place, and plans point to the right matrices.
+// Interleaved matrices: every byte is in its place, and plans point to the right matrices.
 #include "backend/cpu/interleave.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr Format kInterleaved[] = {Format::kQ4_0, Format::kQ8_0};
 
-// Bytes of which no two within a few hundred that matter are alike in all of their neighbours.
+// Pseudorandom bytes, so that no two nearby positions have the same surroundings.
 std::vector<std::byte> some_bytes(uint64_t n) {
   std::vector<std::byte> bytes(n);
   uint32_t state = 12345;
@@ -30,7 +30,7 @@ TEST(Interleave, PutsEveryByteInItsPlace) {
       for (uint64_t b = 0; b < records * 16; ++b) {
         const uint64_t record = b / 16 * 16 * block, lane = b % 16;
         for (uint64_t i = 0; i < block; ++i) {
-          // Bytes 0 and 1 are the scale, behind all words; the others are words of four.
+          // Bytes 0 and 1 are the scale, stored after all words. The other bytes are grouped into words of four.
           const uint64_t at = i < 2 ? 16 * (block - 2) + 2 * lane + i : (i - 2) / 4 * 64 + 4 * lane + (i - 2) % 4;
           const std::byte expected = b < blocks ? row[b * block + i] : std::byte{0};
           ASSERT_EQ(out[record + at], expected) << cols << " columns, block " << b << ", byte " << i;
@@ -63,7 +63,8 @@ TEST(Interleave, PutsEveryValueOfQ6KInItsPlace) {
   }
 }
 
-// A plan over three matrices: a shared one and one that also meets floats, and one of a format that stays.
+// A plan over three matrices: `a` is shared and also used with float input, `other` has a format that is never
+// interleaved.
 struct SomePlan {
   explicit SomePlan(Format format)
       : bytes(some_bytes(tensor_bytes(Format::kQ8_0, 7, 544))),
@@ -120,7 +121,7 @@ TEST(Interleave, ReplacesWhatMeetsInt8BlocksOnce) {
   }
 }
 
-// Rows that are made as they are read.
+// Rows that are computed when they are read.
 TEST(Interleave, ReadsWhatIsNotInMemory) {
   for (const Format format : kInterleaved) {
     SomePlan p(format);

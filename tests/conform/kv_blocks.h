@@ -1,4 +1,4 @@
-// Keys and values of one sequence in a host's blocks, and rows in them.
+// Keys and values of one sequence in host KV blocks, and rows that refer to them.
 #pragma once
 
 #include <numeric>
@@ -9,7 +9,7 @@
 
 namespace tern::conform {
 
-// Blocks of one layer for n_positions, between guards, in memory in another order than they are used in.
+// KV blocks of one layer for n_positions, with guard bytes between them, in shuffled order in memory.
 class KvOfOneLayer {
  public:
   KvOfOneLayer(int n_kv_heads, int head_dim, int n_positions, KvType type, unsigned seed = 1) {
@@ -36,14 +36,14 @@ class KvOfOneLayer {
     return made;
   }
 
-  // All bytes of blocks in the order of their positions.
+  // The bytes of all blocks, in the order of their positions.
   std::vector<std::byte> values() const {
     std::vector<std::byte> all;
     for (std::byte* block : table_) all.insert(all.end(), block + kGap, block + bytes_each_);
     return all;
   }
   const std::byte* block(size_t index) const { return table_[index]; }
-  // Whether nobody has written between the blocks.
+  // True while the guard bytes between the blocks are unchanged.
   bool intact() const {
     for (size_t at = 0; at < bytes_.size(); at += bytes_each_) {
       for (size_t i = 0; i < kGap; ++i) {

@@ -10,7 +10,7 @@ namespace {
 
 const size_t kScratch = cpu::ternary_scratch(8640);  // floats: enough for the widest input here
 
-// The integer part is exact and the float part is the same three operations: no tolerance.
+// The integer part is exact, and the float part consists of the same three operations: no tolerance.
 TEST(Conform, TernaryLinearIsBitIdentical) {
   uint64_t seed = 1;
   for (const int cols : {128, 256, 384, 640, 2560, 6912, 4, 32, 36, 100, 160, 192, 224, 8640}) {
@@ -40,10 +40,10 @@ TEST(Conform, TernaryLinearIsBitIdentical) {
   }
 }
 
-// One weight, one activation: a wrong permutation that random data might hide cannot give the right place here.
+// One nonzero weight and activation: finds a wrong permutation that random data might hide.
 TEST(Conform, TernaryLinearKeepsEveryPosition) {
   on_every_target([] {
-    constexpr int kCols = 356;  // ends inside a plane
+    constexpr int kCols = 356;  // the last plane is partial
     for (int position = 0; position < kCols; ++position) {
       std::vector<std::byte> bytes(tensor_bytes(Format::kI2_S, 1, kCols));
       std::vector<float> row(kCols, 0.0f);
@@ -81,7 +81,7 @@ TEST(Conform, TernaryGluIsBitIdentical) {
   });
 }
 
-// A row of activations without a scale has no results that pass for numbers, whatever is made of them.
+// A row of activations without a finite scale gives NaN, whatever the other values are.
 TEST(Conform, TernaryLayersOfNoNumbersGiveNone) {
   on_every_target([] {
     constexpr int kRows = 37, kCols = 160;
@@ -107,8 +107,8 @@ TEST(Conform, TernaryLayersOfNoNumbersGiveNone) {
   });
 }
 
-// SiLU's exponential is the only part that is not exact: hn::Exp is off by at most 2 roundings, of x / (1 + e) · up
-// there are 3 more; and gate and up are the same bits as the reference's.
+// Only SiLU's exponential is inexact: hn::Exp is off by at most 2 roundings, and x / (1 + e) · up has 3 more. Gate and
+// up have the same bits as the reference's.
 TEST(Conform, TernaryGluWithSilu) {
   on_every_target([] {
     uint64_t seed = 200;
@@ -144,7 +144,7 @@ TEST(Conform, FloatLinear) {
             Values(++seed).fill(in);
             ref::float_linear({{.x = in.data()}, n, &w.tensor, ops::Store::kSet, expected.data()});
             run_on(2, cpu::float_linear, {{.x = in.data()}, n, &w.tensor, ops::Store::kSet, actual.data()}, width);
-            // Off by at most one rounding per term of Σ |w·x|, which |w| ≤ 30 and the inputs bound.
+            // Off by at most one rounding per term of Σ |w·x|, which is bounded by |w| ≤ 30 and the inputs.
             for (int r = 0; r < n; ++r) {
               double terms = 0;
               for (size_t i = 0; i < width; ++i) terms += 31.0 * std::abs(in[static_cast<size_t>(r) * width + i]);
@@ -162,7 +162,7 @@ TEST(Conform, FloatLinear) {
   });
 }
 
-// A token's logits must not depend on its neighbours in the batch, or cached and full runs would differ.
+// A token's logits must not depend on its neighbors in the batch; otherwise cached and full runs would differ.
 TEST(Conform, FloatLinearDoesNotDependOnTheBatch) {
   on_every_target([] {
     const Matrix w(Format::kF16, 9, 200, 5);
@@ -176,7 +176,7 @@ TEST(Conform, FloatLinearDoesNotDependOnTheBatch) {
   });
 }
 
-// Every way to cut the work gives what the two layers and the activation give one after another.
+// However the work is divided, the result is that of the two layers and the activation run separately.
 TEST(Conform, FloatGluIsItsPartsOneAfterAnother) {
   on_every_target([] {
     uint64_t seed = 3000;

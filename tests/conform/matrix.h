@@ -15,7 +15,7 @@
 
 namespace tern::conform {
 
-// A weight matrix with its bytes behind guards.
+// A weight matrix of test values, with guard bytes around its data.
 struct Matrix {
   Matrix(Format format, int rows, int cols, uint64_t seed) : bytes(tensor_bytes(format, rows, cols), 4) {
     Values values(seed);
@@ -41,20 +41,20 @@ struct Matrix {
   Tensor tensor;
 };
 
-// A row of a matrix as floats, without the tensor's scale.
+// A row of a matrix decoded to floats, without the tensor's scale.
 inline std::vector<float> row_of(const Tensor& w, int row) {
   const uint64_t stride = row_bytes(w.format, w.cols);
   std::vector<float> values(static_cast<size_t>(w.cols));
   format_info(w.format).decode(w.data.subspan(static_cast<uint64_t>(row) * stride, stride), values);
   return values;
 }
-// Encodes one into the bytes of its matrix.
+// Encodes `values` as one row into the bytes of its matrix.
 inline void put_row(const Tensor& w, MutableBytes bytes, int row, std::span<const float> values) {
   const uint64_t stride = row_bytes(w.format, w.cols);
   format_info(w.format).encode(values, bytes.subspan(static_cast<uint64_t>(row) * stride, stride));
 }
 
-// The least of the n greatest (NaN aside), or of all where there are fewer.
+// The n-th largest value (NaN aside); with fewer values, the smallest; with none, −∞.
 inline float least_of_best(std::span<const float> values, size_t n) {
   std::vector<float> sorted;
   std::ranges::copy_if(values, std::back_inserter(sorted), [](float y) { return !std::isnan(y); });
@@ -62,8 +62,8 @@ inline float least_of_best(std::span<const float> values, size_t n) {
   return sorted.empty() ? -std::numeric_limits<float>::infinity() : sorted[std::min(n, sorted.size()) - 1];
 }
 
-// Of every weight of a row |d·scale·level| + |dmin·min|, or where its format has no mins |w|: what is rounded where
-// they are multiplied apart. Without the tensor's scale.
+// For every weight of a row |d·scale·level| + |dmin·min|, or |w| for a format without mins. Rounding errors are
+// relative to this where the two parts are multiplied separately. Without the tensor's scale.
 inline std::vector<double> weight_magnitudes(const Tensor& w, int row) {
   const FormatInfo& info = format_info(w.format);
   const Bytes bytes =

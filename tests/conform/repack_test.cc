@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRows = 5, kCols = 512;
 
-// Rows of −s, 0, s in a permutation that shows; row 2 is all zeros, so its blocks have scale 0.
+// Rows of −s, 0 and s in an irregular order. Row 2 is all zeros, so its blocks have scale 0.
 std::vector<std::byte> encode_rows(Format format, float scale, float scale_of_last_row) {
   std::vector<std::byte> bytes(tensor_bytes(format, kRows, kCols));
   const uint64_t stride = row_bytes(format, kCols);
@@ -45,7 +45,7 @@ void cpu_ternary_linear(const ops::TernaryLinear& op) {
   ternary_linear(op, queue);
 }
 
-// Bytes of any content have the same values in both formats.
+// Any bytes decode to the same values in both formats.
 void expect_two_bits(Format from, Format to) {
   const auto block_bytes = static_cast<size_t>(format_info(from).block_bytes);
   std::vector<std::byte> bytes(tensor_bytes(from, kRows, kCols));
@@ -94,7 +94,7 @@ TEST(Repack, OtherTernaryFormatsGiveTheSameResult) {
   }
 }
 
-// Of matrices that are not in memory: rows are repacked as they are read.
+// Matrices that are not in memory are repacked as their rows are read.
 TEST(Repack, InPiecesGivesTheSameBytes) {
   for (const Format format : {Format::kTQ1_0, Format::kTQ2_0}) {
     const auto bytes = encode_rows(format, 0.5f, 0.5f);
@@ -121,7 +121,7 @@ TEST(Repack, InPiecesGivesTheSameBytes) {
   }
 }
 
-// What the encoder gives for the whole matrix; in memory, however many threads read it there.
+// The result is that of the encoder for the whole matrix, with any number of threads. It is in memory.
 TEST(Reencode, IsTheEncoderRowByRow) {
   std::vector<std::byte> bytes(tensor_bytes(Format::kF16, kRows, kCols));
   std::vector<float> values(static_cast<size_t>(kRows) * kCols);

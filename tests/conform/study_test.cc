@@ -1,4 +1,4 @@
-// The kernels of the study against plain loops, on every instruction set.
+// The kernels of the study compared with plain loops, on every instruction set.
 #include "backend/cpu/study/study.h"
 
 #include <limits>
@@ -34,7 +34,7 @@ std::vector<float> random_floats(int n, uint64_t seed) {
   return floats;
 }
 
-// `codes` packed for `kernel`, with guards around, no better aligned than it asks for.
+// `codes` packed for `kernel`, with guard bytes around them and only the alignment that the kernel requires.
 struct PackedMatrix {
   PackedMatrix(const Kernel& kernel, const Codes& codes)
       : bytes(kernel.packed_bytes(codes.rows, codes.cols), 3 * kernel.alignment) {
@@ -46,7 +46,7 @@ struct PackedMatrix {
   Packed w;
 };
 
-// y of one product on a team of threads; nothing where somebody wrote past its end.
+// y of one product on n_threads threads; nullopt if a guard byte was overwritten.
 std::optional<std::vector<float>> product(const Kernel& kernel, const PackedMatrix& matrix, std::span<const float> x,
                                           int n_threads = 1) {
   ThreadPool pool(n_threads);
@@ -84,8 +84,8 @@ TEST(Study, EveryKernelKeepsItsBoundOnEveryShape) {
   });
 }
 
-// One weight that is not zero, at every position, and activations of which no two are alike: a wrong permutation that
-// random data might hide cannot give the right value here.
+// One nonzero weight at every position, and activations that all differ: finds a wrong permutation that random data
+// might hide.
 TEST(Study, EveryPosition) {
   constexpr int kCols = 385;
   std::vector<int8_t> values(size_t{kCols} * kCols, 0);
@@ -101,7 +101,7 @@ TEST(Study, EveryPosition) {
       ASSERT_TRUE(y.has_value());
       for (size_t i = 0; i < kCols; ++i) {
         const double error = std::abs(static_cast<double>((*y)[i]) - expected.exact[i]);
-        // A step of the quantised activations is kCols / 127, about 3; floats cancel sums of all activations.
+        // A step of the quantized activations is kCols / 127, about 3. Float kernels cancel sums of all activations.
         ASSERT_LT(error, kernel.activations == Activations::kInt8 ? 1.6 : 0.1) << "position " << i;
       }
       ASSERT_FALSE(judge(kernel, expected, kCols, *y).bad_row);
@@ -109,7 +109,7 @@ TEST(Study, EveryPosition) {
   });
 }
 
-// Rows of nothing but −1 and +1 against the largest activations: sums that would overflow 8 or 16 bits must not.
+// Rows of only −1 or +1 against the largest activations: their sums need more than 8 or 16 bits.
 TEST(Study, Extremes) {
   constexpr int kCols = 4096;
   on_every_target([] {
@@ -130,7 +130,7 @@ TEST(Study, Extremes) {
   });
 }
 
-// What study.h says of activations that are not finite; and the next product is right again.
+// The rule of study.h for activations that are not finite. The next product is right again.
 TEST(Study, ActivationsThatAreNotFinite) {
   constexpr int kRows = 33, kCols = 256;
   const auto values = random_codes(kRows, kCols, 7);
@@ -168,7 +168,7 @@ TEST(Study, NothingButZeros) {
   });
 }
 
-// The same result, to the bit, on any number of threads: more of them than rows too.
+// The result has the same bits with any number of threads, also with more threads than rows.
 TEST(Study, ThreadsDoNotChangeAResult) {
   constexpr int kRows = 130, kCols = 300;
   const auto values = random_codes(kRows, kCols, 9);
@@ -181,7 +181,7 @@ TEST(Study, ThreadsDoNotChangeAResult) {
   }
 }
 
-// The bounds can fail: one wrong weight, or one bit of one, is seen.
+// The checks can fail: they find one wrong weight, or one wrong bit.
 TEST(Study, AWrongWeightIsSeen) {
   constexpr int kRows = 4, kCols = 640;
   auto values = random_codes(kRows, kCols, 11);

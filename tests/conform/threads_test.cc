@@ -1,5 +1,5 @@
-// A plan's results do not depend on how many workers there are, nor on which of them come in time. Also what
-// ThreadSanitizer looks at.
+// A plan's results do not depend on the number of workers or on which workers arrive in time. ThreadSanitizer runs
+// these tests too.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kPrompt = 9, kTokens = 24;
 
-// A prompt in two batches, and tokens one by one: the logits after each.
+// The logits after a prompt in two batches and after each of the tokens decoded one by one.
 std::vector<float> run(const Plan& plan, ThreadPool& pool, const StepObserver& observer = {}) {
   const auto executable = cpu::compile(plan, {.max_batch = 5, .max_logit_rows = 5}, pool).value();
   executable->observe(observer);
@@ -56,7 +56,7 @@ TEST(Threads, FloatActivations) {
   expect_same_for_all_pools(make_plan(model.config, model.weights, {.fuse = Fusions::host()}));
 }
 
-// Worker 0 shows what a step wrote while the others wait, and some run ahead afterwards.
+// Worker 0 shows a step's output while the others wait; some of them run ahead afterwards.
 TEST(Threads, ObservedStepByStep) {
   const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
@@ -69,7 +69,7 @@ TEST(Threads, ObservedStepByStep) {
   EXPECT_FALSE(steps.empty());
 }
 
-// Claims cover all units once, whatever the numbers.
+// The claimed ranges cover all units once, for any numbers of workers, units and grain.
 TEST(WorkQueue, RangesCoverAllUnitsOnce) {
   for (const int n_workers : {1, 2, 5, 64}) {
     for (const int n_units : {0, 1, 7, 16, 17, 1000, 13824}) {
@@ -82,7 +82,7 @@ TEST(WorkQueue, RangesCoverAllUnitsOnce) {
           EXPECT_EQ(begin, previous_end);
           EXPECT_EQ(begin % grain, 0);
           EXPECT_LT(begin, end);
-          EXPECT_LE(end - begin, std::max(last, grain));  // ever smaller
+          EXPECT_LE(end - begin, std::max(last, grain));  // ranges never grow
           previous_end = end;
           last = end - begin;
           for (int i = begin; i < end; ++i) ++covered[static_cast<size_t>(i)];
@@ -91,14 +91,14 @@ TEST(WorkQueue, RangesCoverAllUnitsOnce) {
         EXPECT_EQ(queue.units(), n_units);
         EXPECT_EQ(queue.done(), n_units);
         if (n_workers > 1 && n_units >= 1000) {
-          EXPECT_LE(last, grain);  // nobody waits long for the last range
+          EXPECT_LE(last, grain);  // no long wait for the last range
         }
       }
     }
   }
 }
 
-// A worker that comes when a phase is over passes through it; one that holds a range is waited for.
+// A worker that arrives after a phase has ended passes through it. A worker with a claimed range is waited for.
 TEST(Phases, WaitForWhatIsClaimedOnly) {
   cpu::Phases phases(2);
   std::atomic<int> next = 0;
@@ -115,7 +115,7 @@ TEST(Phases, WaitForWhatIsClaimedOnly) {
   late.next_phase();
   first.add_unit(true);
   first.finish_phase();
-  first.add_unit(true);  // ahead of the other, within the phase
+  first.add_unit(true);  // ahead of the other worker, within the phase
   first.finish_phase();
   late.add_unit(false);
   late.finish_phase();

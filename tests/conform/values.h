@@ -1,4 +1,4 @@
-// Test values, and the unit in which float errors are counted.
+// Test values, and the unit of float rounding errors.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tern::conform {
 
-// A deterministic source of test values: normal floats with, now and then, a large one or a zero.
+// A deterministic source of test values: floats in [−1, 1], occasionally a larger one or a zero.
 class Values {
  public:
   explicit Values(uint64_t seed) : random_(seed) {}
@@ -28,7 +28,7 @@ class Values {
   std::mt19937_64 random_;
 };
 
-// `count` of them, times `factor`.
+// `count` values, multiplied by `factor`.
 inline std::vector<float> random(size_t count, uint64_t seed, float factor = 1) {
   std::vector<float> values(count);
   Values(seed).fill(values);
@@ -36,7 +36,7 @@ inline std::vector<float> random(size_t count, uint64_t seed, float factor = 1) 
   return values;
 }
 
-inline constexpr float kEps = 1e-3f;  // of the norms here
+inline constexpr float kEps = 1e-3f;  // the norms' epsilon in these tests
 
 // The rounding error of one float operation, relative to its result.
 inline constexpr double kUlp = 0x1p-24;

@@ -1,4 +1,5 @@
-// What a format or a KV cache costs, as the commands say it: --kv, eval --against, and the losses of convert.
+// The accuracy cost of a format or a KV cache, as the commands report it: --kv, eval --against, and the losses of
+// convert.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +43,7 @@ TEST(Kv, EveryCommandThatRunsAModelTakesIt) {
   EXPECT_TRUE(failed_with(run_tern({"bench", "kernels", "--kv", "f32"}), 2, {"--kv", "loads no model"}));
 }
 
-// The option arrives: other logits, and other estimates.
+// The option has an effect: other logits, and other memory estimates.
 TEST(Kv, ChangesWhatIsComputedAndWhatItTakes) {
   const ScratchFolder folder;
   const auto logits = [&](const std::string& kv) {
@@ -129,7 +130,7 @@ TEST(EvalAgainstKv, TableAndJson) {
   const nlohmann::json json = nlohmann::json::parse(run_tern(json_arguments).out);
   EXPECT_EQ(json.at("kv"), "q8_0");
   EXPECT_EQ(json.at("against_kv"), "f16");
-  ASSERT_EQ(json.at("contexts").size(), 2u);  // and what the model was trained for
+  ASSERT_EQ(json.at("contexts").size(), 2u);  // the second: the context that the model was trained for
   const nlohmann::json& context = json.at("contexts").at(0);
   EXPECT_EQ(context.at("ctx"), 512);
   EXPECT_EQ(context.at("tokens"), n_tokens);
@@ -171,7 +172,7 @@ TEST(Convert, PrintsWhatIsLost) {
   EXPECT_GT(json.at("matrices").at(7).at("nmse"), 1e-3);
 }
 
-// A model on standard output stays one.
+// A model written to standard output contains nothing else.
 TEST(Convert, KeepsItsReportApartFromTheModel) {
   const ScratchFolder folder;
   const std::string from = golden("packed/qwen3_q8_0.gguf"), to = folder.path("out.gguf");
@@ -194,7 +195,7 @@ TEST(Convert, RefusesToDestroy) {
   }
 }
 
-// The imatrix of one matrix, as llama.cpp's older programs write it.
+// The imatrix of one matrix in the format of llama.cpp's older programs.
 std::string imatrix_of(const std::string& name, int32_t width) {
   std::string bytes;
   const auto put = [&](auto value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };

@@ -1,4 +1,4 @@
-// Every file that is not a model, or not a whole one, ends in one line that names it and says what is wrong with it.
+// Every file that is not a complete model is refused with one line that names the file and says what is wrong with it.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ struct Case {
   std::vector<std::string> words;  // that the message must contain, besides the path
 };
 
-// Whatever `change` does to a copy of the model.
+// A copy of the model with `change` applied.
 std::function<std::string(const GgufImage&)> changed(std::function<void(GgufImage&)> change) {
   return [change = std::move(change)](const GgufImage& model) {
     GgufImage copy = model;
@@ -38,7 +38,7 @@ std::function<std::string(const GgufImage&)> changed(std::function<void(GgufImag
   };
 }
 
-// The model's bytes with a few of them overwritten.
+// The model's bytes with `patch` written at `at`.
 std::function<std::string(const GgufImage&)> overwritten(size_t at, std::string patch) {
   return [at, patch = std::move(patch)](const GgufImage&) { return patched(good_bytes(), at, patch); };
 }

@@ -1,4 +1,4 @@
-// What the person at the command line got wrong: exit code 2, one line, and the way out of it.
+// Mistakes on the command line: exit code 2, and one line that says how to correct them.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -24,7 +24,7 @@ TEST(BadUsage, UnknownCommandOrOption) {
   EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "stray"}), 2, {"give either TEXT or --prompt, not both"}));
 }
 
-// What people know from other programs works, or says where to go.
+// Names and options that users know from other programs work, or the message gives Tern's name for them.
 TEST(BadUsage, KnownNames) {
   EXPECT_TRUE(failed_with(run_tern({"ls"}), 2, {"did you mean 'list'?"}));
   EXPECT_TRUE(failed_with(run_tern({"help", "rnu"}), 2, {"did you mean 'run'?"}));
@@ -107,7 +107,7 @@ TEST(BadUsage, GpuOptionsOnOtherBackends) {
   }
   EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "--gpu-without", "f16,f64"}), 2, {"f64", "subgroup-matrix"}));
   EXPECT_TRUE(failed_with(run_tern({"run", "-p", "x", "--gpu", ""}), 2, {"--gpu", "empty"}));
-  // -b auto is the default, and a list takes no more than one argument.
+  // -b auto is the default, and a comma-separated list is one argument.
   EXPECT_TRUE(run_tern(with_model({"run", "--gpu-without", "f16,dot4", "-n", "1", "Once"})).exit_code == 0);
 }
 

@@ -1,5 +1,5 @@
-// `tern chat` without a terminal: plain lines in, plain text out. Most of it with the default model without its
-// template, which continues texts.
+// `tern chat` without a terminal: plain lines in, plain text out. Most tests use the default model without its
+// template, so that it continues texts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,7 +107,7 @@ TEST(Chat, LineLongerThanTheContext) {
 
 constexpr const char* kNote = "tells short children's stories and knows little else; -m names another)";
 
-// Its own template, and its name and limits on standard error.
+// The default model chats with its own template, and prints its name and limits to standard error.
 TEST(Chat, TheDefaultModelTalks) {
   const std::string asked = "Tell me a story about a hedgehog and a key.";
   const RunResult result = run_tern({"chat", "--temp", "0"}, {.input = asked + "\n"});
@@ -130,7 +130,7 @@ TEST(Chat, OnlyTheModelThatNobodyNamedIsExplained) {
   EXPECT_TRUE(run_tern({"models"}).out.contains("tells short children's stories"));
 }
 
-// The default model with a template of its own. What it answers makes no sense; what it is asked does.
+// The default model with another template. Its answers make no sense; the tests check what it is asked.
 class TemplateChat : public testing::Test {
  protected:
   TemplateChat() {

@@ -29,7 +29,7 @@ class Reader {
   }
   std::string string() { return take(number<uint64_t>()); }
 
-  // The bytes of one metadata value.
+  // Returns the bytes of one metadata value of this type.
   std::string value(uint32_t type) {
     const size_t start = at_;
     skip_value(type);

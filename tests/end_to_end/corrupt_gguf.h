@@ -1,5 +1,5 @@
-// A small GGUF editor that shares no code with Tern's reader: takes a model apart, and puts it together again with
-// whatever a test has broken in it.
+// A small GGUF editor that shares no code with Tern's reader. It parses a model, and writes it again with the defects
+// that a test has put into it.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ std::string le(T value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// `bytes` with `patch` written over it at `at`.
+// `bytes` with `patch` written over it at offset `at`.
 std::string patched(std::string bytes, size_t at, const std::string& patch);
 
 }  // namespace tern::test

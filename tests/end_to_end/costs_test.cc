@@ -1,4 +1,4 @@
-// What devices cost: measured once, kept, and gone by.
+// Device costs: measured once, kept in files, and used for choices.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 class Costs : public testing::Test {
  protected:
-  // A model that is measured in a moment.
+  // Makes a model that takes only a moment to measure.
   void SetUp() override {
     model_ = folder_.path("tiny.gguf");
     ASSERT_EQ(run_tern({"synth", "--preset", "tiny-qwen3", "-o", model_}).exit_code, 0);
@@ -24,7 +24,7 @@ class Costs : public testing::Test {
 
   RunResult tern(const std::vector<std::string>& arguments) const {
     RunOptions options{.variables = {{"XDG_CACHE_HOME", folder_.path("cache")}}};
-    // Software drivers compile for longer than all else here takes.
+    // Keeps the driver's shader cache: software drivers compile for longer than everything else here takes.
     const char* cache = std::getenv("XDG_CACHE_HOME");
     const char* home = std::getenv("HOME");
     if (!std::getenv("MESA_SHADER_CACHE_DIR") && (cache || home))
@@ -71,7 +71,7 @@ TEST_F(Costs, AreMeasuredOnceAndKept) {
   again = explain({"--loaded"});
   EXPECT_NEAR(again.at("devices").at(0).at("job").at("total").at("seconds").get<double>(),
               seconds("prompt") + seconds("decode"), 1e-9);
-  // Another number of threads is another device, and what cannot be read was never there.
+  // Another number of threads counts as another device, and files that cannot be read are ignored.
   const Json one_thread = explain({"-t", "1"}).at("devices").at(0);
   EXPECT_EQ(one_thread.at("measured_now").get<bool>(), one_thread.at("device") != cpu.at("device"));
   for (const fs::path& file : kept()) std::ofstream(file, std::ios::trunc) << "{\"format\": 1}";
@@ -132,7 +132,7 @@ TEST_F(Costs, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_TRUE(failed_with(tern({"run", "-ngl", "9", "--prefer", "energy", "-p", "x"}), 2, {"--gpu-layers"}));
 }
 
-// Mesa's driver, if it is there, stands for a GPU: it counts where it is named, and nowhere else.
+// Mesa's driver, if installed, stands in for a GPU. It is used only where --gpu names it.
 class CostsOfAGpu : public Costs {
  protected:
   static constexpr const char* kGpu = "llvmpipe";
@@ -145,7 +145,7 @@ class CostsOfAGpu : public Costs {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return tern(arguments);
   }
-  // As if it had been measured to take no time at all, or ages.
+  // Changes the kept costs as if the GPU had taken `seconds` for each token.
   void rewrite_gpu(double seconds) const {
     for (const fs::path& file : kept()) {
       Json curve = Json::parse(read_file(file));
@@ -184,7 +184,7 @@ TEST_F(CostsOfAGpu, DecideWhatAutoTakes) {
   EXPECT_EQ(choice_of(bench(named)), std::pair(std::string("web"), Json())) << "what is unreadable is not gone by";
 }
 
-// The GPU reads prompts at no cost and the CPU writes: as the CPU alone, but for rounding.
+// Costs are changed so that the GPU's prefill and the CPU's decode are free. The text is the CPU's, but for rounding.
 class CostsOfTwoDevices : public CostsOfAGpu {
  protected:
   static constexpr const char* kPrompt =
@@ -224,7 +224,7 @@ TEST_F(CostsOfTwoDevices, OneReadsAndTheOtherWrites) {
       EXPECT_TRUE(result->err.contains(part)) << part << " is missing from\n" << result->err;
     }
   }
-  // What one device has kept the other goes on with.
+  // Each device continues from the prompt cache that another has written.
   const std::string cache = folder_.path("cache.kv");
   ASSERT_EQ(run("both", {"--prompt-cache", cache}).exit_code, 0);
   const RunResult again = run("cpu", {"--prompt-cache", cache, "--stats"});

@@ -1,4 +1,4 @@
-// tern embed: vectors of texts, as lines of numbers or JSON.
+// tern embed: embedding vectors of texts, as lines of numbers or JSON.
 #include <gtest/gtest.h>
 
 #include <iterator>

@@ -1,4 +1,4 @@
-// What goes wrong with a GPU from the outside: no driver, wrong names, edited kernels.
+// GPU problems from the outside: no driver, wrong names, edited kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class GpuFault : public testing::Test {
   void SetUp() override {
     if (run_tern({"devices"}).out.find("shader-f16") == std::string::npos) GTEST_SKIP() << "there is no GPU";
   }
-  // The file of a kernel in a folder of kernels, by the start of its name.
+  // Path of a kernel's file in a folder of kernels, by the start of its name.
   static std::string kernel_file(const std::string& folder, const std::string& name) {
     for (const auto& entry : fs::directory_iterator(folder)) {
       if (entry.path().filename().string().starts_with(name + "-")) return entry.path();
@@ -41,7 +41,7 @@ class GpuFault : public testing::Test {
   }
 };
 
-// The Vulkan loader has words of its own for it; Tern's is the last line.
+// The Vulkan loader prints messages of its own; Tern's is the last line.
 TEST(GpuMissing, SaysWhatToInstallInOneLine) {
   const std::vector<std::pair<std::string, std::string>> nowhere = {{"VK_DRIVER_FILES", "/nowhere.json"},
                                                                     {"VK_ICD_FILENAMES", "/nowhere.json"}};
@@ -90,7 +90,7 @@ TEST_F(GpuFault, EditedKernelsAreUsed) {
   EXPECT_EQ(run_tern(write_story({"--wgsl-dir", folder})).out, plain.out) << "a comment changes nothing";
   EXPECT_NE(read_file(select).find("// a comment"), std::string::npos) << "the edited file must stay as it is";
 
-  // Every token the same: only if the edited kernel is the one that runs. GPUs have others, which choose and embed.
+  // Every token is the same, but only if the edited kernels run. On GPUs other kernels choose and embed the token.
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("argmax_next-")) replace_in(entry.path(), "tokens[wg.y] = token", "tokens[wg.y] = 300u");
@@ -119,11 +119,11 @@ TEST_F(GpuFault, ASyntaxErrorIsShownWithFileAndLine) {
   EXPECT_NE(result.err.find(std::to_string(line)), std::string::npos) << result.err;
 }
 
-// Whatever is in the file, the answer is one line: no crash, with or without --gpu-validate.
+// Whatever the file contains, the answer is one line. Nothing crashes, with or without --gpu-validate.
 TEST_F(GpuFault, ABrokenKernelFileIsAnError) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path("wgsl");
-  std::vector<std::string> arguments = write_story({"--wgsl-dir", folder, "--gpu", "0"});  // by name: no warning
+  std::vector<std::string> arguments = write_story({"--wgsl-dir", folder, "--gpu", "0"});  // named: no warning
   std::erase(arguments, "--gpu-validate");
   ASSERT_EQ(run_tern(arguments).exit_code, 0);
   const std::string embed = kernel_file(folder, "embed");

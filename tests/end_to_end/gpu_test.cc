@@ -1,4 +1,4 @@
-// `-b webgpu` on whatever adapter is there; left out where there is none.
+// `-b webgpu` on any adapter; skipped if there is none.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace tern::test {
 namespace {
 
-// Where Mesa keeps what it compiles, unless told otherwise.
+// The folder where Mesa keeps compiled shaders, according to this process's environment.
 std::string driver_cache() {
   for (const char* name : {"MESA_SHADER_CACHE_DIR", "XDG_CACHE_HOME"}) {
     if (const char* folder = std::getenv(name)) return folder;
@@ -27,8 +27,8 @@ class Gpu : public testing::Test {
     if (result.exit_code != 0) GTEST_SKIP() << result.err;
   }
 
-  // Shaders that Tern keeps go into a folder of the test's own. Those of a software driver stay where they are: every
-  // test would wait for them anew, most of its time.
+  // Tern's kept shaders go into a folder of this test. Those of a software driver stay in their folder; otherwise every
+  // test would spend most of its time compiling them again.
   RunOptions environment() const {
     RunOptions options{.variables = {{"XDG_CACHE_HOME", folder_.path("cache")}}};
     if (const std::string cache = driver_cache(); !cache.empty()) {
@@ -53,7 +53,7 @@ class Gpu : public testing::Test {
   ScratchFolder folder_;
 };
 
-// A penalty this close to 1 changes no logit that matters, but it makes the host draw, from the GPU's logits.
+// A penalty this close to 1 changes no relevant logit, but it makes the host sample, from the GPU's logits.
 TEST_F(Gpu, DrawsWhatTheHostWouldDrawFromTheSameLogits) {
   for (const char* seed : {"1", "2"}) {
     std::vector<std::string> options = {"--seed", seed, "--temp", "0.8", "--top-k", "40", "--top-p", "0.95"};
@@ -64,8 +64,8 @@ TEST_F(Gpu, DrawsWhatTheHostWouldDrawFromTheSameLogits) {
   }
 }
 
-// The logits differ from the CPU's by rounding, and now and then a choice falls between them: hardly ever with the
-// question whose answer the model is surest of.
+// The logits differ from the CPU's by rounding, which occasionally changes a chosen token. That is very unlikely with
+// this question, whose answer the model is most certain of.
 TEST_F(Gpu, GreedyAndSampledAnswersAreTheCpus) {
   const nlohmann::json golden =
       nlohmann::json::parse(read_file(source_path("tests/golden/bitnet/tern_stories_greedy.json")))["surest_answer"];
@@ -100,9 +100,9 @@ TEST_F(Gpu, BenchTimesEveryOperationOfAToken) {
   EXPECT_NEAR(sum, report["sum_us"].get<double>(), 1e-3 * sum);
   EXPECT_NEAR(shares, 1, 1e-6);
   EXPECT_EQ(dispatches, report["dispatches"]);
-  EXPECT_GE(dispatches, 30);  // ten layers
+  EXPECT_GE(dispatches, 30);  // the model has ten layers
   EXPECT_GT(report["token_us"].get<double>(), 0);
-  // The model's ternary weights, a quarter of a byte each, and its head of 16-bit floats.
+  // The model's ternary weights, a quarter of a byte each, and its head in 16-bit floats.
   EXPECT_GT(report["bytes"].get<double>(), 12e6);
   EXPECT_EQ(report["parallel"], 1);
 }
@@ -113,7 +113,7 @@ TEST_F(Gpu, BenchTimesEveryOperationOfAStepOfSeveralReplies) {
   if (result.err.find("cannot measure times") != std::string::npos) GTEST_SKIP() << result.err;
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("a step of 3 tokens takes"), std::string::npos) << result.out;
-  // Whose logits are wanted has to be said where there are several rows.
+  // With several rows, a kernel selects the rows whose logits are requested.
   EXPECT_NE(result.out.find("select_rows"), std::string::npos) << result.out;
   const RunResult too_many =
       run_tern({"bench", "ops", "-m", default_model(), "-b", "webgpu", "-N", "1000"}, environment());
@@ -121,7 +121,7 @@ TEST_F(Gpu, BenchTimesEveryOperationOfAStepOfSeveralReplies) {
   EXPECT_NE(too_many.err.find("1000 sequences at a time; give 1 to "), std::string::npos) << too_many.err;
 }
 
-// Every kernel that touches the cache has a variant for each of its types.
+// Every kernel that accesses the KV cache has a variant for each KV type.
 TEST_F(Gpu, ComputesWithEveryTypeOfCache) {
   for (const char* kv : {"f32", "q8_0"}) {
     const RunResult result = run_tern({"validate", "-m", default_model(), "-b", "webgpu", "--kv", kv, "--tokens",
@@ -137,7 +137,7 @@ TEST_F(Gpu, TextFromCodesIsTheCpus) {
   EXPECT_NE(run("1", {"--kv", "q8_0", "--stats"}).err.find(" in q8_0"), std::string::npos);
 }
 
-// What has been read is kept in a form that every backend takes.
+// Prompt caches have a format that every backend reads.
 TEST_F(Gpu, PromptCachesGoFromBackendToBackend) {
   for (const char* kv : {"f16", "q8_0"}) {
     const std::string expected = text("24", {"--temp", "0", "--kv", kv}, "cpu");
@@ -180,7 +180,7 @@ TEST_F(Gpu, TuneTriesLayoutsAndForgetsThem) {
   const RunResult forgotten = run_tern({"tune", "-m", tiny, "--gpu-without", "serial", "--forget"}, environment());
   EXPECT_EQ(forgotten.exit_code, 0) << forgotten.err;
   EXPECT_TRUE(forgotten.out.contains(folder_.path("cache"))) << forgotten.out;
-  RunOptions blocked = environment();  // the cache cannot be a folder
+  RunOptions blocked = environment();  // the cache's path is a file
   blocked.variables.front().second = folder_.write("file", "x");
   EXPECT_TRUE(failed_with(run_tern({"tune", "-m", tiny, "--gpu", "0", "--gpu-without", "serial", "--forget"}, blocked),
                           1, {folder_.path("file"), "layouts"}));

@@ -1,4 +1,4 @@
-// Models that mean harm, and models that are harmed while they run.
+// Malicious models, and models that are damaged while they run.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,7 +10,7 @@
 namespace tern::test {
 namespace {
 
-// The default model with one piece of metadata that is another, or one more.
+// The default model with one metadata value changed or added.
 std::string model_with(const ScratchFolder& folder, const std::string& key, const std::string& value) {
   GgufImage model = GgufImage::parse(read_file(default_model()));
   model.remove_keys(key);
@@ -40,7 +40,7 @@ TEST(HostileModel, ATemplateOfTheUsersIsCheckedAtOnce) {
   EXPECT_TRUE(failed_with(run_tern({"run", "--template", path, "--chat", "-p", "Hello"}), 1, {"'endfor' expected"}));
 }
 
-// C1 controls begin escape sequences, and marks of direction make one name look like another.
+// C1 control characters begin escape sequences, and direction marks make one name look like another.
 TEST(HostileModel, NothingReachesTheTerminalUnseen) {
   const ScratchFolder folder;
   const std::string model = model_with(folder, "general.description", "a\u009b31mb\u202egpj.\u2066c\x1b[2Jd");
@@ -52,7 +52,7 @@ TEST(HostileModel, NothingReachesTheTerminalUnseen) {
   }
 }
 
-// The pages behind the new end of a mapped file are gone, and reading them is a signal.
+// The pages behind the new end of a mapped file are gone; reading them raises a signal.
 TEST(HostileModel, AFileThatShrinksIsNamed) {
   const ScratchFolder folder;
   const std::string model = folder.write("model.gguf", read_file(default_model()));
@@ -62,7 +62,7 @@ TEST(HostileModel, AFileThatShrinksIsNamed) {
     std::filesystem::resize_file(model, 100'000);
     shrunk = true;
   };
-  // The reference backend is slow enough to be still at work.
+  // The reference backend is so slow that it is still running.
   const RunResult result =
       run_tern({"run", "-m", model, "-b", "ref", "-p", kPrompt, "--ignore-eos", "-n", "200"}, {.on_output = shrink});
   EXPECT_TRUE(shrunk);

@@ -9,7 +9,7 @@
 namespace tern::test {
 namespace {
 
-// The reference backend is slow enough to be still at work when the signal comes.
+// The reference backend is so slow that it is still running when the signal comes.
 std::vector<std::string> slow(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"-m", default_model(), "-b", "ref"});
   return arguments;
@@ -42,7 +42,7 @@ TEST(Interrupt, EndsOneReplyOfAChatAndNotTheChat) {
   EXPECT_NE(result.err.find("stopped"), std::string::npos) << result.err;
 }
 
-// A model of gigabytes, whose making takes longer than it takes to press Ctrl-C.
+// Writing this model of several gigabytes takes longer than pressing Ctrl-C.
 TEST(Interrupt, LeavesNoPartialFile) {
   const ScratchFolder folder;
   const std::string path = folder.path("model.gguf");

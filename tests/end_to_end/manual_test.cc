@@ -1,4 +1,4 @@
-// Manual pages and completions against what the program says of itself.
+// Manual pages and completions compared with the program's own help.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -48,7 +48,7 @@ class Manual : public testing::Test {
 
   std::string page(const std::string& name) const { return read_file(folder.path("share/man/man1/" + name + ".1")); }
 
-  // What bash offers for the last of these words.
+  // What bash offers as completions of the last word.
   std::set<std::string> offered(const std::vector<std::string>& words) const {
     std::string list;
     for (const std::string& word : words) list += " '" + word + "'";

@@ -1,4 +1,5 @@
-// A GGUF file whose metadata Tern does not take as it is: what --override and --ignore do, and what they refuse.
+// A GGUF file with metadata that Tern does not accept as it is: the effect of --override and --ignore, and what they
+// refuse.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,7 +22,8 @@ std::string bytes_of(T value) {
 
 std::string with_length(const std::string& text) { return bytes_of<uint64_t>(text.size()) + text; }
 
-// The default model with a key more. What is added takes whole units of alignment, so that no tensor moves within them.
+// The default model with one more key. A filler key makes the addition a multiple of the alignment, so that tensors
+// stay aligned.
 std::string model_with(const ScratchFolder& folder, const std::string& key, uint32_t value) {
   constexpr uint32_t kU32 = 4, kString = 8;
   constexpr size_t kCountAt = 16, kEntriesAt = 24, kAlignment = 32;

@@ -1,4 +1,4 @@
-// Output that cannot be written is an error, never silence; output that nobody wants to read is none.
+// Output that cannot be written is an error with a message. A closed pipe is not an error.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -24,7 +24,7 @@ const std::vector<std::vector<std::string>> kPrinting = {
     {"synth", "--list"},
 };
 
-// The line's end is all that may follow: what went wrong comes last in what is printed.
+// True if standard error has the message for output that failed for this reason.
 bool ends_with_output_error(const RunResult& result, const std::string& reason) {
   return result.err.find("tern: cannot write to standard output: " + reason) != std::string::npos;
 }
@@ -39,7 +39,7 @@ TEST(Output, FullDisk) {
   }
 }
 
-// "tern … | head": whoever has read enough has no use for a message.
+// "tern … | head": once the reader has closed the pipe, a message would be of no use.
 TEST(Output, ClosedPipeEndsQuietly) {
   for (const std::vector<std::string>& command : kPrinting) {
     const RunResult result = run_tern(command, {.input = "Once\n", .closed_pipe = true});

@@ -1,4 +1,4 @@
-// `tern pull` and -hf, against a hub on this machine.
+// `tern pull` and -hf, with a hub on this machine.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ class Pull : public testing::Test {
     return names;
   }
 
-  // Starts to pull from a slow hub, sends the signal when something has come, and returns how the program ended.
+  // Starts to pull from a slow hub, sends the signal once some data has arrived, and returns the program's wait status.
   int pull_and_send(int signal) {
     hub_.after = [](const hub::TestRequest&, hub::TestReply& reply) { reply.pause_ms = 10; };
     const std::string state =

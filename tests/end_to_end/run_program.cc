@@ -77,7 +77,7 @@ pid_t spawn(const std::vector<std::string>& arguments, const RunOptions& options
                                      0600);
   }
   posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  posix_spawnattr_t attributes;  // signals as a shell would start it, whatever the test runner ignores
+  posix_spawnattr_t attributes;  // default signal handling, as from a shell, whatever the test runner ignores
   posix_spawnattr_init(&attributes);
   sigset_t signals;
   sigemptyset(&signals);
@@ -100,7 +100,7 @@ pid_t spawn(const std::vector<std::string>& arguments, const RunOptions& options
   return error == 0 ? process : -1;
 }
 
-// Reads what is there; false at the end of the stream.
+// Reads the available data; false at the end of the stream.
 bool read_some(int fd, std::string& text) {
   char buffer[65536];
   const ssize_t n = ::read(fd, buffer, sizeof buffer);
@@ -108,7 +108,7 @@ bool read_some(int fd, std::string& text) {
   return n > 0 || (n < 0 && errno == EINTR);
 }
 
-// Feeds and reads until both outputs have ended. False where the time was up first.
+// Writes input and reads output until both outputs have ended. Returns false on a timeout.
 bool talk(pid_t process, const RunOptions& options, Pipe& in, Pipe& out, Pipe& err, RunResult& result) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.timeout_seconds);
   std::string_view input = options.input;

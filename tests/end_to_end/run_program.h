@@ -1,4 +1,4 @@
-// Runs the real `tern` and keeps everything it said.
+// Runs the real `tern` and returns all of its output.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,12 +11,12 @@
 
 namespace tern::test {
 
-inline constexpr const char* kPrompt = "Once upon a time";  // the default model goes on with it for many tokens
+inline constexpr const char* kPrompt = "Once upon a time";  // the default model continues it for many tokens
 
 struct RunOptions {
   std::string input = {};                                           // standard input
-  std::string output_path = {};                                     // where standard output goes; empty: into `out`
-  bool closed_pipe = false;                                         // standard output is a pipe that nobody reads
+  std::string output_path = {};                                     // file for standard output; empty: into `out`
+  bool closed_pipe = false;                                         // standard output is a pipe without a reader
   std::vector<std::pair<std::string, std::string>> variables = {};  // added to the environment
   double timeout_seconds = 120;
   // Called whenever standard output has grown.
@@ -28,7 +28,7 @@ struct RunOptions {
 };
 
 struct RunResult {
-  int exit_code = -1;  // 128 + the signal's number where a signal ended it; -1 after the timeout
+  int exit_code = -1;  // 128 + the signal's number if a signal ended it; -1 after the timeout
   std::string out;
   std::string err;
 };
@@ -38,18 +38,18 @@ RunResult run_tern(const std::vector<std::string>& arguments, const RunOptions& 
 // The `tern` of this build.
 std::string program_path();
 
-// The model that lies in the repository.
+// Path of the default model in the repository.
 std::string default_model();
 
-// A start that the default model continues alike wherever it runs: of the next 24 tokens each is ahead of the second
-// best by 0.9 in log probability, which no rounding of a backend makes up for.
+// A prompt that the default model continues in the same way on every backend: each of the next 24 tokens is ahead of
+// the second best by 0.9 in log probability, far more than any rounding.
 inline constexpr const char* kClearStart = "The king";
 
-// Failed as promised: this exit code, nothing on standard output, and one line "tern: …" on standard error that
-// contains all of `words`.
+// Success if the program failed as documented: with this exit code, nothing on standard output, and one line "tern: …"
+// on standard error that contains all of `words`.
 testing::AssertionResult failed_with(const RunResult& result, int exit_code, const std::vector<std::string>& words);
 
-// A folder of this test's own, removed at the end.
+// A temporary folder of this test, removed at the end.
 class ScratchFolder {
  public:
   ScratchFolder();

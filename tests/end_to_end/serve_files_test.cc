@@ -1,4 +1,4 @@
-// Batches of `tern serve`, killed in the middle.
+// Batches of `tern serve` that is killed in the middle.
 #include <gtest/gtest.h>
 #include <httplib.h>
 
@@ -31,7 +31,7 @@ class Asker {
     const auto got = http_.Post(path, body, type);
     return got ? Json::parse(got->body, nullptr, false) : Json();
   }
-  // Waits until the batch is so; what it was last.
+  // Polls until `is_so` accepts the batch. Returns its last state.
   Json wait_for(const std::string& id, const std::function<bool(const Json&)>& is_so) {
     Json batch;
     for (int i = 0; i < 3000; ++i) {
@@ -47,8 +47,8 @@ class Asker {
   httplib::Client http_;
 };
 
-// Serves with files in a folder; once it listens, `use` asks it, and then it gets a signal. On a thread of its own: a
-// server whose log nobody reads stands still when the pipe is full.
+// Serves with files in a folder. Once the server listens, `use` talks to it on a thread of its own, and then the server
+// gets a signal. This thread must keep reading the log, because a server blocks when that pipe is full.
 RunResult serve(const std::string& folder, int signal, const std::function<void(Asker& server)>& use) {
   bool is_used = false;
   std::jthread asking;
@@ -100,7 +100,7 @@ TEST(ServeFiles, ABatchOutlivesServersThatAreKilled) {
   const RunResult first = serve(folder, SIGKILL, [&](Asker& server) {
     id = begin_batch(server);
     server.wait_for(id, has_answers(3));
-    // While it runs, nobody else may have the folder.
+    // While the server runs, no other server may use the folder.
     const RunResult second = run_tern({"serve", "--port", "0", "--files", folder});
     EXPECT_TRUE(failed_with(second, 1, {folder, "another server"}));
   });

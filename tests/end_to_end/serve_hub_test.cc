@@ -1,4 +1,4 @@
-// `tern serve --models` with models of a hub, which is on this machine.
+// `tern serve --models` with models of a hub on this machine.
 #include <gtest/gtest.h>
 #include <httplib.h>
 

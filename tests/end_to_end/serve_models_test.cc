@@ -1,4 +1,4 @@
-// `tern serve --models`: what may be in the file, and what it serves.
+// `tern serve --models`: the allowed contents of the file, and the models that it serves.
 #include <gtest/gtest.h>
 #include <httplib.h>
 

@@ -1,4 +1,4 @@
-// Where options of `tern serve` come from, and what it says of itself on standard error.
+// The sources of `tern serve`'s options, and its messages on standard error.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -10,7 +10,7 @@ namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// What it wrote to standard error until it was ready and told to end.
+// Runs the server until it is ready, then ends it. Returns its standard error.
 std::string serve(std::vector<std::string> arguments, const Variables& variables = {}) {
   arguments.insert(arguments.begin(), "serve");
   bool is_told = false;
@@ -36,7 +36,7 @@ TEST(ServeSettings, TheCommandLineThenTheEnvironmentThenTheFile) {
   EXPECT_TRUE(serve({"--config", file}, {{"TERN_ALIAS", "variable"}}).contains("(variable at "));
   EXPECT_TRUE(serve({"--config", file, "--alias", "flag"}, {{"TERN_ALIAS", "variable"}}).contains("(flag at "));
   EXPECT_TRUE(serve({}, {{"TERN_PORT", "0"}, {"TERN_ALIAS", "variable"}}).contains("(variable at "));
-  // What the command line names decides, though the file names another.
+  // A model on the command line or in the environment overrides the file's.
   const std::string hub = folder.write("hub.toml", "hf = \"nobody/nothing\"\nport = 0\nalias = file\n");
   EXPECT_TRUE(serve({"--config", hub, "-m", default_model()}).contains("(file at "));
   EXPECT_TRUE(serve({"--config", hub}, {{"TERN_MODEL", default_model()}}).contains("(file at "));

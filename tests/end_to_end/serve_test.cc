@@ -1,4 +1,4 @@
-// `tern serve`, spoken to byte by byte.
+// `tern serve` through a plain socket.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -51,7 +51,7 @@ class Connection {
   bool open_;
 };
 
-// `request` is the first line without "HTTP/1.1", as it is to arrive.
+// Sends a request and returns the answer. `request` is the first line without "HTTP/1.1", sent as it is.
 Answer ask(int port, const std::string& request, const std::string& headers = "") {
   const Connection connection(port);
   connection.send(request + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers + "\r\n");
@@ -73,7 +73,7 @@ Answer ask(int port, const std::string& request, const std::string& headers = ""
   return answer;
 }
 
-// Serves with these options on a free port, calls `use` with it, then presses Ctrl-C.
+// Serves with these options on a free port, calls `use` with the port, then sends SIGINT (Ctrl-C).
 RunResult with_options(std::vector<std::string> options, const std::function<void(int port)>& use) {
   options.insert(options.begin(), {"serve", "--port", "0"});
   bool used = false;
@@ -95,7 +95,7 @@ RunResult with_server(const std::string& folder, const std::function<void(int po
   return with_options({"--static", folder}, use);
 }
 
-// The page lies where the build puts it, beside the default model.
+// The page is where the build puts it, beside the default model.
 TEST(Serve, APageToChatOn) {
   const RunResult with_page = with_options({}, [](int port) {
     const Answer page = ask(port, "GET /");
@@ -179,7 +179,7 @@ TEST(Serve, Ranges) {
     const std::string etag = whole.headers.at("etag");
     EXPECT_EQ(range("5-", "If-Range: " + etag + "\r\n").status, 206);
     EXPECT_EQ(range("5-", "If-Range: " + whole.headers.at("last-modified") + "\r\n").status, 206);
-    // Another file than the client knows: all of it, even where it is shorter than what the client has.
+    // If the client has another version of the file, it gets all of it, even if the file is shorter than what it has.
     EXPECT_TRUE(range("5-", "If-Range: \"other\"\r\n").body == bytes);
     EXPECT_TRUE(range("2000000-", "If-Range: \"other\"\r\n").body == bytes);
   });
@@ -242,15 +242,15 @@ TEST(Serve, CtrlCEndsADownloadInProgress) {
   steady_clock::time_point asked;
   folder.write("big.bin", std::string(64 << 20, 'x'));
   with_server(folder.path(""), [&](int port) {
-    // Left open, and not read any further, while the server ends.
+    // Stays open and unread while the server ends.
     static const Connection connection(port);
     ASSERT_TRUE(connection.is_open());
     connection.send("GET /big.bin HTTP/1.1\r\nHost: localhost\r\n\r\n");
     EXPECT_TRUE(connection.receive_some().starts_with("HTTP/1.1 200"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until nothing more can be sent
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until the socket's buffers are full
     asked = steady_clock::now();
   });
-  // A minute is how long a client that reads nothing is waited for otherwise.
+  // Otherwise the server waits a minute for a client that reads nothing.
   EXPECT_LT(steady_clock::now() - asked, std::chrono::seconds(30));
 }
 

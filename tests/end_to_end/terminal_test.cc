@@ -1,4 +1,4 @@
-// `tern chat` at a terminal: keys as a terminal sends them, into a pseudo-terminal.
+// `tern chat` in a pseudo-terminal, with keys as a terminal sends them.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
-// A chat of the default model, and what it has shown so far.
+// A chat with the default model, and its output so far.
 class Terminal {
  public:
   explicit Terminal(const ScratchFolder& folder) {
@@ -53,7 +53,7 @@ class Terminal {
 
   void type(std::string_view keys) { EXPECT_EQ(::write(master_, keys.data(), keys.size()), std::ssize(keys)); }
 
-  // Waits until `text` is shown after what earlier calls waited for.
+  // Waits until `text` appears after the texts that earlier calls waited for.
   bool shows(const std::string& text) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (shown_.find(text, seen_) == shown_.npos) {
@@ -105,7 +105,7 @@ class TerminalTest : public testing::Test {
     if (!terminal_.shows("\x1b[?2004h")) GTEST_SKIP() << "Tern was built without isocline";
   }
 
-  // What the conversation holds, from a saved file.
+  // The conversation's text, from a saved file.
   std::string story() {
     terminal_.type("/save " + folder_.path("saved.json") + "\r");
     EXPECT_TRUE(terminal_.shows("saved to")) << terminal_.all();
@@ -144,7 +144,7 @@ TEST_F(TerminalTest, APastedTextIsOneMessageAndComesBackFromTheHistory) {
   terminal_.type("/reset\r");
   ASSERT_TRUE(terminal_.shows("forgotten"));
   ASSERT_TRUE(terminal_.shows("\x1b[?2004h"));
-  terminal_.type("\x1b[A\x1b[A\x1b[A\x1b[A");  // the message is before /reset and /save
+  terminal_.type("\x1b[A\x1b[A\x1b[A\x1b[A");  // the message was entered before /reset and /save
   ASSERT_TRUE(terminal_.shows("One day")) << terminal_.all();
   terminal_.type("\r");
   ASSERT_TRUE(terminal_.shows("\x1b[?2004h")) << terminal_.all();

@@ -65,7 +65,7 @@ TEST(Run, BiasesPenaltiesAndLogProbabilities) {
   EXPECT_NE(greedy({"--presence-penalty", "20"}), greedy());
 }
 
-// Half the bytes of the head, and the same text; packed heads write a text of their own.
+// The exact head reads half the bytes of the head and gives the same text. Packed heads give other texts.
 TEST(Run, ExactHeadWritesTheSame) {
   const std::string text = greedy({"--head", "f16"});
   EXPECT_EQ(greedy({"-b", "cpu", "--head", "exact"}), text);
@@ -126,7 +126,7 @@ TEST(Run, StopTextEndsAndIsNotPrinted) {
   const std::string text = greedy({"--no-echo"});
   const std::string stop = text.substr(30, 6);
   EXPECT_EQ(greedy({"--no-echo", "--stop", stop}), text.substr(0, text.find(stop)) + "\n");
-  // Several, brackets in them, and the later one comes first in the text.
+  // Several stop texts, one with brackets; the one that is given later comes first in the text.
   EXPECT_EQ(greedy({"--no-echo", "--stop", "[a,b]", "--stop", "never said", "--stop", stop}),
             text.substr(0, text.find(stop)) + "\n");
 }
@@ -173,7 +173,7 @@ TEST(Run, ModelFromTheEnvironment) {
   EXPECT_EQ(result.out, greedy()) << result.err;
 }
 
-// The answer of an independent implementation to a question to which no rounding decides it.
+// The reply of an independent implementation to a prompt for which rounding does not matter.
 TEST(Run, AnswersWhatTheReferenceAnswers) {
   std::ifstream file(source_path("tests/golden/bitnet/tern_stories_greedy.json"));
   const nlohmann::json golden = nlohmann::json::parse(file).at("surest_answer");

@@ -1,4 +1,4 @@
-// The commands that look at models and measure them.
+// The commands that inspect and measure models.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -50,8 +50,8 @@ TEST(Inspect, PageAndJsonAgree) {
   EXPECT_EQ(json.at("sampling").at("values"), (nlohmann::json{{"temp", 0.6}, {"min-p", 0.1}}));
   EXPECT_EQ(json.at("tensors").at(0).at("name"), "token_embd.weight");
   EXPECT_EQ(json.at("tensors").at(0).at("shape"), (nlohmann::json{8192, 512}));
-  // 10 layers of ternary matrices at a quarter byte a weight with 32 bytes after each, the norms as F32, the embedding
-  // as F16: all of it for the logits, and one row for the token.
+  // 10 layers of ternary matrices at a quarter byte per weight with 32 bytes after each, norms in F32, and the
+  // embedding in F16: all of it for the logits, plus one row for the token.
   const uint64_t ternary = 10 * (2 * 512 * 512 + 2 * 512 * 128 + 3 * 512 * 1536) / 4 + 70 * 32;
   const uint64_t norms = (10 * (3 * 512 + 1536) + 512) * 4;
   const uint64_t embedding = (8192 + 1) * 512 * 2;
@@ -143,7 +143,7 @@ TEST(Eval, PredictsStoriesBetterThanNoise) {
     EXPECT_EQ(std::sscanf(result.out.c_str(), "perplexity %lf", &value), 1) << result.out;
     return value;
   };
-  EXPECT_LT(perplexity(story), 40);  // the model card promises e^3.03 on such stories
+  EXPECT_LT(perplexity(story), 40);  // the model card states e^3.03 for such stories
   EXPECT_GT(perplexity(noise), 100);
 }
 
@@ -235,7 +235,7 @@ TEST(Bench, Kernels) {
   EXPECT_EQ(reference.at("activations"), "f32");
 }
 
-// Machines with counters print figures, others the reason; both are successes.
+// Machines with energy counters print figures, others the reason. Both are successes.
 TEST(Bench, EnergyOrWhyNot) {
   std::vector<std::string> arguments = {"bench", "-m", default_model(), "-b", "cpu", "-p", "16", "-n", "4",
                                         "-r",    "1",  "--energy"};

@@ -1,5 +1,4 @@
-// A reply is what a model has written: any bytes, cut anywhere, give the same parts, and nothing of the content is
-// lost.
+// Parses any bytes as a model's reply. However the text is cut, the parts are the same, and no content is lost.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

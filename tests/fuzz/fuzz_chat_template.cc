@@ -1,4 +1,5 @@
-// A chat template comes with a model file: any bytes are refused with one line, or render, or object with one line.
+// Any bytes as a model file's chat template: they are refused, or render, or fail while rendering. Each error is one
+// line.
 #include <cstdlib>
 
 #include "text/chat_template.h"
@@ -10,6 +11,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       {"system", "be"}, {"user", "hi <think> x"}, {"assistant", "a"}, {"user", "b"}};
   const auto text = chat.render(messages);
   if (!text && text.error().message.contains('\n')) std::abort();
-  if (text && !good) std::abort();  // what is wrong does not render
+  if (text && !good) std::abort();  // a template that check() refuses must not render
   return 0;
 }

@@ -1,5 +1,4 @@
-// Any bytes as a kept cost curve: refused with a message, or a curve that can be gone by and comes back from its own
-// text.
+// Any bytes as a kept cost curve: refused with a message, or a usable curve that can be written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Any bytes as a GGUF file: refused with a message, or every value and every tensor can be read. And as an override of
-// one of its values.
+// Any bytes as a GGUF file: refused with a message, or every value and every tensor can be read. Also any bytes as an
+// override of a metadata value.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// What the optimiser must not leave out.
+// Keeps the optimizer from removing the reads.
 volatile uint64_t sink;
 
 void require(bool condition) {

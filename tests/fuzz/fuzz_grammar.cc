@@ -1,5 +1,5 @@
-// Any bytes as a schema, a grammar or a regular expression, by the first byte; what they allow never leads to a place
-// without a way on. Found on the way: nothing may take long, whatever is asked for.
+// Any bytes as a schema, a grammar or a regular expression, selected by the first byte. No allowed text may lead to a
+// position without a continuation, and no input may take long.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 using tern::grammar::Automaton;
 using tern::grammar::PositionId;
 
-// A walk by the bytes of `choices`, as long as they last.
+// Walks through the grammar as the bytes of `choices` select, for at most kMostSteps steps.
 void walk(const tern::Grammar& grammar, std::string_view choices) {
   constexpr size_t kMostSteps = 64;
   Automaton automaton(*grammar.impl().rules);

@@ -1,5 +1,4 @@
-// A hub's answer takes any bytes: it gives files whose names stay in their folder, and a choice among them, or one
-// line.
+// Any bytes as a hub's answer: they give files whose names stay in their folder and a choice among them, or an error.
 #include <cstdlib>
 
 #include "hub/choose.h"

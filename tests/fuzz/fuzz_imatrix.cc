@@ -1,5 +1,5 @@
-// Any bytes as an importance matrix of the old kind: refused with a message, or every value is a mean of squares. (The
-// new kind is read by what fuzz_gguf tests.)
+// Any bytes as an importance matrix in the old format: refused with a message, or every value is a mean of squares.
+// (fuzz_gguf covers the new format.)
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the load generator reads: a server's stream, which has the same events wherever it is cut (here in pieces as
-// long as the first byte says), the JSON in them, files of prompts, and URLs.
+// Input of the load generator: a server's stream, which has the same events wherever it is cut (here into pieces whose
+// length depends on the first byte), the JSON in the events, prompt files, and URLs.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

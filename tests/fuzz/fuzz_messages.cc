@@ -1,6 +1,6 @@
-// The messages of a conversation: any bytes are an error of one line, or messages that say the same once they have been
-// written and read again. The first byte says who reads them: "m" the library, as C and the browser's module ask it;
-// anything else the server.
+// Any bytes as the messages of a conversation: an error, or messages that are unchanged after writing and reading them
+// again. The first byte selects the parser: "m" is the library's, used by C and the browser's module; anything else is
+// the server's.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

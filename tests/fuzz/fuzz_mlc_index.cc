@@ -1,4 +1,4 @@
-// Any text as the index of an MLC directory: refused with a message, or every tensor lies within its shard.
+// Any text as the index of an MLC directory: refused with a message, or every tensor is inside its shard.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

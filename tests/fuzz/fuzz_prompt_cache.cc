@@ -1,5 +1,5 @@
-// Any bytes as a prompt cache: refused with a message, or tokens and blocks that lie within the bytes. The last bytes
-// say what the digest is to be, so that the fuzzer gets past it.
+// Any bytes as a prompt cache: refused with a message, or tokens and blocks that are inside the bytes. If the last byte
+// is even, the right digest is appended, so that the fuzzer gets past it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// What a server is asked: any bytes are an error in OpenAI's shape, or options that an engine may be given. The first
-// byte says which route is asked; "b": it is a line of a batch.
+// Any bytes as a request to the server: an error in OpenAI's format, or valid options for an engine. The first byte
+// selects the route; "b" is a line of a batch.
 #include <cstdlib>
 #include <string>
 #include <string_view>

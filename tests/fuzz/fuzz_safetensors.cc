@@ -1,4 +1,4 @@
-// Any bytes as a safetensors file, or as the index of several where they begin with a brace: refused with a message, or
+// Any bytes as a safetensors file, or as the index of several if they begin with a brace: refused with a message, or
 // every tensor can be read.
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-volatile uint64_t sink;  // what the optimiser must not leave out
+volatile uint64_t sink;  // keeps the optimizer from removing the reads
 
 void require(bool condition) {
   if (!condition) std::abort();

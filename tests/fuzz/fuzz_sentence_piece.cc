@@ -1,4 +1,4 @@
-// A SentencePiece vocabulary's encode() takes any bytes, and decode() gives them back, but for U+2581.
+// encode() of a SentencePiece vocabulary takes any bytes, and decode() gives them back, except for U+2581.
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// The bytes, and tokens over a small alphabet that overlap in many ways.
+// A vocabulary of all bytes, and of tokens over a small alphabet that overlap in many ways.
 std::unique_ptr<tern::Tokenizer> make(bool split) {
   static std::deque<std::string> names;
   tern::Vocab vocab;

@@ -1,4 +1,4 @@
-// The tokenizer.json parser takes any bytes: it gives a tokenizer that works, or one line that says why not.
+// Any bytes as tokenizer.json: they give a tokenizer that works, or an error of one line.
 #include <cstdlib>
 
 #include "base/bytes.h"
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (id < 0 || id >= (*tokenizer)->vocab_size()) std::abort();
     }
   }
-  // Plain characters come back even where a byte-level vocabulary has odd tokens and a normalizer.
+  // Plain characters survive even if a byte-level vocabulary has odd tokens and a normalizer.
   const std::string plain = "It's 12 o'clock,  <|x|>\n";
   const bool swallows = !vocab->flags.empty();
   if (vocab->kind == tern::VocabKind::kByteLevel && !swallows &&

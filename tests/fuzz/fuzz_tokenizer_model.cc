@@ -1,4 +1,5 @@
-// tokenizer.model, tiktoken's or SentencePiece's: any bytes give a tokenizer that works, or one line that says why not.
+// Any bytes as tokenizer.model, tiktoken's or SentencePiece's: they give a tokenizer that works, or an error of one
+// line.
 #include <cstdlib>
 
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-// Logits of small random BitNet models against Hugging Face transformers (tests/golden/bitnet/README.md).
+// Logits of small random BitNet models compared with Hugging Face transformers (tests/golden/bitnet/README.md).
 #include <gtest/gtest.h>
 
 #include "golden/golden_support.h"
@@ -6,8 +6,8 @@
 namespace tern::golden {
 namespace {
 
-// The seeds of these models keep every activation clear of the edges between two int8 values, so a float32 computation
-// has the same integers everywhere and only float rounding remains.
+// The seeds of these models keep every activation far from the middle between two int8 values. So every float32
+// computation has the same integers, and only float rounding remains.
 TEST(BitnetGolden, ReferenceAgreesWithTransformers) {
   for (const Golden& golden : read_goldens("bitnet"))
     expect_close(golden, compute_logits(golden, {{.backend = BackendKind::kRef}}));
@@ -46,8 +46,8 @@ TEST(BitnetGolden, GpuAgreesWithTransformers) {
   }
 }
 
-// An f16 cache moves keys and values by up to 2⁻¹² of themselves. That alone changes logits by little, but it carries
-// some activations over the edge to the next int8 value, and one such step moves a logit of these tiny models by 0.2
+// An f16 cache changes keys and values by up to 2⁻¹² of their value. That alone changes logits little, but it moves
+// some activations to the next int8 value. One such step moves a logit of these tiny models by 0.2
 // (`one_flip_median_change`) of about 5. Hence 1e-3 here; a wrong weight or step gives 1e-1 and more.
 TEST(BitnetGolden, AnF16CacheStaysClose) {
   for (const Golden& golden : read_goldens("bitnet")) {
@@ -57,7 +57,7 @@ TEST(BitnetGolden, AnF16CacheStaysClose) {
   }
 }
 
-// Thread counts, batch sizes and fusion are about speed; not a bit of the result may depend on them.
+// Thread counts, batch sizes and fusion affect only speed: no bit of the result may depend on them.
 TEST(BitnetGolden, ResultsAreIdenticalHoweverTheyAreComputed) {
   for (const Golden& golden : read_goldens("bitnet")) {
     const auto expected = compute_logits(golden, {{.backend = BackendKind::kCpu, .n_threads = 1}});

@@ -1,5 +1,5 @@
-// Models in directories: Hugging Face's against transformers' logits (make_family_goldens.py), MLC's against those of
-// their dequantised weights (make_container_goldens.py).
+// Models in directories: Hugging Face's compared with transformers' logits (make_family_goldens.py), MLC's with the
+// logits of their dequantized weights (make_container_goldens.py).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 namespace tern::golden {
 namespace {
 
-// Where the checks of MLC's shards are remembered: nowhere that outlives the test.
+// The results of checking MLC's shards are kept in a folder that is removed after the test.
 class ContainerGolden : public testing::Test {
  protected:
   ContainerGolden() { ::setenv("XDG_CACHE_HOME", cache_.c_str(), 1); }
@@ -35,8 +35,8 @@ TEST_F(ContainerGolden, HuggingFaceDirectoriesAgreeWithTransformers) {
   EXPECT_EQ(n_directories, 18);
 }
 
-// What remains on the reference is float rounding; the CPU's kernels quantise activations in blocks of 32, whose error
-// of about 1/250 of a block's largest value per activation has an NMSE of a few 1e-5.
+// On the reference only float rounding remains. The CPU's kernels quantize activations in blocks of 32. Their error of
+// about 1/250 of a block's largest value per activation has an NMSE of a few 1e-5.
 TEST_F(ContainerGolden, MlcDirectoriesGiveWhatTheirCodesStandFor) {
   const auto goldens = read_goldens("containers");
   ASSERT_EQ(goldens.size(), 2u);

@@ -1,4 +1,4 @@
-// The default model's greedy text against Hugging Face transformers.
+// The default model's greedy text compared with Hugging Face transformers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 struct Story {
   std::string prompt;
-  std::vector<ChatMessage> messages = {};  // which the prompt is made of; none: a text that goes on
+  std::vector<ChatMessage> messages = {};  // the prompt is rendered from these; empty: plain text to continue
   std::vector<TokenId> prompt_ids;
   std::vector<TokenId> ids;     // greedy, after the prompt
   std::vector<double> margins;  // top-1 minus top-2 of the golden logits at each step
@@ -36,7 +36,7 @@ nlohmann::json read_goldens() {
   return nlohmann::json::parse(file);
 }
 
-// "prompts": texts that go on; "chat": the replies of a conversation.
+// "prompts": texts to continue; "chat": the replies of a conversation.
 std::vector<Story> read_stories(const std::string& kind = "prompts") {
   std::vector<Story> stories;
   for (const auto& entry : read_goldens()[kind]) stories.push_back(read_story(entry));
@@ -64,8 +64,8 @@ std::vector<TokenId> generate(const Engine& engine, std::span<const TokenId> pro
   return session.generate(prompt, greedy).value().tokens;
 }
 
-// Given the golden text so far, the next token is the golden one wherever the lead is not a near tie. How many were
-// clear.
+// After each step of the golden text, the next token must be the golden one, unless its lead is a near tie. Returns the
+// number of tokens compared.
 int expect_clear_choices(const Engine& engine, const Story& story, KvType kv_type) {
   std::vector<TokenId> tokens = story.prompt_ids;
   tokens.insert(tokens.end(), story.ids.begin(), story.ids.end());
@@ -95,8 +95,8 @@ TEST(DefaultModelGolden, PromptsAreRenderedAndTokenizedAsByHuggingFace) {
   }
 }
 
-// Two correct float32 computations of this model part ways only at a near tie of two tokens (README.md there), so the
-// text is the same up to the first of those.
+// Two correct float32 computations of this model diverge only at a near tie of two tokens (see the README.md there). So
+// the text is the same up to the first near tie.
 TEST(DefaultModelGolden, GreedyTextIsTheSameUpToTheFirstNearTie) {
   const Engine engine = load_default();
   const auto stories = read_stories();
@@ -118,7 +118,7 @@ TEST(DefaultModelGolden, EveryClearChoiceIsTheSame) {
   }
 }
 
-// A reply ends with the turn, and its end is no text.
+// A reply ends with its turn, and the end token is not part of the text.
 TEST(DefaultModelGolden, AReplyEndsWithItsTurn) {
   const Engine engine = load_default();
   const nlohmann::json golden = read_goldens()["surest_answer"];

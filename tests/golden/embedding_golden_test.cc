@@ -1,4 +1,4 @@
-// Vectors of texts against Hugging Face transformers (make_family_goldens.py).
+// Embedding vectors of texts compared with Hugging Face transformers (make_family_goldens.py).
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -55,7 +55,7 @@ TEST(EmbeddingGolden, GpuAgreesWithTransformers) {
   expect_vectors({.backend = BackendKind::kWebGpu, .max_batch = 32, .gpu = {.validation = true}}, 1e-6);
 }
 
-// A model is loaded for one or the other, and says so.
+// A model is loaded for either vectors or text, and refuses the other.
 TEST(EmbeddingGolden, VectorsAndTextDoNotMix) {
   const Golden golden = read_goldens("families").front();
   for (const bool embeddings : {false, true}) {

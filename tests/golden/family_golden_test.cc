@@ -1,4 +1,4 @@
-// Logits of small random models of every family against Hugging Face transformers (make_family_goldens.py).
+// Logits of small random models of every family compared with Hugging Face transformers (make_family_goldens.py).
 #include <gtest/gtest.h>
 
 #include "golden/golden_support.h"
@@ -6,8 +6,8 @@
 namespace tern::golden {
 namespace {
 
-// The weights are f16, which every backend multiplies as they are: only float rounding remains. The ternary models'
-// seeds keep activations clear of the edges between two int8 values.
+// The weights are f16, which every backend multiplies without conversion, so only float rounding remains. The ternary
+// models' seeds keep activations far from the middle between two int8 values.
 constexpr double kMostError = 1e-9;
 
 TEST(FamilyGolden, ReferenceAgreesWithTransformers) {
@@ -37,8 +37,8 @@ TEST(FamilyGolden, GpuAgreesWithTransformers) {
   const auto goldens = read_goldens("families");
   const auto probe = Engine::load({.backend = BackendKind::kWebGpu});
   if (!probe) GTEST_SKIP() << probe.error().message;  // no GPU, or no such backend in this build
-  // Vectors; matrices of floats; and the GPU's own matrices, where there are any, which round activations to f16: 2^-11
-  // of each, about 8e-8 in each of some fifteen products.
+  // Vectors; float matrices; and the GPU's own matrices, if it has any, which round activations to f16: by 2^-11 each,
+  // about 8e-8 in each of some fifteen products.
   const struct {
     int max_batch;
     std::vector<std::string> without;

@@ -1,4 +1,4 @@
-// Models with their logits, as the scripts beside this wrote them, and how ours are compared with them.
+// Models with their logits, as the scripts in this folder wrote them, and comparisons of Tern's logits with them.
 #pragma once
 
 #include <span>
@@ -14,13 +14,13 @@ struct Golden {
   std::string model_path;
   std::vector<TokenId> tokens;
   std::vector<float> logits;  // [tokens, vocab]
-  double tolerance = 0;       // of a logit, where the manifest has one
+  double tolerance = 0;       // of a logit, if the manifest has one
   bool is_ternary = false;
-  std::vector<float> llama_logits;  // by llama.cpp, where the manifest says how far they are from `logits`
+  std::vector<float> llama_logits;  // llama.cpp's, if the manifest has their distance from `logits`
   double llama_nmse = 0;
-  int n_ctx = 0;               // room of the session; 0: the model's
-  std::vector<float> vectors;  // [2, d_model], of the whole text: by its last token, and by their mean; or empty
-  bool has_directory = false;  // the same model as a Hugging Face directory lies beside the file
+  int n_ctx = 0;               // context of the session; 0: the model's
+  std::vector<float> vectors;  // [2, d_model] of the whole text: last-token pooling, then mean pooling; or empty
+  bool has_directory = false;  // the same model is beside the file as a Hugging Face directory
 };
 
 // The entries of FOLDER/goldens.json, where FOLDER is one of tests/golden/.

@@ -6,7 +6,7 @@
 namespace tern::golden {
 namespace {
 
-// Float activations, as the model is defined.
+// With float activations, as the model is defined.
 TEST(PackedGolden, ReferenceGivesWhatTheBytesStandFor) {
   const auto goldens = read_goldens("packed");
   ASSERT_EQ(goldens.size(), 7u);
@@ -17,8 +17,8 @@ TEST(PackedGolden, ReferenceGivesWhatTheBytesStandFor) {
   }
 }
 
-// With activations quantised in blocks of 32, as llama.cpp does it: as close to the exact logits as llama.cpp is, and
-// as close to llama.cpp's as two such roundings are to each other.
+// With activations quantized in blocks of 32, like llama.cpp's: as close to the exact logits as llama.cpp is, and as
+// close to llama.cpp's logits as two such roundings are to each other.
 TEST(PackedGolden, CpuIsAsCloseAsLlamaCpp) {
   for (const Golden& golden : read_goldens("packed")) {
     for (const int max_batch : {1, 5, 32}) {
@@ -30,8 +30,8 @@ TEST(PackedGolden, CpuIsAsCloseAsLlamaCpp) {
   }
 }
 
-// Exactly without fused steps; with them activations are quantised too, by kernels for a few tokens, and the bounds are
-// those of the CPU.
+// Without fused steps the logits are nearly exact. With them, kernels for a few tokens quantize activations too, so the
+// CPU's bounds apply.
 TEST(PackedGolden, GpuGivesWhatTheBytesStandFor) {
   const auto goldens = read_goldens("packed");
   const auto probe = Engine::load({.backend = BackendKind::kWebGpu});

@@ -1,4 +1,4 @@
-// Ten requests to the default model, and what its answers must have in common, on the CPU and on a GPU.
+// Ten requests to the default model, and the required properties of its answers, on the CPU and on a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool has(const std::string& text, const std::string& pattern) {
   return std::regex_search(text, std::regex(pattern, std::regex::icase));
 }
 
-// Names, and words of four letters or more, in lower case; not those that any sentence may have.
+// Names, and words of three letters or more, in lower case, except words that any sentence may have.
 std::set<std::string> things_in(const std::string& text) {
   static const std::set<std::string> kAny = {"that", "this", "they",  "with", "from", "found",
                                              "have", "were", "there", "what", "when", "story"};

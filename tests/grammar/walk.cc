@@ -1,10 +1,10 @@
-// Replies by chance: documents of the schemas on standard input (make_schemas.py), every token chosen at random among
-// those that are allowed.
+// Random replies: documents for the schemas on standard input (make_schemas.py), with each token chosen at random from
+// the allowed ones.
 //
 //   walk DOCUMENTS SEED < SCHEMAS
 //
-// A line for each schema: {"error": …}, or {"documents": […], "unfinished": N, "refused": [valid ones that are not
-// possible], "wrong_masks": N}. Half of the documents are of the default model's tokens, half of single bytes.
+// Prints a line for each schema: {"error": …}, or {"documents": […], "unfinished": N, "refused": [valid ones that are
+// not possible], "wrong_masks": N}. Half of the documents consist of the default model's tokens, half of single bytes.
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -47,7 +47,7 @@ class Walker {
  public:
   Walker(const Tokenizer& tokenizer, uint64_t seed) : tokenizer_(tokenizer), random_(seed) {}
 
-  // Nothing where the document had not ended after many tokens.
+  // Returns nullopt if the document had not ended after kMostTokens tokens.
   std::optional<std::string> walk(const std::shared_ptr<const Grammar>& grammar) {
     constexpr int kMostTokens = 3000;
     GrammarMatcher matcher = cache_.matcher(grammar, tokenizer_, tokenizer_.vocab_size(), false);
@@ -63,7 +63,7 @@ class Walker {
     return std::nullopt;
   }
 
-  // Whether the document is possible, in tokens.
+  // True if the grammar allows the document's tokens, and its end.
   bool takes(const std::shared_ptr<const Grammar>& grammar, const std::string& document) {
     GrammarMatcher matcher =
         cache_.matcher(grammar, tokenizer_, tokenizer_.vocab_size(), tokenizer_.strips_leading_space());
@@ -74,7 +74,7 @@ class Walker {
     return matcher.allowed().value().end;
   }
 
-  int n_wrong = 0;  // masks that say something else than the matcher
+  int n_wrong = 0;  // disagreements between masks and the matcher
 
  private:
   size_t below(size_t n) { return static_cast<size_t>(random_.next() % n); }
@@ -88,7 +88,7 @@ class Walker {
     }
   }
 
-  // The longer the text, the likelier a token that closes something: by chance alone few texts would end.
+  // Tokens that close something become more likely as the text grows; otherwise few texts would end.
   TokenId choose(const grammar::TokenMask& mask, int n) {
     std::vector<TokenId> all, closing;
     for (TokenId id = 0; id < tokenizer_.vocab_size(); ++id) {

@@ -1,4 +1,4 @@
-// The one file that is compiled with absolute paths: whatever else has none is the same for ccache in every checkout.
+// The only file that is compiled with absolute paths. So ccache can share all other files between checkouts.
 #include "support/checkout.h"
 
 namespace tern {

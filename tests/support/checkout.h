@@ -1,4 +1,4 @@
-// Where a test finds the files of the checkout that it was built from, and those of the build.
+// Paths of the checkout that a test was built from, and of its build folder.
 #pragma once
 
 #include <string>

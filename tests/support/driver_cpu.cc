@@ -1,8 +1,8 @@
-// Mesa's software driver lets LLVM compile kernels for the CPU that it finds. LLVM takes AMD's gathers for slow, and
-// where there is no AVX-512 it makes eight branches of each load of eight lanes. A kernel of some hundred loads then
-// has thousands of basic blocks, and compiling it takes four times as long: minutes for a test whose kernels are in no
-// cache. So this defines the function by which the driver asks for the CPU's name in its place: a library calls a
-// program's function where both have one of that name. It names a CPU of the same instructions whose gathers are fast.
+// Mesa's software driver lets LLVM compile kernels for the CPU that it detects. LLVM considers AMD's gathers slow, and
+// without AVX-512 it turns each load of eight lanes into eight branches. A kernel with some hundred loads then has
+// thousands of basic blocks and takes four times as long to compile: minutes for a test whose kernels are in no cache.
+// So this file replaces the function with which the driver asks for the CPU's name: a library calls the program's
+// function if both define one of that name. It returns a CPU with the same instructions and fast gathers.
 #include "support/driver_cpu.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 
 namespace llvm {
 
-struct StringRef {  // laid out as LLVM's
+struct StringRef {  // laid out like LLVM's
   const char* data;
   size_t size;
 };
@@ -30,7 +30,7 @@ namespace {
 
 std::atomic<int> times_asked = 0;
 
-// What the library of this address would have called without this program.
+// The result of the function that the library at this address would have called without this program.
 llvm::StringRef ask_library(const void* caller) {
   Dl_info library = {};
   if (dladdr(caller, &library) == 0) return {"", 0};

@@ -7,7 +7,7 @@ namespace tern {
 
 int times_driver_asked_for_cpu();
 
-// What the driver is told where LLVM has found this CPU.
+// The CPU name that the driver gets if LLVM has detected `name`.
 std::string_view cpu_for_driver(std::string_view name);
 
 }  // namespace tern

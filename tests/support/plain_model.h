@@ -1,4 +1,4 @@
-// The default model without its chat template, for tests of models that only continue texts.
+// The default model without its chat template, for tests of models that only continue text.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace tern::test {
 
-// The path of a copy in which the template's key is another of the same length. Removed at the end of the program.
+// Path of a copy whose template has another key of the same length. It is removed at the end of the program.
 inline const std::string& plain_model() {
   struct Copy {
     std::string path = (std::filesystem::temp_directory_path() / ("tern-plain-" + std::to_string(::getpid()))).string();
@@ -25,7 +25,7 @@ inline const std::string& plain_model() {
       text << std::ifstream(source_path("models/tern-stories.gguf"), std::ios::binary).rdbuf();
       std::string bytes = std::move(text).str();
       const size_t at = bytes.find(kKey);
-      if (at == bytes.npos) std::abort();  // then the default model has no template
+      if (at == bytes.npos) std::abort();  // the default model has no template
       std::ofstream(path, std::ios::binary) << bytes.replace(at, kKey.size(), kOther);
     }
     ~Copy() {

@@ -1,5 +1,5 @@
-// The main function of every test program. Its tests find an empty temporary folder of the process's own, removed at
-// the end: CTest runs each test in a process, side by side, and no two may write the same file.
+// The main function of every test program. Tests get an empty temporary folder of their process, which is removed at
+// the end. CTest runs each test in its own process, in parallel, and no two may write the same file.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ class TemporaryFolder {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  // CTest asks for the list of tests; that writes nothing.
+  // CTest asks for the list of tests; that writes no files.
   if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
   const TemporaryFolder folder;
   return RUN_ALL_TESTS();

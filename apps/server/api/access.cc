@@ -10,7 +10,7 @@
 namespace tern::server {
 namespace {
 
-// As long for every key of a length, so that nobody learns by trying how much of one is right.
+// Takes the same time for all keys of a length, so that timing does not reveal how much of a key is right.
 bool is_same(std::string_view a, std::string_view b) {
   unsigned differs = a.size() == b.size() ? 0 : 1;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -37,7 +37,7 @@ bool is_allowed(const httplib::Request& request, const std::vector<std::string>&
   return is_known;
 }
 
-// What the library would read into memory, however much it is: the routes themselves read bodies of POST.
+// Bodies that the library would read into memory at any size are refused; the POST routes read theirs themselves.
 std::optional<ApiError> refused_body(const httplib::Request& request, size_t most) {
   if (is_upload(request)) return {};
   if (request.get_header_value_u64("Content-Length") > most) return body_too_large(most);

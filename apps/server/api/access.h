@@ -1,4 +1,4 @@
-// Who may ask, and how much a request may be, before anything is read of its body.
+// Checks before the body is read: API key, and size of the request.
 #pragma once
 
 #include <httplib.h>
@@ -9,11 +9,11 @@
 
 namespace tern::server {
 
-// What is wrong with it: 401, 411, 413, 431. Files of a folder, `is_file`, are everybody's.
+// Returns why the request is refused: 401, 411, 413, 431. Files of a static folder (`is_file`) need no API key.
 std::optional<ApiError> refused(const httplib::Request& request, const ApiOptions& options, bool is_file);
 
-// Where a request that may have a body does not say how long it is, the library takes for one what comes next, so
-// nothing may: the answer ends the connection.
+// If a request that may have a body does not give its length, the library reads the bytes that follow as its body. The
+// answer then closes the connection, so that no further request can follow.
 void close_if_endless(const httplib::Request& request, httplib::Response& response);
 
 }  // namespace tern::server

@@ -11,8 +11,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook = milliseconds(50);  // so often it is looked whether the asker is still there
-constexpr std::chrono::seconds kQuiet = std::chrono::seconds(10);  // after which a stream says that it lives
+constexpr milliseconds kLook = milliseconds(50);  // how often to check that the client is still connected
+constexpr std::chrono::seconds kQuiet = std::chrono::seconds(10);  // then a silent stream sends a keep-alive
 
 ApiError out_of_time(milliseconds most) {
   return {.status = 504,
@@ -21,7 +21,7 @@ ApiError out_of_time(milliseconds most) {
           .code = "timeout"};
 }
 
-// The replies to one request; they end with it.
+// The replies to one request; destroying it ends them.
 class Work {
  public:
   Work(ModelService& service, Asked asked, const AnswerLimits& limits, std::shared_ptr<RequestRecord> record,
@@ -50,11 +50,11 @@ class Work {
   ApiResult<void> ask() {
     API_TRY_STATUS(service_.ask(replies_));
     is_asked_ = true;
-    if (record_) record_->finish = "cancelled";  // unless it comes to an end
+    if (record_) record_->finish = "cancelled";  // until they end regularly
     return {};
   }
 
-  // News, none after a while. An error of any reply is that of all.
+  // Waits up to kLook for news; may return none. An error of any reply fails the whole request.
   ApiResult<std::deque<ReplyNews>> wait() {
     std::deque<ReplyNews> all = replies_->wait_for(kLook);
     for (const ReplyNews& news : all) {
@@ -74,7 +74,7 @@ class Work {
   }
 
   bool is_over() const { return n_left_ == 0; }
-  // Whether it has been there for longer than anybody takes who reads.
+  // True if the news has waited longer than any client that reads would take.
   bool is_too_late(const ReplyNews& news) const { return Clock::now() - news.at > limits_.lag; }
   AnswerWriter& writer() { return *writer_; }
   Usage usage() const {
@@ -104,10 +104,10 @@ class Work {
   std::unique_ptr<AnswerWriter> writer_;
   const size_t n_of_a_prompt_;
   const AnswerLimits limits_;
-  const std::shared_ptr<RequestRecord> record_;  // null: nobody wants to know
+  const std::shared_ptr<RequestRecord> record_;  // null: not recorded
   const Clock::time_point start_ = Clock::now();
   std::shared_ptr<RunningReplies> replies_;
-  std::vector<GenerateStats> latest_;  // of each reply
+  std::vector<GenerateStats> latest_;  // one per reply
   std::vector<double> joules_;
   size_t n_left_, last_ = 0;
   bool is_asked_ = false;
@@ -124,7 +124,7 @@ ApiResult<Json> whole_answer(Work& work, const std::function<bool()>& is_wanted)
   return work.writer().whole(work.usage(), work.stats());
 }
 
-// One piece of a stream: what there is to tell, or a sign of life. False: the asker has gone.
+// Sends a stream piece by piece: the events so far, or a keep-alive. send_more returns false if the client is gone.
 class Stream {
  public:
   Stream(std::shared_ptr<Work> work, std::deque<ReplyNews> first) : work_(std::move(work)), news_(std::move(first)) {}
@@ -175,7 +175,8 @@ class Stream {
   Clock::time_point last_ = Clock::now();
 };
 
-// The status comes before the events, so it waits for the first news: what the engine refuses is no stream.
+// The status precedes the events, so wait for the first news: if the engine refuses the request, the answer is an
+// error.
 void answer_stream(const std::shared_ptr<Work>& work, const httplib::Request& request, httplib::Response& response) {
   std::deque<ReplyNews> first;
   const Clock::time_point start = Clock::now();
@@ -187,7 +188,7 @@ void answer_stream(const std::shared_ptr<Work>& work, const httplib::Request& re
   }
   const auto stream = std::make_shared<Stream>(work, std::move(first));
   response.set_header("Cache-Control", "no-cache");
-  response.set_header("X-Accel-Buffering", "no");  // proxies hand events on as they come
+  response.set_header("X-Accel-Buffering", "no");  // tells proxies to pass events on at once
   response.set_chunked_content_provider("text/event-stream",
                                         [stream](size_t, httplib::DataSink& sink) { return stream->send_more(sink); });
 }
@@ -211,7 +212,7 @@ void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits&
   const bool stream = asked.options.stream;
   ModelService& service = *model->service();
   auto kept = std::make_unique<Work>(service, std::move(asked), limits, std::move(record));
-  // What is being written ends before the model may go.
+  // The deleter keeps the model until the replies have ended.
   const std::shared_ptr<Work> work(kept.release(), [model = std::move(model)](const Work* done) { delete done; });
   if (auto taken = work->ask(); !taken) return answer_error(response, taken.error());
   if (stream) return answer_stream(work, request, response);

@@ -1,4 +1,4 @@
-// From replies under way to an HTTP answer: whole, or as a stream of events.
+// Turns running replies into an HTTP answer: whole, or as a stream of events.
 #pragma once
 
 #include <httplib.h>
@@ -16,22 +16,22 @@ namespace tern::server {
 
 class ServedModel;
 
-// Writes one kind of answer: a text completion, a chat. Told of all that happens, in its order.
+// Writes one kind of answer: a text completion, a chat. Receives all news in order.
 class AnswerWriter {
  public:
   virtual ~AnswerWriter() = default;
 
-  // Whole answers: takes what a reply has become, and makes the answer at the end.
+  // For whole answers: add() takes a reply's news, whole() makes the answer at the end.
   virtual void add(ReplyNews& news) = 0;
   virtual Json whole(const Usage& usage, const GenerateStats& stats) = 0;
 
-  // Streams: the events before the first, for some news, and after the last of all replies.
+  // For streams: the events before the first news, for some news, and after the end of all replies.
   virtual std::vector<Json> first_events() = 0;
   virtual std::vector<Json> events(ReplyNews& news) = 0;
   virtual std::vector<Json> last_events(const Usage& usage, const GenerateStats& stats) = 0;
-  // What ends a stream instead, where something fails midway.
+  // Ends a stream instead if something fails midway.
   virtual Json error_event(const ApiError& error) { return error.json(); }
-  // Events have names, their `type`; else a stream ends with "[DONE]".
+  // True if events are named after their `type`; otherwise a stream ends with "[DONE]".
   virtual bool names_events() const { return false; }
 };
 
@@ -42,24 +42,23 @@ struct Asked {
 };
 
 struct AnswerLimits {
-  std::chrono::milliseconds whole = {};                      // for an answer; 0: no limit
-  std::chrono::milliseconds lag = std::chrono::seconds(60);  // of a stream's reader behind the model
+  std::chrono::milliseconds whole = {};                      // for a complete answer; 0: no limit
+  std::chrono::milliseconds lag = std::chrono::seconds(60);  // how far a stream's reader may be behind the model
 };
 
-// Asks the service, and answers. An asker who goes away ends the replies; so does one who does not read what there is,
-// and so does the limit of time, with 504. `record` is told what became of them. The model is kept until the last byte
-// is out.
+// Runs the request and answers it. The replies end early if the client disconnects, if it does not read its stream, or,
+// with 504, at the time limit. `record` receives the outcome. The model is kept until the last byte is sent.
 void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits& limits,
             std::shared_ptr<RequestRecord> record, const httplib::Request& request, httplib::Response& response);
 
-// The whole answer, once it is there; 499 where `is_wanted` says no while it is being written.
+// Returns the complete answer; 499 if `is_wanted` returns false while it is being written.
 ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,
                              bool in_background = false);
 
 void answer_json(httplib::Response& response, const Json& json, int status = 200);
 void answer_error(httplib::Response& response, const ApiError& error);
 
-// Whatever a model writes, valid UTF-8.
+// The JSON as text; bytes of a model that are not valid UTF-8 are replaced.
 std::string dump(const Json& json);
 
 }  // namespace tern::server

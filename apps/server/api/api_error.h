@@ -1,4 +1,4 @@
-// Errors in the shape that OpenAI's clients know.
+// Errors in the shape that OpenAI's clients expect.
 #pragma once
 
 #include <expected>
@@ -15,9 +15,9 @@ using Json = nlohmann::ordered_json;
 struct ApiError {
   int status = 400;
   std::string message;
-  std::string param = {};       // the field that is wrong, "messages[0].role"; empty: none
-  std::string code = {};        // for programs, "context_length_exceeded"; empty: none
-  int retry_after_seconds = 0;  // for 429 and 503; 0: nothing is said about it
+  std::string param = {};       // the field that is wrong, such as "messages[0].role"; empty: none
+  std::string code = {};        // for programs, such as "context_length_exceeded"; empty: none
+  int retry_after_seconds = 0;  // for 429 and 503; 0: not sent
 
   // {"error": {"message": …, "type": …, "param": …, "code": …}}
   Json json() const;
@@ -26,7 +26,7 @@ struct ApiError {
 template <class T>
 using ApiResult = std::expected<T, ApiError>;
 
-// An error of the engine: the asker's where the arguments are wrong, else the server's.
+// Converts an engine error: 4xx if the request is at fault, else 5xx.
 ApiError api_error(const Error& error);
 
 ApiError shutting_down();  // 503

@@ -1,4 +1,4 @@
-// Conversations, calls, responses in items, answers held to a form, and vectors.
+// Conversations, tool calls, responses with items, constrained answers, and embeddings.
 #include <cstring>
 
 #include "server/api/api_test_support.h"
@@ -104,7 +104,7 @@ TEST(ApiServer, RepliesAreHeldToAFormat) {
   body["response_format"] = {{"type", "json_schema"}, {"json_schema", {{"name", "person"}, {"schema", schema}}}};
   check(server.post(kChat, body).json);
   body.erase("response_format");
-  body["json_schema"] = schema;  // llama.cpp's
+  body["json_schema"] = schema;  // llama.cpp's form
   check(server.post(kChat, body).json);
   body.erase("json_schema");
   body["response_format"] = {{"type", "json_object"}};
@@ -154,7 +154,7 @@ TEST(ApiServer, CallsOfTools) {
   EXPECT_EQ(Json(streamed), call["function"]["arguments"]);
   EXPECT_EQ(reason, "tool_calls");
 
-  // The call and its result go back to the model.
+  // Sends the call and its result back to the model.
   body["tool_choice"] = "none";
   body["messages"].push_back(choice["message"]);
   body["messages"].push_back({{"role", "tool"}, {"tool_call_id", call["id"]}, {"content", "Sunny"}});

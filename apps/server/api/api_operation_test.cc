@@ -1,4 +1,4 @@
-// What those who run a server see of it: who goes away, the end, memory, energy and metrics.
+// Server operation: clients that disconnect, shutdown, memory, energy and metrics.
 #include <chrono>
 #include <fstream>
 #include <set>
@@ -49,7 +49,7 @@ TEST(ApiServer, TooMuchTime) {
   const RunningServer server({.most_time = std::chrono::seconds(1)});
   Json body = completion("Once upon a time", 100'000);
   body["ignore_eos"] = true;
-  body["n"] = 64;  // which takes longer than that anywhere
+  body["n"] = 64;  // takes more than a second on any machine
   const auto answer = server.post(kText, body);
   EXPECT_EQ(answer.status, 504);
   EXPECT_EQ(answer.json["error"]["code"], "timeout");
@@ -69,7 +69,7 @@ TEST(ApiServer, WhatRunsEndsBeforeTheServerDoes) {
   EXPECT_EQ(answer.json["usage"]["completion_tokens"], 300);
 }
 
-// A joule a look.
+// Counts one joule per reading.
 class Counter final : public EnergyReader {
  public:
   Result<double> joules() override { return ++n_; }
@@ -93,7 +93,7 @@ TEST(ApiServer, AStepsEnergyIsSharedByItsReplies) {
   body["stream_options"] = {{"include_usage", true}};
   const double of_four = server.stream(kText, body).back()["usage"]["joules"];
   EXPECT_GE(of_four, 12);
-  EXPECT_LE(of_four, 20);  // and not four times as much
+  EXPECT_LE(of_four, 20);  // not four times as much
   const double response =
       server.post("/v1/responses", Json{{"input", "Once"}, {"max_output_tokens", 3}}).json["usage"]["joules"];
   const std::string metrics = server.get("/metrics").text;
@@ -119,7 +119,7 @@ TEST(ApiServer, ModelsThatComputeAtOnceShareTheEnergy) {
   } clock(now);
   EnergyMeter meter(clock);
   EnergyShare one(&meter), other(&meter), none(nullptr);
-  now = 100;  // while nobody computes
+  now = 100;  // while no model computes
   one.begin();
   now += 4;
   EXPECT_EQ(one.take(/*goes_on=*/true), 4);
@@ -131,7 +131,7 @@ TEST(ApiServer, ModelsThatComputeAtOnceShareTheEnergy) {
     EXPECT_EQ(one.take(true), 2);
     EXPECT_EQ(third.take(true), 2);
     now += 3;
-  }  // it ends without a word
+  }  // it ends without a last take()
   now += 4;
   EXPECT_EQ(other.take(false), 2 + 1 + 2);
   now += 5;
@@ -142,7 +142,7 @@ TEST(ApiServer, ModelsThatComputeAtOnceShareTheEnergy) {
   EXPECT_EQ(none.take(false), 0);
 }
 
-// Every metric in the queries of packaging/grafana.json.
+// The dashboard's queries (packaging/grafana.json) use only metrics that exist.
 TEST(ApiServer, TheDashboardAsksForWhatIsPrinted) {
   Counter counter;
   EnergyMeter meter(counter);
@@ -195,7 +195,7 @@ TEST(ApiServer, TokensAndWhatTheServerIs) {
   EXPECT_EQ(server.get("/slots").json.size(), 64u);
   EXPECT_EQ(server.get("/ready").json["status"], "ready");
   server.post(kText, completion("Once", 5));
-  // An answer may arrive a moment before its step is over for the server itself.
+  // An answer may arrive a moment before the server has finished its step.
   std::string metrics = server.get("/metrics").text;
   for (int look = 0; look < 100 && !metrics.contains("tern_replies_running 0\n"); ++look) {
     metrics = server.get("/metrics").text;

@@ -1,4 +1,4 @@
-// What a server refuses, and how it says so.
+// Requests that the server refuses, and its error messages.
 
 #include "server/api/api_test_support.h"
 
@@ -81,7 +81,7 @@ TEST(ApiServer, BadRequestsAreRefusedByName) {
   EXPECT_EQ(server.get("/v1/models/nobody").status, 404);
   EXPECT_EQ(server.get("/metrics").status, 501);
   EXPECT_EQ(server.get(kChat).status, 404);
-  EXPECT_EQ(server.post(kText, completion("Once")).status, 200);  // it still serves
+  EXPECT_EQ(server.post(kText, completion("Once")).status, 200);  // the server still works
 }
 
 TEST(ApiServer, BothNumbersAreInTheMessageOfALongPrompt) {
@@ -128,9 +128,9 @@ TEST(ApiServer, OnlyThoseWithAKey) {
 TEST(ApiServer, ManyThatWaitAreSentAway) {
   const RunningServer server({.scheduler = {.max_replies = 1}, .max_waiting = 2});
   Json body = completion("Once upon a time", 4);
-  body["n"] = 3;  // one is written, two wait
+  body["n"] = 3;  // one runs, two wait
   EXPECT_EQ(server.post(kText, body).status, 200);
-  body["n"] = 4;  // more than there is ever room for
+  body["n"] = 4;  // more than fit at any time
   const auto answer = server.post(kText, body);
   EXPECT_EQ(answer.status, 429);
   EXPECT_TRUE(answer.headers.contains("Retry-After"));
@@ -140,7 +140,7 @@ TEST(ApiServer, ManyThatWaitAreSentAway) {
 TEST(ApiServer, WhereNoneMayWaitThereIsStillOnePlace) {
   const RunningServer server({.scheduler = {.max_replies = 1}, .max_waiting = 0});
   for (int i = 0; i < 2; ++i) {
-    int status = 429;  // until the server knows that the answer before has ended
+    int status = 429;  // until the server has noticed that the previous answer has ended
     for (int look = 0; look < 100 && status == 429; ++look) status = server.post(kText, completion("Once", 3)).status;
     EXPECT_EQ(status, 200);
   }

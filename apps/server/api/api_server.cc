@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kMostConnections = 4096;
 
-// All that is none of the interface's, which a folder may have.
+// True for paths outside the API, which a static folder may use.
 bool is_for_files(std::string_view path) {
   constexpr std::array<std::string_view, 13> kOurs = {
       "/health",     "/ready",       "/props",      "/slots",          "/metrics",   "/models",          "/tokenize",
@@ -47,7 +47,7 @@ struct ApiServer::Impl {
   HttpMetrics metrics = {};
   Exchanges exchanges{options.log, metrics};
   std::unique_ptr<ServedModels> models = {};
-  std::unique_ptr<BatchQueue> batches = {};  // null: without a folder for them
+  std::unique_ptr<BatchQueue> batches = {};  // null: there is no folder for them
   std::optional<StaticFiles> files = {}, page = {};
   std::atomic<bool> is_ending = false;
   std::unique_ptr<httplib::Server> http = {};
@@ -116,8 +116,8 @@ Result<void> ApiServer::Impl::open_batches(int n_places) {
   return {};
 }
 
-// Where the answer is a file of: null if it is none. Whoever makes a mistake in a route of the interface is to be told
-// so in its words, so the page takes no more than what it has.
+// The folder that the answer comes from; null if it is not a file. A mistyped API route must get an API error, so the
+// chat page answers only for files that it has.
 const StaticFiles* ApiServer::Impl::folder_for(const httplib::Request& request) const {
   if (!is_for_files(request.path)) return nullptr;
   if (files) return &*files;
@@ -128,7 +128,7 @@ const StaticFiles* ApiServer::Impl::folder_for(const httplib::Request& request) 
 
 void ApiServer::Impl::set_up_http() {
   http->new_task_queue = [] { return new ConnectionThreads(kMostConnections); };
-  constexpr size_t kFormBytes = size_t{1} << 20;  // around a file
+  constexpr size_t kFormBytes = size_t{1} << 20;  // for the form around a file
   http->set_payload_max_length(batches ? std::max(options.limits.body_bytes, options.max_file_bytes + kFormBytes)
                                        : options.limits.body_bytes);
   http->set_read_timeout(options.limits.silence);
@@ -151,7 +151,7 @@ void ApiServer::Impl::set_up_http() {
     exchanges.have_answer(request, response);
     close_if_endless(request, response);
   });
-  // What the library itself refuses, in the shape of all other errors.
+  // Gives the library's own errors the same shape as all others.
   http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty() || response.content_provider_) return;
     ApiError error{.status = response.status, .message = httplib::status_message(response.status)};
@@ -193,7 +193,7 @@ void ApiServer::Impl::add_routes() {
         answer_error(response, body ? nothing_at(request) : body.error());
       });
   if (options.static_folder.empty()) {
-    // Where there is a page, it has answered. This is for everybody, with a key or without.
+    // Reached only if there is no chat page. Needs no API key.
     http->Get("/", [this](const httplib::Request&, httplib::Response& response) {
       const char* why = models->can_chat() ? "none is installed, or --no-webui switched it off"
                                            : "the model makes vectors and writes no text";
@@ -245,7 +245,7 @@ Result<void> ApiServer::serve(const std::stop_token& stop) {
     if (impl_->batches) impl_->batches->stop();
     impl_->models->drain(impl_->options.drain_time);
     impl_->is_ending = true;
-    // The last words of an answer may be on their way.
+    // The last bytes of an answer may still be on their way.
     for (int look = 0; look < 100 && impl_->exchanges.n_open() > 0; ++look) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }

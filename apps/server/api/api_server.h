@@ -1,4 +1,4 @@
-// A model over HTTP, as OpenAI's clients ask: what `tern serve -m MODEL` runs.
+// Serves models over HTTP with OpenAI's API: what `tern serve -m MODEL` runs.
 #pragma once
 
 #include <chrono>
@@ -16,51 +16,51 @@
 
 namespace tern::server {
 
-// What a connection may take of the server. Of a head, the library reads at most 100 lines of 8 kB.
+// Limits for one connection. The library reads at most 100 header lines of 8 kB.
 struct ConnectionLimits {
   std::chrono::seconds idle = std::chrono::seconds(60);         // without a request
-  std::chrono::seconds silence = std::chrono::seconds(30);      // between two pieces of a request, or of an answer
-  std::chrono::milliseconds request = std::chrono::minutes(2);  // for a whole request, from the answer before it
-  std::chrono::milliseconds lag = std::chrono::minutes(1);      // of a stream's reader behind the model
+  std::chrono::seconds silence = std::chrono::seconds(30);      // between two pieces of a request or an answer
+  std::chrono::milliseconds request = std::chrono::minutes(2);  // for a whole request, after the previous answer
+  std::chrono::milliseconds lag = std::chrono::minutes(1);      // how far a stream's reader may be behind the model
   size_t head_bytes = size_t{64} << 10;
   size_t body_bytes = size_t{16} << 20;
 };
 
 struct ApiOptions {
   Address address = {};
-  std::vector<std::string> names = {};     // that requests may call the model; the first is what answers call it
-  std::vector<std::string> api_keys = {};  // one of which is asked for; none: everybody may
+  std::vector<std::string> names = {};     // names of the model in requests; answers use the first
+  std::vector<std::string> api_keys = {};  // a request must have one of these; empty: none needed
   SchedulerOptions scheduler = {};
-  int max_waiting = 256;                // replies that are not running yet; more are answered with 429
-  std::chrono::seconds most_time = {};  // for an answer; 0: no limit
-  std::chrono::seconds drain_time = std::chrono::seconds(30);  // for what runs when the server is told to end
-  SampleOptions sample = {};                                   // where requests say nothing
-  bool has_seed = false;                                       // sample.seed is one
-  int max_tokens = -1;                                         // likewise
+  int max_waiting = 256;                                       // replies that are not running yet; further ones get 429
+  std::chrono::seconds most_time = {};                         // for a complete answer; 0: no limit
+  std::chrono::seconds drain_time = std::chrono::seconds(30);  // for running requests at shutdown
+  SampleOptions sample = {};                                   // defaults for requests
+  bool has_seed = false;                                       // sample.seed is set
+  int max_tokens = -1;                                         // default for requests
   int speculate = 0;                                           // see GenerateOptions
-  Pooling pooling = Pooling::kAuto;                            // of an engine that was loaded for embeddings
-  EnergyMeter* energy = nullptr;  // of the processor; must outlive the server; null: nothing is told of it
+  Pooling pooling = Pooling::kAuto;                            // for an engine loaded for embeddings
+  EnergyMeter* energy = nullptr;  // measures the processor; must outlive the server; null: energy is not reported
   ConnectionLimits limits = {};
   LogOptions log = {};
-  bool metrics = false, slots = false;                         // whether there are /metrics and /slots
-  int most_models = 0;                                         // in memory at a time; 0: all of them
-  std::function<void(const std::string& line)> on_event = {};  // what becomes of models
-  std::string files_folder = {};                               // for /v1/files and /v1/batches; empty: there are none
-  uint64_t max_file_bytes = uint64_t{512} << 20;               // of an upload
-  std::string slot_folder = {};                                // for files that POST /slots/ID writes; empty: none
-  std::string static_folder = {};  // whose files are at /, and nothing else is but the interface; empty: none
-  std::string page_folder = {};    // of the page to chat on, which is at / without a static folder; empty: none
+  bool metrics = false, slots = false;                         // enable /metrics and /slots
+  int most_models = 0;                                         // maximum in memory at a time; 0: all of them
+  std::function<void(const std::string& line)> on_event = {};  // when a model is loaded or unloaded, or fails
+  std::string files_folder = {};                               // for /v1/files and /v1/batches; empty: disabled
+  uint64_t max_file_bytes = uint64_t{512} << 20;               // for one upload
+  std::string slot_folder = {};                                // for files written by POST /slots/ID; empty: disabled
+  std::string static_folder = {};  // its files are served at /, beside the API alone; empty: none
+  std::string page_folder = {};    // of the chat page, served at / if there is no static folder; empty: none
 };
 
-// Of a model with these options, and with all of its names.
+// The options of one model, with all of its names.
 ServedModelOptions served_options(const ApiOptions& options);
 
 class ApiServer {
  public:
-  // Listens; nothing is answered before serve(). kIo: the address cannot be had. kInvalidArgument, kOutOfMemory: what
-  // the scheduler refuses. The engine must outlive the server.
+  // Starts to listen; requests are answered once serve() runs. kIo: the address cannot be used. kInvalidArgument,
+  // kOutOfMemory: from the scheduler. The engine must outlive the server.
   static Result<ApiServer> open(const Engine& engine, ApiOptions options);
-  // With several models, each with options of its own: those of `options` that are a model's are not looked at. Errors:
+  // Serves several models, each with its own options; the fields of `options` that concern a model are ignored. Errors:
   // also those of ServedModels::open().
   static Result<ApiServer> open(std::vector<ModelEntry> models, ApiOptions options);
 
@@ -70,8 +70,8 @@ class ApiServer {
 
   const std::string& url() const;  // "http://127.0.0.1:8080/"
 
-  // Answers until a stop is requested; then takes nothing new, ends what runs, and returns. kIo where listening ends by
-  // itself.
+  // Answers until a stop is requested; then refuses new requests, completes the running ones, and returns. kIo:
+  // listening failed.
   Result<void> serve(const std::stop_token& stop);
 
  private:

@@ -1,4 +1,4 @@
-// The server as its clients see it. What an answer says is compared with what a session of the same engine writes.
+// The server as clients see it. Answers are compared with the output of a session of the same engine.
 
 #include "server/api/api_test_support.h"
 
@@ -128,10 +128,10 @@ TEST(ApiServer, LogprobsOfChatsAndCompletions) {
   EXPECT_EQ(lists["text_offset"][1], lists["tokens"][0].get<std::string>().size());
 }
 
-// Many requests, greedy and seeded, short and long, streamed and whole.
+// Many requests at once: greedy and seeded, short and long, streamed and whole.
 TEST(ApiServer, AnswersDoNotDependOnWhoElseAsks) {
 #ifdef __SANITIZE_THREAD__
-  constexpr int kAskers = 6;  // ten times as slow, and what is looked for shows with fewer
+  constexpr int kAskers = 6;  // ten times as slow here, and fewer requests show the same errors
 #else
   constexpr int kAskers = 32;
 #endif

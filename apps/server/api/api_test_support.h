@@ -1,4 +1,4 @@
-// A server with the default model without its chat template, and what tests ask of it.
+// For tests: a server with the default model, without its chat template, and helpers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,12 +19,12 @@
 
 namespace tern::server::test {
 
-// A template in which roles and their ends can be seen.
+// A template that makes roles and their ends visible.
 inline constexpr const char* kTemplate =
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}{% if add_generation_prompt %}<assistant>{% "
     "endif %}";
 
-// One that tells of tools, and repeats calls and their results, as Hermes models write them.
+// A template that lists tools, and writes calls and their results as Hermes models do.
 inline constexpr const char* kToolTemplate =
     "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}\n{% endfor %}</tools>\n"
     "<tool_call>\n{\"name\": name, \"arguments\": arguments}\n</tool_call>\n{% endif %}"
@@ -54,7 +54,7 @@ inline Json completion(const std::string& prompt, int max_tokens = 16) {
 
 inline const std::string kBoundary = "the-boundary";
 
-// Of a form.
+// A part of a multipart form.
 struct Part {
   std::string name, content, filename = {};
 };
@@ -94,7 +94,7 @@ class RunningServer {
 
   std::unique_ptr<httplib::Client> client() const {
     auto client = std::make_unique<httplib::Client>("127.0.0.1", port());
-    // In microseconds: with whole seconds, the library has threads look addresses up, in which ThreadSanitizer crashes.
+    // In microseconds: with whole seconds, the library looks up addresses on threads, in which ThreadSanitizer crashes.
     client->set_connection_timeout(0, 60'000'000);
     client->set_read_timeout(60);
     return client;
@@ -116,7 +116,7 @@ class RunningServer {
     return answer_of(client()->Post(path, body, "multipart/form-data; boundary=" + kBoundary));
   }
 
-  // The events of a stream, without the last, "[DONE]".
+  // The events of a stream, without the final "[DONE]".
   std::vector<Json> stream(const std::string& path, Json body) const {
     body["stream"] = true;
     const Answer answer = post(path, body);
@@ -153,14 +153,14 @@ class RunningServer {
   std::jthread thread_;
 };
 
-// A request, the status of its answer, and what its error names and says.
+// A wrong request, the expected status, and the field and words of its error.
 struct Refusal {
   std::string path, body;
   int status;
   std::string param, words;
 };
 
-// Waits until the server says so of itself.
+// Waits up to `most` for `is_so` to return true; returns whether it did.
 inline bool soon(const std::function<bool()>& is_so, std::chrono::seconds most = std::chrono::seconds(5)) {
   const auto end = std::chrono::steady_clock::now() + most;
   while (std::chrono::steady_clock::now() < end) {
@@ -176,7 +176,7 @@ inline int n_running(const RunningServer& server) {
   return n;
 }
 
-// What such an engine writes when nobody else is there: another one, since a server's is its own thread's.
+// The reply of an idle engine. It is a second engine, because a server's engine belongs to the server's thread.
 inline GenerateResult alone(const std::string& prompt, const GenerateOptions& options) {
   static const Engine engine = load_stories();
   Session session = engine.new_session().value();

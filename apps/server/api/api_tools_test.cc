@@ -1,11 +1,11 @@
-// Calls that the model makes of its own accord.
+// Tool calls that the model makes on its own.
 #include "server/api/api_test_support.h"
 #include "support/checkout.h"
 
 namespace tern::server::test {
 namespace {
 
-// A template whose mark for calls is what the stories' model writes anyway after "Once upon a time".
+// A template whose marker for calls is text that the stories model writes anyway after "Once upon a time".
 constexpr const char* kStoryTemplate =
     "{% for t in tools or [] %}{{ t.function.name[:0] if t.function.name != 'tern_tool' else 'tern_tool' }}{% endfor %}"
     "{{ bos_token }}{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was"
@@ -82,7 +82,7 @@ TEST(ApiServer, WhatAReplyCannotBeHeldToIsRefusedWhereAToolIsStrict) {
   Json body = asked_with(schema, false);
   body["parallel_tool_calls"] = false;
   const Json choice = server.post(kChat, body).json["choices"][0];
-  if (choice["finish_reason"] == "tool_calls") {  // any object
+  if (choice["finish_reason"] == "tool_calls") {  // the arguments may be any object
     const std::string arguments = choice["message"]["tool_calls"][0]["function"]["arguments"];
     EXPECT_TRUE(Json::parse(arguments).is_object());
   } else {

@@ -15,7 +15,7 @@ namespace tern::server {
 
 Result<void> answer_requests(const BatchInput& input, const NextRequest& next, const BatchWork& work) {
   std::atomic<bool> has_failed = false;
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // guards what follows
   std::optional<Error> error;
   const auto is_wanted = [&] { return work.is_wanted() && !has_failed; };
   const auto answer = [&](size_t index) -> Result<void> {
@@ -74,7 +74,7 @@ BatchWork work_of(ServedModel& model, BatchAnswers& answers, const BatchOptions&
     return model.answer(request.url, request.body, is_wanted);
   };
   work.take = [&](const std::string& custom_id, const ApiResult<Json>& answer) -> Result<void> {
-    // What the machine has no memory for now, it has later: no answer is better than this one.
+    // A server error, such as a lack of memory, may be temporary: end the batch rather than record it as the answer.
     if (!answer && answer.error().status >= 500 && answer.error().status != 501) {
       return std::unexpected(Error{ErrorCode::kIo, answer.error().message});
     }

@@ -102,7 +102,7 @@ Result<void> BatchAnswers::read_those_there() {
     return std::unexpected(
         Error{ErrorCode::kInvalidArgument, format_text("{}: is no file of answers; name another", path_)});
   }
-  // A line without an end was broken off.
+  // A last line without a line end is incomplete, so remove it.
   if (!held.empty() && ::ftruncate(fd_, static_cast<off_t>(size_)) != 0) return disk_error(path_, "cannot be written");
   return {};
 }

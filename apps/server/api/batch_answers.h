@@ -1,4 +1,4 @@
-// A file of a batch's answers, to which each is added once.
+// The file of a batch's answers, to which each answer is added once.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,23 @@
 
 namespace tern::server {
 
-// The custom_id of a line of answers; none where it is no such line.
+// The custom_id of a line of answers; none if it is not such a line.
 std::optional<std::string> answered_id(std::string_view line);
 
-// One program at a time has it; lines are written whole. One that was broken off is taken away when it is opened.
+// Locked by one program at a time. Lines are written whole; an incomplete last line is removed on opening.
 class BatchAnswers {
  public:
-  // kInvalidArgument: it is no file of answers; kIo: it cannot be opened, read or written, or another program has it.
+  // kInvalidArgument: not a file of answers; kIo: it cannot be opened, read or written, or another program has it.
   static Result<std::unique_ptr<BatchAnswers>> open(const std::string& path);
   ~BatchAnswers();
   BatchAnswers(const BatchAnswers&) = delete;
   BatchAnswers& operator=(const BatchAnswers&) = delete;
 
-  // Whose answers were there when it was opened.
+  // The custom_ids of the answers found on opening.
   const std::unordered_set<std::string>& ids() const { return ids_; }
   bool is_empty() const { return size_ == 0; }
 
-  // A line that does not fit on the disk is taken back. Threads may call.
+  // If the line does not fit on the disk, what was written of it is removed. Thread-safe.
   Result<void> add(const Json& answer);
   Result<void> sync();  // to the disk
 
@@ -39,7 +39,7 @@ class BatchAnswers {
 
   const std::string path_;
   int fd_ = -1;
-  size_t size_ = 0;  // of the lines that are whole
+  size_t size_ = 0;  // bytes of complete lines
   std::unordered_set<std::string> ids_;
   std::mutex mutex_;
 };

@@ -26,7 +26,7 @@ std::string BatchClaims::range_path(size_t range, std::string_view ending) const
   return format_text("{}/ranges/{:08}.{}", options_.folder, range, ending);
 }
 
-// Whether it was this call that created it. It is there afterwards in any case.
+// Creates the file with `text`; true if this call created it. It exists afterwards in any case.
 Result<bool> BatchClaims::create_once(const std::string& path, std::string_view text) {
   const std::string draft = format_text("{}/workers/{}.draft{}", options_.folder, options_.worker, n_created_++);
   const int fd = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -35,7 +35,7 @@ Result<bool> BatchClaims::create_once(const std::string& path, std::string_view 
   if (::close(fd) != 0 || !is_written) return disk_error(draft, "cannot be written");
   bool is_ours = ::link(draft.c_str(), path.c_str()) == 0;
   const int why = errno;
-  // A network may repeat what it was asked for: then the link is there already, and it is ours.
+  // A network file system may repeat a request: then the link exists already, and it is ours.
   struct stat status = {};
   if (!is_ours) is_ours = ::stat(draft.c_str(), &status) == 0 && status.st_nlink == 2;
   ::unlink(draft.c_str());
@@ -111,14 +111,14 @@ Result<void> BatchClaims::look() {
   return {};
 }
 
-// Empty where it cannot be read.
+// The worker that has the range; empty if the file cannot be read.
 std::string BatchClaims::owner(size_t range) const {
   return read_text(range_path(range, std::to_string(taken_[range] - 1))).value_or("");
 }
 
 bool BatchClaims::is_dead(const std::string& worker) {
   if (worker.empty()) return false;
-  // Opened, since a network's file system asks again for what is opened.
+  // Opens the file because a network file system refreshes attributes at open.
   const int fd = ::open((options_.folder + "/workers/" + worker).c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT;
   struct stat status = {};

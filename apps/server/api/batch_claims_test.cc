@@ -27,7 +27,7 @@ class Claims : public testing::Test {
     }
     return all;
   }
-  // As if a worker had been killed: its files stay as they are.
+  // Imitates a worker that was killed: its files remain.
   void make_dead(const std::string& worker, size_t range, int taking = 0) {
     write(std::format("ranges/{:08}.{}", range, taking), worker);
     write("workers/" + worker, "");
@@ -42,7 +42,7 @@ class Claims : public testing::Test {
 TEST_F(Claims, EachRangeIsTakenOnce) {
   std::vector<std::set<size_t>> taken(8);
   {
-    std::vector<std::unique_ptr<BatchClaims>> all;  // all live until the last has looked
+    std::vector<std::unique_ptr<BatchClaims>> all;  // no worker ends before all have finished
     for (size_t i = 0; i < taken.size(); ++i) all.push_back(open("w" + std::to_string(i), 200));
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < taken.size(); ++i) threads.emplace_back([&, i] { taken[i] = take_all(*all[i]); });
@@ -61,10 +61,10 @@ TEST_F(Claims, EachRangeIsTakenOnce) {
 TEST_F(Claims, WhoStartsAgainHasWhatItHadAndDidNotFinish) {
   {
     const auto first = open("a");
-  }  // makes the folders
+  }  // creates the folders
   make_dead("a", 1), make_dead("a", 4), make_dead("a", 5);
   write("ranges/00000005.done", "a");
-  write("ranges/00000004.1", "b");  // has been taken from it
+  write("ranges/00000004.1", "b");  // another worker took it over
   const auto b = open("b");
   EXPECT_EQ(b->next().value()->range, 4u);
   const auto a = open("a");
@@ -109,7 +109,7 @@ TEST_F(Claims, AllAreDoneWhenEachIs) {
   EXPECT_FALSE(a->all_are_done().value());
   ASSERT_TRUE(a->next().value() && b->next().value());
   ASSERT_TRUE(a->finish(0) && b->finish(1));
-  EXPECT_TRUE(a->finish(1));  // that somebody else has finished it, too, does no harm
+  EXPECT_TRUE(a->finish(1));  // harmless, although another worker has finished it
   EXPECT_TRUE(a->all_are_done().value() && b->all_are_done().value());
   EXPECT_FALSE(open("c", 2)->next().value());
   EXPECT_TRUE(open("d", 0)->all_are_done().value());

@@ -18,7 +18,7 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kPieceOfInput = size_t{1} << 20;
-constexpr size_t kMostLineBytes = size_t{16} << 20;  // as of a request's body
+constexpr size_t kMostLineBytes = size_t{16} << 20;  // as for a request's body
 
 std::unexpected<BatchFault> fault(size_t line, std::string code, std::string message, std::string param = {}) {
   return std::unexpected(BatchFault{line, std::move(code), std::move(message), std::move(param)});
@@ -82,7 +82,7 @@ Result<BatchInput> BatchInput::open(const std::string& path) {
     if (S_ISREG(status.st_mode)) return input;
     ::close(std::exchange(input.fd_, -1));
   }
-  Result<std::string> text = read_text(path);  // of a pipe, which can be read but once
+  Result<std::string> text = read_text(path);  // a pipe, which can be read only once
   if (!text) return std::unexpected(text.error());
   input.text_ = *std::move(text);
   return input;
@@ -103,7 +103,7 @@ Result<std::string> BatchInput::read(uint64_t offset, size_t size) const {
   return bytes;
 }
 
-// Lines that say something, until `on_line` has had enough. Of one that is too long, it gets a part.
+// Calls `on_line` for each line that is not blank until it returns false. Of a line that is too long, it gets a part.
 Result<void> BatchInput::each_line(const std::function<bool(std::string_view, const Line&)>& on_line) const {
   std::string held;
   Line line{.offset = 0, .size = 0, .number = 1};

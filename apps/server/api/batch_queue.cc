@@ -30,7 +30,7 @@ Result<void> BatchQueue::load() {
   const std::string folder = options_.folder + "/batches";
   const auto names = files_in(folder);
   if (!names) return std::unexpected(names.error());
-  std::set<std::string> unfinished;  // files of these
+  std::set<std::string> unfinished;  // files of unfinished batches
   for (const std::string& name : *names) {
     const std::string path = folder + "/" + name;
     if (name.ends_with(".part")) {
@@ -198,7 +198,7 @@ Result<void> BatchQueue::work_on(BatchRecord& batch) {
   return finish(batch);
 }
 
-// Also finds out where its lines are, wherever it goes on.
+// Also finds the positions of the input's lines, so it runs again when a batch is resumed.
 Result<bool> BatchQueue::validate(BatchRecord& batch, BatchInput& input) {
   constexpr size_t kMostFaults = 100;
   const auto check = [&](const BatchRequest& request, size_t number) -> std::optional<BatchFault> {
@@ -233,7 +233,7 @@ ApiResult<Json> BatchQueue::ask(const BatchRequest& request, const std::function
   constexpr int kMostTimes = 50;
   for (int times = 1;;) {
     ApiResult<Json> answer = options_.answer(request.url, request.body, is_wanted);
-    const bool has_no_room = !answer && answer.error().status == 429;  // for as long as others ask
+    const bool has_no_room = !answer && answer.error().status == 429;  // while other requests take the room
     const bool is_for_later = has_no_room || (!answer && answer.error().status == 503);
     if (!has_no_room) ++times;
     if (!is_for_later || times > kMostTimes || !is_wanted()) return answer;
@@ -290,7 +290,7 @@ Result<void> BatchQueue::answer(BatchRecord& batch, const BatchInput& input, Out
   return {};
 }
 
-// Its lines become files that clients can have. Whatever ends the program in between, this can be done again.
+// Turns the lines into files that clients can download. It can be repeated if the program ends midway.
 Result<void> BatchQueue::hand_over(BatchRecord& batch, bool BatchRecord::* has, const std::string& id,
                                    const char* which) {
   const std::string path = lines_path(batch.id, which);
@@ -323,7 +323,7 @@ Result<void> BatchQueue::finish(BatchRecord& batch) {
   return save(batch);
 }
 
-// Where even this cannot be written, the next server goes on with the batch.
+// If even this cannot be saved, the next server resumes the batch.
 bool BatchQueue::fail(BatchRecord& batch, std::vector<BatchFault> faults) {
   const std::scoped_lock lock(mutex_);
   batch.faults = std::move(faults);
@@ -333,7 +333,7 @@ bool BatchQueue::fail(BatchRecord& batch, std::vector<BatchFault> faults) {
 
 void BatchQueue::fail(BatchRecord& batch, const Error& error) {
   if (!fail(batch, {{.line = 0, .code = "server_error", .message = error.message}})) return;
-  // What has been answered is of use.
+  // The answers so far are still useful.
   const bool has_output = hand_over(batch, &BatchRecord::has_output, batch.output_file_id, ".output").has_value();
   const bool has_errors = hand_over(batch, &BatchRecord::has_errors, batch.error_file_id, ".errors").has_value();
   if (!has_output && !has_errors) return;

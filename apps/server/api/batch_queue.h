@@ -1,4 +1,4 @@
-// The batches of a server: kept in a folder, and answered one after the other beside everything else.
+// The batches of a server: kept in a folder, and answered one after another, besides other requests.
 #pragma once
 
 #include <chrono>
@@ -20,35 +20,35 @@
 namespace tern::server {
 
 struct BatchQueueOptions {
-  std::string folder;  // one server at a time has it
+  std::string folder;  // used by one server at a time
   int n_at_once = 1;   // requests
-  // The whole answer to a request. 429: not now, it is asked again for as long as the batch has; 503: a number of
-  // times.
+  // Returns the complete answer to a request. After 429 it is called again until the batch expires; after 503, a
+  // limited number of times.
   std::function<ApiResult<Json>(const std::string& url, const Json& body, const std::function<bool()>& is_wanted)>
       answer = {};
-  // Whether requests to a route can be answered at all.
+  // Checks that requests to a route can be answered.
   std::function<ApiResult<void>(const std::string& endpoint)> check_endpoint = {};
-  std::chrono::milliseconds pause = std::chrono::milliseconds(200);  // before it is asked again
+  std::chrono::milliseconds pause = std::chrono::milliseconds(200);  // before a retry
 };
 
-// Goes on with what was under way when the server before it ended, however it ended: every line of the input has one
-// line in the output or in the errors. Threads may call all of it.
+// Resumes batches that the previous server left, however it ended: every line of the input gets one line in the output
+// or in the errors. Thread-safe.
 class BatchQueue {
  public:
-  // Nothing is answered before start(). kIo: the folder cannot be written, or another server has it; kCorruption: a
-  // file in it is none of the server's.
+  // No request is answered before start(). kIo: the folder cannot be written, or another server uses it; kCorruption: a
+  // file in it was not written by a server.
   static Result<std::unique_ptr<BatchQueue>> open(BatchQueueOptions options);
   ~BatchQueue();
 
   void start();
-  void stop();  // what is under way goes on when the next server starts
+  void stop();  // unfinished batches resume when the next server starts
 
   FileStore& files() { return *files_; }
 
   ApiResult<Json> create(const Json& body);
   std::optional<Json> find(const std::string& id) const;
-  std::vector<Json> all() const;  // in the order in which they came
-  // 404: there is none; 409: it is over.
+  std::vector<Json> all() const;  // in order of creation
+  // 404: no such batch; 409: it is over.
   ApiResult<Json> cancel(const std::string& id);
 
  private:
@@ -64,18 +64,18 @@ class BatchQueue {
   }
 
   void run();
-  BatchRecord* next();  // locked
-  // One batch, until it is over or the server ends. An error fails it.
+  BatchRecord* next();  // call with the lock held
+  // Works on one batch until it is over or the server ends. An error fails the batch.
   Result<void> work_on(BatchRecord& batch);
-  Result<bool> validate(BatchRecord& batch, BatchInput& input);  // false: it is over
+  Result<bool> validate(BatchRecord& batch, BatchInput& input);  // false: it failed, or the server ends
   Result<void> answer(BatchRecord& batch, const BatchInput& input, Outputs& outputs);
   ApiResult<Json> ask(const BatchRequest& request, const std::function<bool()>& is_wanted);
   Result<void> finish(BatchRecord& batch);
-  bool fail(BatchRecord& batch, std::vector<BatchFault> faults);  // whether that is on the disk
+  bool fail(BatchRecord& batch, std::vector<BatchFault> faults);  // true if this was saved
   void fail(BatchRecord& batch, const Error& error);
 
   bool is_wanted(const BatchRecord& batch) const;
-  Result<void> save(const BatchRecord& batch) const;  // locked
+  Result<void> save(const BatchRecord& batch) const;  // call with the lock held
   Result<void> hand_over(BatchRecord& batch, bool BatchRecord::* has, const std::string& id, const char* which);
 
   const BatchQueueOptions options_;
@@ -85,7 +85,7 @@ class BatchQueue {
   std::condition_variable changed_;
   std::map<std::string, std::unique_ptr<BatchRecord>> batches_;
   uint64_t n_ever_ = 0;
-  std::string current_;  // that is worked on
+  std::string current_;  // the batch being worked on
   bool is_ending_ = false;
   std::jthread thread_;  // the last member: it uses the others
 };

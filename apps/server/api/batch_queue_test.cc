@@ -1,4 +1,4 @@
-// Batches and their files, with answers that no model makes.
+// Batches and their files, with answers that need no model.
 #include "server/api/batch_queue.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class Batches : public testing::Test {
         << state(id);
     return state(id);
   }
-  // By custom_id; a second line with the same one is a failure.
+  // Lines by custom_id; fails on duplicates.
   std::map<std::string, Json> lines_of(const Json& batch) const {
     std::map<std::string, Json> all;
     for (const char* which : {"output_file_id", "error_file_id"}) {
@@ -90,7 +90,7 @@ class Batches : public testing::Test {
 
   using Answer = std::function<ApiResult<Json>(const std::string& prompt, const std::function<bool()>& is_wanted)>;
   Answer answer_ = [](const std::string& prompt, const auto&) -> ApiResult<Json> { return Json{{"said", prompt}}; };
-  // Answers `n` requests, and none after them for as long as it is wanted.
+  // Answers `n` requests; later ones block for as long as they are wanted.
   Answer stuck_after(int n) {
     return [n, this](const std::string& prompt, const auto& is_wanted) -> ApiResult<Json> {
       if (++n_asked_ <= n) return Json{{"said", prompt}};
@@ -127,7 +127,7 @@ TEST_F(Batches, EachLineHasOneInTheOutputOrInTheErrors) {
   const StoredFile output = queue_->files().find(batch["output_file_id"]).value();
   EXPECT_EQ(output.purpose, "batch_output");
   EXPECT_EQ(queue_->files().find(batch["error_file_id"]).value().bytes, all.at("7").dump().size() + 1);
-  EXPECT_TRUE(files_in(folder_ + "/batches").value().size() == 1);  // what says that it is over
+  EXPECT_TRUE(files_in(folder_ + "/batches").value().size() == 1);  // the note that it is over
 }
 
 TEST_F(Batches, GoOnWithTheNextServer) {
@@ -165,7 +165,7 @@ TEST_F(Batches, WhatHasAllLinesOnlyBecomesFiles) {
   queue_->start();
   const Json before = end(id);
   queue_.reset();
-  // As if the program had been killed when one of the two files was made, and the other was not.
+  // Imitates a program that was killed after it had made one of the two files.
   change_note(id, [](Json& note) {
     note["status"] = "finalizing";
     note["has_output"] = note["has_errors"] = false;
@@ -260,7 +260,7 @@ TEST_F(Batches, AServerThatIsBusyForLongFailsNothing) {
   queue_->start();
   const Json counts = end(id)["request_counts"];
   EXPECT_EQ(counts["completed"], 2);
-  EXPECT_EQ(counts["failed"], 1);  // what the machine never has room for ends all the same
+  EXPECT_EQ(counts["failed"], 1);  // a request that never gets enough memory still ends
   EXPECT_EQ(times, 100);
 }
 
@@ -312,7 +312,7 @@ TEST_F(Batches, WhatWasLeftBehindIsTidiedUp) {
   EXPECT_EQ(queue_->files().find(file).value().filename, "in.jsonl");
 }
 
-// A limit on the size of files is as good as a full disk.
+// A limit on the size of files acts like a full disk.
 TEST_F(Batches, ADiskThatIsFullFailsTheBatchAndNothingElse) {
   open();
   answer_ = [](const std::string& prompt, const auto&) -> ApiResult<Json> {
@@ -332,7 +332,7 @@ TEST_F(Batches, ADiskThatIsFullFailsTheBatchAndNothingElse) {
   const std::string message = failed["errors"]["data"][0]["message"];
   EXPECT_TRUE(message.contains("cannot be written: File too large")) << message;
   ASSERT_TRUE(soon([&] { return state(big).contains("output_file_id"); }));
-  EXPECT_EQ(lines_of(state(big)).size(), 4u);  // whole lines that there was room for
+  EXPECT_EQ(lines_of(state(big)).size(), 4u);  // the whole lines that fit
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 struct StatusName {
   BatchStatus status;
-  std::string_view name, time;  // when it became so
+  std::string_view name, time;  // `time`: the field for when it got this status
 };
 constexpr std::array<StatusName, 8> kStatusNames = {{{BatchStatus::kValidating, "validating", "created_at"},
                                                      {BatchStatus::kInProgress, "in_progress", "in_progress_at"},
@@ -40,7 +40,7 @@ Json faults_json(const std::vector<BatchFault>& faults) {
   return list;
 }
 
-// Up to 16 short texts, as OpenAI has it.
+// Up to 16 short texts, as at OpenAI.
 ApiResult<Json> read_metadata(const Json* given) {
   if (!given) return Json(nullptr);
   const auto is_text = [](const Json& json, size_t most) {

@@ -1,4 +1,4 @@
-// What a server knows of a batch, and how it says so: to clients, and to itself when it starts again.
+// The state of a batch, as JSON for clients and for the server itself after a restart.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ enum class BatchStatus : uint8_t {
 
 struct BatchRecord {
   std::string id, endpoint, input_file_id;
-  // Chosen when it begins, so that whatever ends the program, no file is made twice.
+  // Chosen when the batch is created, so that no file is made twice even after a crash.
   std::string output_file_id, error_file_id;
-  bool has_output = false, has_errors = false;  // whether there are such files
-  bool has_all_lines = false;                   // all that is left to do is to make files of them
-  uint64_t number = 0;                          // in the order in which they came
+  bool has_output = false, has_errors = false;  // these files exist
+  bool has_all_lines = false;                   // all lines are written; only the files remain to be made
+  uint64_t number = 0;                          // in order of creation
   BatchStatus status = BatchStatus::kValidating;
-  int64_t file_lifetime = 0;    // of what it writes, in seconds; 0: for ever
+  int64_t file_lifetime = 0;    // of its output files, in seconds; 0: forever
   Json times = Json::object();  // "created_at", "expires_at", …, in seconds since 1970
   Json metadata = nullptr;
   std::vector<BatchFault> faults = {};
@@ -37,20 +37,20 @@ struct BatchRecord {
 
   bool is_over() const;
   int64_t expires_at() const { return times.at("expires_at").get<int64_t>(); }
-  // Also notes when.
+  // Sets the status and records the time.
   void become(BatchStatus next);
 
-  Json json() const;  // as OpenAI's clients know it
-  Json note() const;  // everything, for record_of()
+  Json json() const;  // in OpenAI's form
+  Json note() const;  // all fields, for record_of()
 };
 
-// kCorruption: no note() has said this.
+// Restores a batch from its note(). kCorruption: `note` is not one.
 Result<BatchRecord> record_of(const std::string& path, const Json& note);
 
-// What a client asks for. 400 for what is wrong with it; whether its file is there, nobody has looked.
+// Reads a client's request for a batch. 400: it is wrong. Does not check that the input file exists.
 ApiResult<BatchRecord> read_new_batch(const Json& body);
 
-// {"anchor": "created_at", "seconds": 3600}, or nothing, which is 0.
+// Reads {"anchor": "created_at", "seconds": 3600} and returns the seconds; 0 if absent.
 ApiResult<int64_t> read_lifetime(Fields& fields, std::string_view name);
 
 }  // namespace tern::server

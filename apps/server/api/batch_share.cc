@@ -35,12 +35,12 @@ std::unexpected<Error> fail_with(ErrorCode code, std::string message) {
 
 std::string part_name(std::string_view worker) { return format_text("part-{}.jsonl", worker); }
 
-// So small that all have something to do until the end, and so large that the folder does not get too many files. The
+// Small enough to keep all workers busy until the end, large enough to keep the number of files low. It must be the
 // same for every worker.
 size_t range_size(size_t n_requests) { return std::clamp<size_t>(n_requests / 512, 1, 64); }
 size_t n_ranges(size_t n_requests) { return (n_requests + range_size(n_requests) - 1) / range_size(n_requests); }
 
-// What tells a file of requests from another: FNV-1a of all its bytes.
+// Identifies a file of requests: FNV-1a hash of all its bytes.
 Result<std::string> queue_of(const std::string& path, size_t n_requests) {
   std::ifstream file(path, std::ios::binary);
   uint64_t hash = 0xcbf29ce484222325;
@@ -53,7 +53,7 @@ Result<std::string> queue_of(const std::string& path, size_t n_requests) {
   return format_text("{} requests, {} in a range, hash {:016x}\n", n_requests, range_size(n_requests), hash);
 }
 
-// Whole lines that are answers; one without an end is being written, or was broken off.
+// Calls `take` for each complete line of answers. A line without a line end is incomplete.
 Result<void> each_answer(const std::string& path,
                          const std::function<Result<void>(std::string_view, std::string)>& take) {
   std::ifstream file(path, std::ios::binary);
@@ -67,7 +67,7 @@ Result<void> each_answer(const std::string& path,
   return {};
 }
 
-// Where answers are: what `out` has already, and the parts, by name.
+// The files with answers: `out` if it exists, then the parts, by name.
 Result<std::vector<std::string>> files_of_answers(const std::string& out, const std::string& folder) {
   auto names = files_in(folder);
   if (!names) return std::unexpected(names.error());
@@ -81,7 +81,7 @@ Result<std::vector<std::string>> files_of_answers(const std::string& out, const 
   return paths;
 }
 
-// `out` will be replaced. So it has to be a file of answers to these requests, or not there, in a folder that is.
+// `out` will be replaced. It must be a file of answers to these requests, or be absent from a writable folder.
 Result<void> check_out(const std::string& out, const BatchInput& input) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -99,7 +99,7 @@ Result<void> check_out(const std::string& out, const BatchInput& input) {
   std::ifstream file(out, std::ios::binary);
   if (!file) return disk_error(out, "cannot be read");
   for (std::string line; std::getline(file, line);) {
-    if (file.eof() && line.starts_with('{')) break;  // was broken off
+    if (file.eof() && line.starts_with('{')) break;  // incomplete line
     const std::optional<std::string> id = answered_id(line);
     if (!id) return refuse("is no file of answers; name another");
     if (!wanted.contains(*id)) {
@@ -122,7 +122,7 @@ Result<void> add_ids(const std::string& out, const std::string& folder, Ids& ids
   return {};
 }
 
-// Whether it has been written: then the last workers need not do it again.
+// True if `out` is complete already, so that the last workers need not merge again.
 bool has_all(const std::string& out, size_t n_requests) {
   Ids ids;
   size_t n_lines = 0;
@@ -131,12 +131,12 @@ bool has_all(const std::string& out, size_t n_requests) {
     ++n_lines;
     return {};
   });
-  return read && n_lines == n_requests && ids.size() == n_requests;  // all are the batch's: see check_out()
+  return read && n_lines == n_requests && ids.size() == n_requests;  // all belong to the batch: see check_out()
 }
 
 Result<size_t> merge(const BatchInput& input, const std::string& out, const std::string& folder) {
   if (auto fine = check_out(out, input); !fine) return std::unexpected(fine.error());
-  const auto lock = FileLock::wait_for(folder + "/merging");  // one after the other: the second finds all in `out`
+  const auto lock = FileLock::wait_for(folder + "/merging");  // one worker at a time: the second finds `out` complete
   if (!lock) return std::unexpected(lock.error());
   if (has_all(out, input.n_requests())) return input.n_requests();
   Ids wanted;
@@ -162,7 +162,7 @@ Result<size_t> merge(const BatchInput& input, const std::string& out, const std:
   return input.n_requests();
 }
 
-// What this worker takes from the queue. Its threads ask for one request after the other.
+// The requests that this worker takes from the queue. Its threads take them one by one.
 class Worker {
  public:
   Worker(const BatchInput& input, const std::string& out, const ShareOptions& share, BatchClaims& claims,
@@ -171,7 +171,7 @@ class Worker {
     for (size_t i = 0; i < input.n_requests(); ++i) index_of_.emplace(input.custom_id(i), i);
   }
 
-  // Waits while others have all that is left, lest they die. None: all is done, or nobody wants it any more.
+  // Waits while other workers hold the remaining requests, in case one dies. None: all is done, or no longer wanted.
   Result<std::optional<size_t>> next(const std::function<bool()>& is_wanted) {
     const std::scoped_lock lock(queue_mutex_);
     while (queue_.empty()) {
@@ -201,7 +201,7 @@ class Worker {
     return finish(range);
   }
 
-  // Before anything is asked of it.
+  // Call it before next().
   Result<void> read_those_there() { return add_ids(out_, share_.folder, there_); }
   const Ids& there() const { return there_; }
 
@@ -232,11 +232,11 @@ class Worker {
   BatchClaims& claims_;
   BatchAnswers& answers_;
   std::unordered_map<std::string_view, size_t> index_of_;
-  std::mutex queue_mutex_;    // of what follows
-  std::deque<size_t> queue_;  // of the range that was opened last
+  std::mutex queue_mutex_;    // guards queue_ and there_
+  std::deque<size_t> queue_;  // left in the range opened last
   Ids there_;
   std::mutex left_mutex_;
-  std::map<size_t, size_t> left_;  // requests of each range that are not answered
+  std::map<size_t, size_t> left_;  // unanswered requests of each range
 };
 
 }  // namespace

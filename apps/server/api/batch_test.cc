@@ -77,7 +77,7 @@ TEST_F(Batch, GoesOnWhereItWasBrokenOff) {
   EXPECT_FALSE(first.is_complete());
   EXPECT_GE(first.n_answered, 5u);
   std::string text = read("out");
-  text.resize(text.size() - 7);  // as if the last line had not been written to its end
+  text.resize(text.size() - 7);  // imitates an incomplete last line
   write("out", text);
   const BatchResult second = run().value();
   EXPECT_EQ(second.n_there, first.n_answered - 1);

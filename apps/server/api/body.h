@@ -1,4 +1,4 @@
-// A request's body, as it comes.
+// Reads a request's body as it arrives.
 #pragma once
 
 #include <httplib.h>
@@ -9,11 +9,11 @@
 
 namespace tern::server {
 
-// 413 past `most` bytes, 415 for a form with files, 400 where it breaks off. The library's own way reads no more than
-// 8 kB of what calls itself a form, as curl does of everything.
+// 413 past `most` bytes, 415 for a multipart form, 400 if it breaks off. The library's own reader takes at most 8 kB of
+// a body that is labeled as a form, as curl labels everything.
 ApiResult<std::string> read_body(const httplib::Request& request, const httplib::ContentReader& reader, size_t most);
 
-// Reads it, form or not, for nothing. False: it breaks off, or is longer than that.
+// Reads and discards the body, form or not. False: it breaks off, or is longer than `most`.
 bool skip_body(const httplib::Request& request, const httplib::ContentReader& reader, size_t most);
 
 ApiError body_too_large(size_t most);

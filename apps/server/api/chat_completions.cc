@@ -107,7 +107,7 @@ class ChatWriter final : public AnswerWriter {
  private:
   struct Choice {
     ChatReplyParser parser;
-    std::vector<ChatDelta> deltas = {};  // that nobody has taken yet
+    std::vector<ChatDelta> deltas = {};  // not yet taken by take_deltas()
     ChatMessage message = {.role = "assistant"};
     Json logprobs = nullptr;  // a list, once there are any
     std::optional<FinishReason> finish = {};

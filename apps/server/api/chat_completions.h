@@ -1,4 +1,4 @@
-// /v1/chat/completions: a conversation goes on.
+// /v1/chat/completions: continues a conversation.
 #pragma once
 
 #include "server/api/answer.h"
@@ -8,7 +8,7 @@ namespace tern::server {
 
 ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model);
 
-// The text that the model reads, of a request's messages; /apply-template tells it.
+// The prompt for a request's messages, as the model reads it; /apply-template returns it.
 ApiResult<std::string> chat_prompt(const Json& body, const ModelProfile& model);
 
 }  // namespace tern::server

@@ -13,7 +13,7 @@ struct Prompt {
   std::vector<TokenId> tokens;
 };
 
-// A text, or the ids of tokens. `name`: "prompt", "prompt[2]".
+// Reads a text or a list of token ids. `name` is for errors: "prompt", "prompt[2]".
 ApiResult<Prompt> read_prompt(const Json& prompt, const std::string& name, const ModelProfile& model) {
   const Tokenizer& tokenizer = model.engine.tokenizer();
   if (prompt.is_string()) {
@@ -36,7 +36,7 @@ ApiResult<Prompt> read_prompt(const Json& prompt, const std::string& name, const
   return Prompt{.text = std::move(text), .tokens = std::move(ids)};
 }
 
-// One, or a list of them.
+// Reads one prompt or a list of them.
 ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfile& model) {
   if (!given) return refuse("prompt: is missing; give the text to go on with", "prompt", "missing_required_parameter");
   const bool is_list =
@@ -57,7 +57,7 @@ ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfil
 
 class CompletionWriter final : public AnswerWriter {
  public:
-  // `begins`: what the choices of each prompt begin with.
+  // `begins`: for each prompt, the text that its choices begin with.
   CompletionWriter(const ModelProfile& model, const ReplyOptions& options, const std::vector<std::string>& begins)
       : tokenizer_(model.engine.tokenizer()),
         options_(options),
@@ -119,7 +119,7 @@ class CompletionWriter final : public AnswerWriter {
   struct Choice {
     std::string text = {};
     Json logprobs = nullptr;
-    size_t offset = 0;  // of the next token in the text
+    size_t offset = 0;  // where the next token begins in the text
     std::optional<FinishReason> finish = {};
   };
 
@@ -133,7 +133,7 @@ class CompletionWriter final : public AnswerWriter {
     return chunk;
   }
 
-  // Four lists, an entry a token.
+  // Adds to four lists, one entry per token.
   void add_logprobs(Choice& choice, const ReplyNews& news) const {
     if (!news.token) return;
     for (const Logprobs& one : news.logprobs) {

@@ -1,4 +1,4 @@
-// /v1/completions: a text goes on.
+// /v1/completions: continues a text.
 #pragma once
 
 #include "server/api/answer.h"
@@ -6,7 +6,7 @@
 
 namespace tern::server {
 
-// What a model is called here, and what replies to it are like where a request does not say.
+// A model's name, and the defaults for replies to requests.
 struct ModelProfile {
   const Engine& engine;
   std::string name;
@@ -17,7 +17,7 @@ struct ModelProfile {
 
 ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model);
 
-// 400 with both numbers where the context does not hold it, or where it has no token.
+// 400 if the prompt is empty or exceeds the context; the message has both lengths.
 ApiResult<void> check_prompt_length(size_t n_tokens, int n_ctx, const std::string& param);
 
 }  // namespace tern::server

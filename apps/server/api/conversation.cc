@@ -7,7 +7,7 @@
 namespace tern::server {
 namespace {
 
-// A model without a template continues texts: the conversation is a story that both write.
+// For a model without a template, which only continues texts: joins the messages to a story.
 std::string story(const std::vector<ChatMessage>& messages) {
   std::string text;
   for (const ChatMessage& message : messages) {
@@ -17,7 +17,7 @@ std::string story(const std::vector<ChatMessage>& messages) {
   return text;
 }
 
-// Thoughts of earlier turns are left out where the template has no place for them.
+// Omits the thoughts of earlier turns if the template does not support them.
 Result<std::string> rendered(const Engine& engine, const std::vector<ChatMessage>& messages,
                              const ChatOptions& options) {
   Result<std::string> text = engine.render_chat(messages, options);

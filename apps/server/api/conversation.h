@@ -1,4 +1,4 @@
-// A conversation that a request brings: what the model reads of it, and how its reply is to be read.
+// Turns a request's conversation into a prompt, and determines how its reply is parsed.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tern::server {
 
-// tools, tool_choice, parallel_tool_calls.
+// Reads tools, tool_choice and parallel_tool_calls.
 ApiResult<ToolUse> read_tool_use(Fields& fields);
 
 struct ConversationPrompt {
@@ -17,12 +17,12 @@ struct ConversationPrompt {
   std::vector<TokenId> tokens;
 };
 
-// `name`: of the messages, for errors. What the reply is to be held to is added to `generate`.
+// `name`: the messages' field, for errors. Constraints on the reply are added to `generate`.
 ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messages, const std::string& name,
                                           const ChatOptions& options, const ToolUse& tools, const ModelProfile& model,
                                           GenerateOptions& generate);
 
-// Variables of the template, and whether the model is to think before it answers.
+// Reads variables of the template, and whether the model should think before it answers.
 ChatOptions read_chat_options(Fields& fields);
 
 }  // namespace tern::server

@@ -17,7 +17,7 @@
 namespace tern::server {
 namespace {
 
-// So that a name which came or went stays so.
+// Makes the creation or removal of a name survive a loss of power.
 Result<void> sync_folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);

@@ -1,4 +1,4 @@
-// Files that outlive the program, and power: whole, or not there at all.
+// Files that survive crashes and loss of power: complete, or absent.
 #pragma once
 
 #include <sys/types.h>
@@ -12,20 +12,20 @@
 
 namespace tern::server {
 
-// "PATH: WHAT: why", of the last call to the system. kNotFound where there is nothing.
+// "PATH: WHAT: why", for the last system call. kNotFound: the file does not exist.
 std::unexpected<Error> disk_error(const std::string& path, std::string_view what);
 
-// A file to be written from its beginning, which exists under another name until keep().
+// A new file, which has another name until keep().
 class NewFile {
  public:
-  // At PATH.part; what is there goes.
+  // Creates PATH.part, replacing an old one.
   static Result<NewFile> create(const std::string& path);
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();  // removes it, unless it has been kept
 
   Result<void> add(std::string_view bytes);
-  Result<void> keep();  // all of it is on the disk, under its name, or nothing is
+  Result<void> keep();  // puts all of it on the disk under its name, or nothing
   uint64_t bytes() const { return bytes_; }
 
  private:
@@ -39,16 +39,16 @@ class NewFile {
 
 Result<void> write_file(const std::string& path, std::string_view text);
 Result<void> move_file(const std::string& from, const std::string& to);
-Result<void> remove_file(const std::string& path);  // one that is not there is removed
+Result<void> remove_file(const std::string& path);  // succeeds if it does not exist
 
-Result<void> make_folder(const std::string& path);  // nobody else may look into a new one
-// The names of its files, in no order.
+Result<void> make_folder(const std::string& path);  // a new folder is private to the user
+// The names of the folder's files, in no order.
 Result<std::vector<std::string>> files_in(const std::string& folder);
 
-// A file that one program has at a time, which stands for something else; the system lets go of it where one dies.
+// A lock file, held by one program at a time, that protects something else. The system releases it if the program dies.
 class FileLock {
  public:
-  // kIo: it cannot be written or locked, or, where it does not wait, another program has it: `taken` says what that is.
+  // kIo: it cannot be written or locked, or, for take(), another program has it: then `taken` is the message.
   static Result<FileLock> take(const std::string& path, const std::string& taken);
   static Result<FileLock> wait_for(const std::string& path);
   FileLock(FileLock&& other) noexcept;

@@ -9,7 +9,7 @@
 namespace tern::server::test {
 namespace {
 
-// In a folder of its own, so that names without a folder can be written.
+// Runs in a folder of its own, so that file names without a folder can be tested.
 class Disk : public testing::Test {
  protected:
   void SetUp() override {

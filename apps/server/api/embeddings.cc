@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostInputs = 2048;
 
-// A text, the ids of its tokens, or a list of these.
+// Reads a text, a list of token ids, or a list of either.
 ApiResult<std::vector<std::vector<TokenId>>> read_inputs(const Json* input, const ModelProfile& model) {
   const Tokenizer& tokenizer = model.engine.tokenizer();
   if (!input) return refuse("input: is missing; give a text", "input", "missing_required_parameter");
@@ -46,7 +46,7 @@ ApiResult<std::vector<std::vector<TokenId>>> read_inputs(const Json* input, cons
   return inputs;
 }
 
-// The bytes of the numbers, little-endian, as clients that save on digits ask for them.
+// The numbers' little-endian bytes in base64, for clients that want shorter answers.
 std::string base64(const std::vector<float>& values) {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,4 +1,4 @@
-// /v1/embeddings: texts to vectors.
+// /v1/embeddings: turns texts into vectors.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ namespace tern::server {
 
 class Embedder {
  public:
-  // Null where the engine was not loaded for embeddings. It must outlive the embedder, and so must `energy`, which may
-  // be null. Errors: those of new_session().
+  // Returns null if the engine was not loaded for embeddings. The engine must outlive the embedder, and so must
+  // `energy`, which may be null. Errors: those of new_session().
   static Result<std::unique_ptr<Embedder>> open(const Engine& engine, Pooling pooling, int n_ctx, EnergyMeter* energy);
 
-  // One request after the other.
+  // Thread-safe; answers one request at a time.
   ApiResult<Json> answer(const Json& body, const ModelProfile& model);
 
  private:

@@ -17,7 +17,7 @@ double EnergyShare::take(bool goes_on) { return meter_ ? meter_->take(*this, goe
 
 void EnergyMeter::settle() {
   const Result<double> now = reader_.joules();
-  if (!now) return;  // what it would have said comes with the next look
+  if (!now) return;  // the next reading will include this energy
   const double each = (*now - std::exchange(last_, *now)) / static_cast<double>(std::max<size_t>(computing_.size(), 1));
   for (EnergyShare* share : computing_) share->joules_ += each;
 }

@@ -1,4 +1,4 @@
-// The processor's energy, divided among the models that compute at the same time.
+// Divides the processor's energy among the models that compute at the same time.
 #pragma once
 
 #include <mutex>
@@ -10,7 +10,7 @@ namespace tern::server {
 
 class EnergyMeter;
 
-// What one model takes. One thread's.
+// The energy of one model. Used by one thread.
 class EnergyShare {
  public:
   explicit EnergyShare(EnergyMeter* meter) : meter_(meter) {}  // null: nothing is measured
@@ -19,31 +19,31 @@ class EnergyShare {
   EnergyShare& operator=(const EnergyShare&) = delete;
 
   bool is_measured() const { return meter_ != nullptr; }
-  void begin();  // it computes from now on
-  // Joules since begin(), or since the last call; 0 where they are not measured. `goes_on`: it computes still.
+  void begin();  // starts computing
+  // Joules since begin() or the last call; 0 if not measured. `goes_on`: it is still computing.
   double take(bool goes_on);
 
  private:
   friend class EnergyMeter;
   EnergyMeter* meter_;
-  double joules_ = 0;  // the meter's
+  double joules_ = 0;  // managed by the meter
 };
 
-// The counter is the whole machine's, and does not say who takes what. So what it counts is divided equally among those
-// who compute just then; what it counts while nobody does is nobody's.
+// The counter covers the whole machine and does not say which model uses what. Its energy is therefore divided equally
+// among the models computing at the time; if none is, it is not counted.
 class EnergyMeter {
  public:
-  explicit EnergyMeter(EnergyReader& reader) : reader_(reader) {}  // which must outlive it
+  explicit EnergyMeter(EnergyReader& reader) : reader_(reader) {}  // must outlive it
 
  private:
   friend class EnergyShare;
   void begin(EnergyShare& share);
   double take(EnergyShare& share, bool goes_on);
-  void settle();  // with the lock
+  void settle();  // call with the lock held
 
   std::mutex mutex_;
   EnergyReader& reader_;
-  double last_ = 0;  // that the counter showed
+  double last_ = 0;  // last reading of the counter
   std::vector<EnergyShare*> computing_;
 };
 

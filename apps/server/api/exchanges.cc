@@ -12,12 +12,12 @@ thread_local std::shared_ptr<RequestRecord> current_record;
 
 Peer peer_of(const httplib::Request& request) { return {request.remote_addr, request.remote_port}; }
 
-// The pattern, and not what was asked for, in which anything may be. A pattern for all the rest is no route.
+// The pattern rather than the path, which may contain anything. A catch-all pattern is not a route.
 std::string route_of(const httplib::Request& request) {
   return request.matched_route.empty() || request.matched_route == ".*" ? "other" : request.matched_route;
 }
 
-// What begins a line that is no request may be anything, too.
+// The method in an invalid request line may be anything, too.
 std::string method_of(const httplib::Request& request) {
   constexpr std::array<std::string_view, 9> kKnown = {"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
                                                       "CONNECT", "OPTIONS", "TRACE", "PATCH"};
@@ -37,7 +37,7 @@ bool has_body(const httplib::Request& request) {
 const std::shared_ptr<RequestRecord>& Exchanges::current() { return current_record; }
 
 void Exchanges::begin(const httplib::Request& request) {
-  if (current_record) return;  // the library tells twice of one that wants another protocol
+  if (current_record) return;  // the library reports a protocol upgrade twice
   current_record =
       std::make_shared<RequestRecord>(RequestRecord{.id = request_id(request.get_header_value("X-Request-Id")),
                                                     .peer = peer_of(request),
@@ -59,7 +59,7 @@ void Exchanges::have_all(const httplib::Request& request) {
 }
 
 void Exchanges::have_answer(const httplib::Request& request, httplib::Response& response) {
-  const bool is_unread = !current_record;  // of one that the library refuses by its head, it tells of nothing else
+  const bool is_unread = !current_record;  // the only report if the library rejects the head
   begin(request);
   RequestRecord& record = *current_record;
   response.set_header("X-Request-Id", record.id);
@@ -67,13 +67,13 @@ void Exchanges::have_answer(const httplib::Request& request, httplib::Response& 
   record.route = route_of(request);
   const bool may_go_on = is_unread || (!record.is_whole && announces_body(request));
   if (watch_ && response.status >= 400 && may_go_on) {
-    // The library lets go of an answer that is out, and closes the connection after that.
+    // The library releases an answer after sending it, and then closes the connection.
     response.content_provider_resource_releaser_ = [this, peer = record.peer](bool) {
       last_words_.drop(port_, peer, is_plain_);
     };
   }
   if (!response.content_provider_) return;
-  // What is made while it is sent is over when the library lets go of it.
+  // An answer that is produced while it is sent ends when the library releases it.
   response.content_provider_resource_releaser_ = [this, record = current_record,
                                                   also = response.content_provider_resource_releaser_](bool is_whole) {
     if (also) also(is_whole);

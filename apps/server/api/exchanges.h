@@ -1,4 +1,4 @@
-// The requests that are being answered, from their first line until the last byte of their answers.
+// The requests being answered, from their first line to the last byte of their answers.
 #pragma once
 
 #include <httplib.h>
@@ -14,27 +14,27 @@
 
 namespace tern::server {
 
-// The library answers a request on one thread from beginning to end, and tells of its stages one after the other.
+// The library answers each request on one thread, and reports its stages in order.
 class Exchanges {
  public:
   Exchanges(LogOptions log, HttpMetrics& metrics) : log_(std::move(log)), metrics_(metrics) {}
 
-  // Connections that are slow are ended from now on.
+  // Ends slow connections from now on.
   void watch(int port, std::chrono::milliseconds most, bool is_plain) {
     port_ = port;
     is_plain_ = is_plain;
     watch_ = std::make_unique<ConnectionWatch>(port, most);
   }
 
-  // The stages: the head is there (often followed by a body), all is there, the answer is known, it is on its way.
+  // The stages: head received (often followed by a body), all received, answer known, answer being sent.
   void begin(const httplib::Request& request);
-  void have_more(const httplib::Request& request);  // of a body that may take long, so that it may go on
+  void have_more(const httplib::Request& request);  // part of a slow body has arrived, so the time limit restarts
   void have_all(const httplib::Request& request);
   void have_answer(const httplib::Request& request, httplib::Response& response);
   void send(const httplib::Request& request, const httplib::Response& response);
 
   int n_open() const { return n_open_; }
-  // Of the request that this thread answers.
+  // The record of the request that this thread answers.
   static const std::shared_ptr<RequestRecord>& current();
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMostNesting = 256;
 
-// Before it is parsed, since what is parsed has to be taken apart again.
+// Checked before parsing, since destroying a deeply nested value is a problem, too.
 bool is_nested_too_deeply(std::string_view text) {
   int depth = 0;
   bool in_string = false;

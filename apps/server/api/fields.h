@@ -1,4 +1,4 @@
-// Reading a request's JSON, field by field, with errors that name the field.
+// Reads a request's JSON field by field, with errors that name the field.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace tern::server {
 
-// Of a request's body. 400 where it is no JSON object, is nested too deeply, or is not UTF-8.
+// Parses a request's body. 400: it is not a JSON object, is nested too deeply, or is not UTF-8.
 ApiResult<Json> parse_body(std::string_view body);
 
-// An object's fields. A field that is not there, or null, leaves the value as it is; one of a wrong type or out of
-// range is the first error, after which nothing more is read. What nobody reads is ignored, as OpenAI's servers do.
+// An object's fields. If a field is absent or null, the value is unchanged. The first field of a wrong type or out of
+// range is the error, after which nothing more is read. Unknown fields are ignored, as at OpenAI.
 class Fields {
  public:
-  // `path` comes before the names in messages: "stream_options."
+  // `path` precedes the names in messages: "stream_options."
   explicit Fields(const Json& object, std::string path = {}) : object_(object), path_(std::move(path)) {}
 
   struct Range {
@@ -38,15 +38,15 @@ class Fields {
     if (!error_) value = read_value;
   }
 
-  // The field, or null where it is not there, is null, or there has been an error.
+  // The field; null if it is absent, is null, or there was an error.
   const Json* find(std::string_view name) const;
   std::string path_of(std::string_view name) const { return path_ + std::string(name); }
-  // A text or a list of texts.
+  // Reads a text, or a list of at most `most` texts.
   void read_texts(std::string_view name, std::vector<std::string>& texts, size_t most);
-  // An object within; does nothing where it is not there.
+  // Reads an object inside this one; does nothing if it is absent.
   void within(std::string_view name, const std::function<void(Fields&)>& read);
 
-  // An object in a list within.
+  // Reads an object in a list inside this one.
   void within_element(std::string_view name, size_t index, const std::function<void(Fields&)>& read);
 
   void fail(std::string_view name, std::string_view what);  // "NAME: WHAT"

@@ -5,7 +5,7 @@
 namespace tern::server {
 namespace {
 
-// The error's message, or "" where there is none.
+// The error's message; "" if there is none.
 std::string error_of(const Fields& fields) {
   const auto checked = fields.check();
   return checked ? "" : checked.error().message;

@@ -54,7 +54,7 @@ ApiResult<Page> read_page(const HttpRequest& request, size_t usual, size_t most)
   return page;
 }
 
-// `all`: the oldest first.
+// `all`: oldest first.
 ApiResult<Json> list_page(std::vector<Json> all, const Page& page) {
   if (page.newest_first) std::ranges::reverse(all);
   auto begin = all.begin();
@@ -178,7 +178,7 @@ void add_file_routes(httplib::Server& http, const FileRoutes& routes) {
   });
   http.Post("/v1/batches/([^/]+)/cancel",
             [routes, &queue](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader& reader) {
-              const ApiResult<std::string> text = read_body(request, reader, routes.body_bytes);  // it may say anything
+              const ApiResult<std::string> text = read_body(request, reader, routes.body_bytes);  // any body is fine
               if (!text) return answer_error(response, text.error());
               routes.exchanges.have_all(request);
               answer_any(response, queue.cancel(request.matches[1]));

@@ -9,13 +9,13 @@
 namespace tern::server {
 
 struct FileRoutes {
-  BatchQueue* queue = nullptr;  // null: there are none, and the routes say what to do about it
+  BatchQueue* queue = nullptr;  // null: disabled; the answers say how to enable them
   Exchanges& exchanges;
-  size_t body_bytes = 0;    // of everything but files
-  uint64_t file_bytes = 0;  // of those
+  size_t body_bytes = 0;    // limit for everything except uploads
+  uint64_t file_bytes = 0;  // limit for uploads
 };
 
-// Whether a request's body may be a file.
+// True if a request's body may be a file.
 bool is_upload(const httplib::Request& request);
 
 // The queue must outlive the server.

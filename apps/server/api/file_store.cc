@@ -162,7 +162,7 @@ ApiResult<bool> FileStore::remove(const std::string& id) {
   return true;
 }
 
-// The note first: content without a note is tidied up when the server starts again.
+// Removes the note first: a file without a note is removed when the server restarts.
 Result<void> FileStore::erase(const std::string& id) {
   if (auto removed = remove_file(note_of(id)); !removed) return removed;
   files_.erase(id);

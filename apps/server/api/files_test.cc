@@ -39,7 +39,7 @@ class Files : public testing::Test {
     EXPECT_EQ(answer.status, 200) << answer.text;
     return answer.json["id"];
   }
-  // However slow a sanitizer makes it.
+  // Waits long enough even for a slow sanitizer.
   static bool is_soon(const std::function<bool()>& is_so) { return soon(is_so, std::chrono::seconds(100)); }
   static Json batch(const RunningServer& server, const std::string& id) { return server.get("/v1/batches/" + id).json; }
 
@@ -72,7 +72,7 @@ TEST_F(Files, WhatIsNoUploadIsRefused) {
   EXPECT_EQ(server.post("/v1/files", std::string("{}")).status, 415);
   EXPECT_EQ(server.get("/v1/files").json["data"].size(), 0u);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/files"));
-  // Everything else keeps its own limit.
+  // All other requests keep their own limit.
   EXPECT_EQ(server.post("/v1/nothing", std::string("{}")).status, 404);
   const auto status_of_head = [&](const std::string& head) {
     const RawClient client(server.port());
@@ -116,7 +116,7 @@ TEST_F(Files, WithoutAFolderTheRoutesSayWhatToDo) {
   EXPECT_EQ(post(server, form({{"purpose", "batch"}})).status, 501);
 }
 
-// The one place is taken by a batch, and nobody may wait.
+// A batch takes the only place, and no request may wait.
 TEST_F(Files, ABatchSendsNobodyAway) {
   ApiOptions with = options();
   with.scheduler.max_replies = 1;

@@ -27,10 +27,10 @@ Result<GrammarPtr> make(GrammarCache::Kind kind, const std::string& text, const 
 struct Format {
   std::string type = "text";
   const Json* schema = nullptr;
-  std::string path = {};  // of the schema
+  std::string path = {};  // where the schema is in the request
 };
 
-// `holder` has the schema's fields, where there is one.
+// `holder`: the object with the schema's fields.
 void read_schema(Fields& holder, Format& format) {
   format.schema = holder.find("schema");
   format.path = holder.path_of("schema");
@@ -88,7 +88,7 @@ ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammar
       if (!inner.find("json_schema")) return inner.fail("json_schema", "is missing");
       inner.within("json_schema", [&](Fields& holder) { read_schema(holder, format); });
     } else if (format.type == "json_object" && inner.find("schema")) {
-      read_schema(inner, format);  // as llama.cpp's server has it
+      read_schema(inner, format);  // as in llama.cpp's server
     }
   });
   if (!gbnf.empty() && (format.schema || format.type != "text")) {

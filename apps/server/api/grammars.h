@@ -1,4 +1,4 @@
-// What requests hold their replies to, compiled once for all that ask for the same.
+// Compiled constraints on replies, shared by all requests with the same constraint.
 #pragma once
 
 #include <list>
@@ -13,14 +13,14 @@ namespace tern::server {
 
 using GrammarPtr = std::shared_ptr<const Grammar>;
 
-// The grammars asked for last. Threads may share it.
+// Caches the most recently used grammars. Thread-safe.
 class GrammarCache {
  public:
   enum class Kind : uint8_t { kJsonSchema, kJsonObject, kGbnf, kToolCall };
 
-  // 400, for `param`, where the text is not followed.
+  // 400, for `param`, if the text is invalid or not supported.
   ApiResult<GrammarPtr> get(Kind kind, const std::string& text, const std::string& param);
-  // `end`: of a call of a tool.
+  // `end`: the text that ends a tool call.
   Result<GrammarPtr> find_or_make(Kind kind, const std::string& text, const std::string& end = {});
 
  private:
@@ -31,13 +31,13 @@ class GrammarCache {
   };
 
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the one used last first
+  std::list<Entry> entries_;  // most recently used first
 };
 
-// What `response_format`, and llama.cpp's `json_schema` and `grammar`, ask for; null: nothing.
+// The grammar for `response_format`, or llama.cpp's `json_schema` or `grammar`; null: none is given.
 ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammars);
 
-// The same of `text.format`, which has a schema's fields side by side.
+// The same for `text.format`, where the schema's fields are beside the type.
 ApiResult<GrammarPtr> read_text_format(Fields& fields, GrammarCache& grammars);
 
 }  // namespace tern::server

@@ -1,4 +1,4 @@
-// What a server takes of those who send too much, too slowly, or nothing, and of those who do not read.
+// The server's limits for clients that send too much, too slowly or nothing, and for clients that do not read.
 #include <chrono>
 #include <fstream>
 #include <limits>
@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-// Which make a model many times as slow, and keep what is freed.
+// Sanitizers make a model many times slower, and keep freed memory.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -66,7 +66,7 @@ TEST(ApiLimits, ConnectionsThatSpeakTooSlowly) {
   EXPECT_LT(lines.send_slowly('\n', kMost, milliseconds(50)), kMost);
   body.send(post_head(kText, "Content-Length: 100000\r\n"));
   EXPECT_LT(body.send_slowly(' ', kMost, milliseconds(50)), kMost);
-  // What is asked in time may take its own.
+  // A request that arrives in time may take longer to answer.
   const RawClient client(server.port());
   Json long_answer = completion("Once", 400);
   long_answer["ignore_eos"] = true;
@@ -77,7 +77,7 @@ TEST(ApiLimits, ConnectionsThatSpeakTooSlowly) {
   EXPECT_GT(Clock::now() - start, milliseconds(300)) << "the model is too fast for this test";
 }
 
-// Answers larger than what systems keep for a connection.
+// Answers larger than the system's buffers for a connection.
 Json large_stream() {
   return {{"prompt", "Once"}, {"max_tokens", 400}, {"ignore_eos", true}, {"n", 32}, {"logprobs", 20}, {"stream", true}};
 }
@@ -91,7 +91,7 @@ TEST(ApiLimits, StreamsThatAreNotRead) {
   const RawClient never(server.port(), 4096), slowly(server.port(), 4096);
   never.send(raw_post(kText, large_stream().dump()));
   slowly.send(raw_post(kText, large_stream().dump()));
-  for (int i = 0; i < 2000 && n_cancelled < 2; ++i) {  // 20 seconds, in which the first is never silent for long
+  for (int i = 0; i < 2000 && n_cancelled < 2; ++i) {  // 20 seconds; `slowly` never pauses for long
     slowly.receive(2000);
     std::this_thread::sleep_for(milliseconds(10));
   }
@@ -103,7 +103,7 @@ TEST(ApiLimits, StreamsThatAreNotRead) {
 TEST(ApiLimits, BodiesThatAreTooLarge) {
   const RunningServer server({.limits = {.body_bytes = 1 << 20}});
   const RawClient told(server.port());
-  told.send(post_head(kText, "Content-Length: 104857600\r\n"));  // and nothing of it
+  told.send(post_head(kText, "Content-Length: 104857600\r\n"));  // and nothing of the body
   const std::string answer = told.receive();
   EXPECT_EQ(status_of(answer), 413) << answer;
   EXPECT_TRUE(answer.contains("1048576 bytes")) << answer;
@@ -123,7 +123,7 @@ TEST(ApiLimits, BodiesThatAreTooLarge) {
   EXPECT_EQ(form->status, 415) << form->body;
 }
 
-// Most clients look for an answer when they have sent all they have to say.
+// Most clients look for an answer only after they have sent everything.
 TEST(ApiLimits, TheAnswerReachesThoseWhoAreStillSending) {
   const RunningServer server({.limits = {.body_bytes = 1 << 20},
                               .files_folder = testing::TempDir() + "/last_words",
@@ -153,7 +153,7 @@ TEST(ApiLimits, TheAnswerReachesThoseWhoAreStillSending) {
   }
 }
 
-// As curl -d sends everything.
+// curl -d labels every body as a form.
 TEST(ApiLimits, ALongBodyMayCallItselfAForm) {
   const RunningServer server;
   Json body = Json::parse(kOnce);
@@ -191,7 +191,7 @@ long resident_kib() {
   return 0;
 }
 
-// How many is told by TERN_TEST_CONNECTIONS, for trying out more.
+// TERN_TEST_CONNECTIONS sets the number, to try out more.
 int n_connections() {
   const char* text = std::getenv("TERN_TEST_CONNECTIONS");
   return text ? std::atoi(text) : kSanitized ? 20 : 60;
@@ -200,7 +200,7 @@ int n_connections() {
 TEST(ApiLimits, IdleConnectionsAndClientsThatVanish) {
   const RunningServer server({.scheduler = {.n_ctx = 256, .max_replies = 16}, .max_waiting = 4096, .slots = true});
   const int n = n_connections();
-  // All the same text, so that what is kept of it is kept once.
+  // All requests have the same text, so that the prefix cache keeps it once.
   Json body = {{"prompt", "Once"}, {"max_tokens", 100'000}, {"ignore_eos", true}, {"stream", true}, {"temperature", 0}};
   const auto round = [&] {
     std::vector<std::unique_ptr<RawClient>> idle, vanishing;
@@ -213,12 +213,12 @@ TEST(ApiLimits, IdleConnectionsAndClientsThatVanish) {
     vanishing.clear();
     for (int look = 0; look < 3000 && n_running(server) > 0; ++look) std::this_thread::sleep_for(milliseconds(10));
     EXPECT_EQ(n_running(server), 0);
-    EXPECT_EQ(server.post(kText, kOnce).status, 200);  // with all the idle ones there
+    EXPECT_EQ(server.post(kText, kOnce).status, 200);  // with all idle connections open
   };
-  for (int i = 0; i < (kSanitized ? 1 : 3); ++i) round();  // until what is kept is there
+  for (int i = 0; i < (kSanitized ? 1 : 3); ++i) round();  // until all caches are filled
   const long before = resident_kib();
   for (int i = 0; i < (kSanitized ? 1 : 3); ++i) round();
-  std::cout << "resident: " << before << " KiB, then " << resident_kib() << "\n";  // for whoever tries it with more
+  std::cout << "resident: " << before << " KiB, then " << resident_kib() << "\n";  // for runs with more connections
   const long bound = kSanitized ? std::numeric_limits<long>::max() : 32 * 1024 + 8 * n;
   EXPECT_LT(resident_kib() - before, bound);
 }

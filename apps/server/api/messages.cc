@@ -14,7 +14,7 @@ bool is_text_part(std::string_view type) {
   return type == "text" || type == "input_text" || type == "output_text" || type == "refusal";
 }
 
-// A text, or a list of parts that are texts.
+// Reads a text, or a list of parts that are texts.
 std::string read_content(Fields& message) {
   const Json* content = message.find("content");
   std::string text;

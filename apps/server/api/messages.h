@@ -1,4 +1,4 @@
-// The messages of a conversation, out of a request's JSON.
+// Reads the messages of a conversation from a request's JSON.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tern::server {
 
-// `list`, which is called `name` in errors: roles, contents that are texts or lists of parts, calls and their results.
+// Reads roles, contents (texts or lists of parts), tool calls and their results. Errors call `list` by `name`.
 ApiResult<std::vector<ChatMessage>> read_messages(const Json* list, const std::string& name);
 
 }  // namespace tern::server

@@ -13,7 +13,7 @@ constexpr std::array kSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,  
                                  0.5,   1.0,    2.5,   5.0,  10.0,  25.0, 50.0, 100.0};
 constexpr std::array kReplies = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0};
 
-// "{LABELS}", or nothing.
+// "{LABELS}", or "" without labels.
 std::string in_braces(const std::string& labels) { return labels.empty() ? "" : "{" + labels + "}"; }
 
 std::string joined(const std::string& labels, const std::string& more) {

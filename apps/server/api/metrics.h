@@ -1,4 +1,4 @@
-// What the server has done, in Prometheus' text format.
+// Metrics of the server, in Prometheus' text format.
 #pragma once
 
 #include <array>
@@ -16,21 +16,21 @@
 
 namespace tern::server {
 
-// How often values fell below each of some bounds.
+// Counts values in buckets with upper bounds.
 class Histogram {
  public:
   explicit Histogram(std::span<const double> bounds) : bounds_(bounds), counts_(bounds.size() + 1) {}
   void add(double value);
-  // NAME_bucket{le="…"}, NAME_sum, NAME_count; `labels` are in front of others: "" or "model=…".
+  // NAME_bucket{le="…"}, NAME_sum, NAME_count. `labels` precede other labels: "" or "model=…".
   std::string lines(std::string_view name, const std::string& labels) const;
 
  private:
   std::span<const double> bounds_;
-  std::vector<uint64_t> counts_;  // of each, not of those below it
+  std::vector<uint64_t> counts_;  // of each bucket alone, not cumulative
   double sum_ = 0;
 };
 
-// Metrics by their names, each told of once, whichever models have them.
+// Metrics by name. Each name is described once, even for several models.
 class MetricFamilies {
  public:
   void add(const std::string& name, std::string_view type, std::string_view help, const std::string& lines);
@@ -41,7 +41,7 @@ class MetricFamilies {
   std::map<std::string, std::string> texts_;
 };
 
-// Of one model, however often it is loaded.
+// Metrics of one model, kept while it is unloaded.
 class ModelMetrics final : public ServiceObserver {
  public:
   ModelMetrics();
@@ -50,7 +50,7 @@ class ModelMetrics final : public ServiceObserver {
   void on_end(const ReplyNews& last) override;
   void on_step(double seconds, int n_running, double joules) override;
 
-  // `has_energy`: it is measured; else nothing is said about it.
+  // `has_energy`: energy is measured; otherwise it is omitted.
   void write(MetricFamilies& to, const std::string& labels, const ModelService::Status& status, bool has_energy) const;
 
  private:
@@ -58,10 +58,10 @@ class ModelMetrics final : public ServiceObserver {
   Histogram first_token_, between_tokens_, step_, batch_;
   double joules_ = 0;
   uint64_t prompt_tokens_ = 0, cached_tokens_ = 0, generated_tokens_ = 0;
-  std::map<std::string, uint64_t, std::less<>> ends_;  // by the reason
+  std::map<std::string, uint64_t, std::less<>> ends_;  // by reason
 };
 
-// Of the server's answers.
+// Metrics of the server's answers.
 class HttpMetrics {
  public:
   void on_answer(std::string_view route, int status);
@@ -72,7 +72,7 @@ class HttpMetrics {
   std::map<std::pair<std::string, int>, uint64_t> answers_;  // by route and status
 };
 
-// "model=\"NAME\"", with what such a text may not have in it escaped.
+// "model=\"NAME\"", with special characters escaped.
 std::string model_label(const std::string& name);
 
 }  // namespace tern::server

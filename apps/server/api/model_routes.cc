@@ -11,7 +11,7 @@ namespace {
 using Handler = std::function<void(const Json& body, const ServedModels::Lease& model, const httplib::Request&,
                                    httplib::Response&)>;
 
-// Also without /v1, as some clients ask. The handler has the model that the request names.
+// Adds the route, and the same without /v1, which some clients use. The handler gets the model that the request names.
 void post(const RouteContext& context, const std::string& path, Handler handler) {
   const auto handle = [&models = context.models, &exchanges = context.exchanges,
                        most = context.options.limits.body_bytes,

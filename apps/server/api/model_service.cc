@@ -70,7 +70,7 @@ ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies
     }
     n_in_background_ += n;
   } else if (n_there - n_in_background_ + n > options_.max_waiting + n_places) {
-    // As many as there are places for begin at once.
+    // Free places count, too, because that many replies begin at once.
     const std::string message = format_text("{} replies wait already, of at most {}; try again later",
                                             status_.n_waiting + n_asked_, options_.max_waiting);
     return std::unexpected(ApiError{.status = 429, .message = message, .code = "queue_full", .retry_after_seconds = 1});
@@ -99,7 +99,7 @@ ApiResult<void> ModelService::between_steps(const Errand& errand) {
   return {};
 }
 
-// Those who wait keep what the errands need.
+// The callers are waiting, so what the errands refer to still exists.
 void ModelService::run_errands() {
   std::unique_lock lock(mutex_);
   const std::vector<PendingErrand> errands = std::exchange(errands_, {});
@@ -162,7 +162,7 @@ void ModelService::tell(const std::shared_ptr<RunningReplies>& replies, size_t i
   news_.push_back({.of = replies, .news = std::move(news)});
 }
 
-// The news of a step, whose energy its replies share.
+// Delivers the news of a step. Its replies share its energy.
 void ModelService::hand_out(double joules) {
   const auto n_ended =
       std::ranges::count_if(news_, [](const News& one) { return one.news.is_over() && one.of->manner_.in_background; });
@@ -194,7 +194,7 @@ void ModelService::begin(const std::shared_ptr<RunningReplies>& replies, size_t 
   }
 }
 
-// The first of each prompt, and the others once that has read it.
+// Begins the first reply to each prompt, and the others once the first has read the prompt.
 void ModelService::begin_more() {
   std::erase_if(to_begin_, [&](const std::shared_ptr<RunningReplies>& replies) {
     bool all_have_begun = true;
@@ -224,7 +224,7 @@ void ModelService::end_cancelled(const std::shared_ptr<RunningReplies>& replies)
   }
 }
 
-// From here on the status counts those that have been taken since it was last refreshed.
+// From here on the status includes the replies taken since the last refresh.
 void ModelService::refresh_status() {
   int n_to_begin = 0;
   for (const auto& replies : to_begin_) {
@@ -267,7 +267,7 @@ void ModelService::run(const std::stop_token& stop) {
       options_.observer->on_step(seconds_between(start, Clock::now()), scheduler_.n_running(), joules);
     }
     refresh_status();
-    hand_out(joules);  // last: who has an answer finds everything else as it was then
+    hand_out(joules);  // last, so that a client with an answer finds everything else up to date
   }
 }
 

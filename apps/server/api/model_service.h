@@ -1,5 +1,5 @@
-// A model that many ask at once: a thread of its own steps the scheduler, and every reply's news wait in a box for
-// whoever asked.
+// Serves one model to many clients at once: one thread steps the scheduler, and each reply's news waits in a queue for
+// the client's thread.
 #pragma once
 
 #include <chrono>
@@ -22,47 +22,47 @@
 
 namespace tern::server {
 
-// What came of a step of a reply.
+// The result of one step of a reply.
 struct ReplyNews {
-  size_t index = 0;  // which of the replies that were asked for together
+  size_t index = 0;  // among the replies requested together
   std::string text = {};
   std::optional<TokenId> token = {};
-  std::vector<Logprobs> logprobs = {};  // of the token, where asked for
+  std::vector<Logprobs> logprobs = {};  // of the token, if requested
   std::optional<FinishReason> finish = {};
-  std::optional<Error> error = {};  // ends it as well
+  std::optional<Error> error = {};  // also ends the reply
   GenerateStats stats = {};         // so far
-  double joules = 0;                // so far, its share of every step's; 0 where they are not measured
+  double joules = 0;                // so far: its share of the energy of each step; 0 if not measured
   std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
   bool is_over() const { return finish || error; }
 };
 
-// Replies to one prompt, or to several, under way. The scheduler's thread puts their news in, one other takes them out.
+// Running replies to one or more prompts. The scheduler's thread adds their news, one other thread takes it.
 class RunningReplies {
  public:
   struct Manner {
-    bool each_step = false;      // else waiting ends at the replies' ends only
-    bool in_background = false;  // for nobody who waits
-    int slot = -1;               // which is to know them; see Slots
+    bool each_step = false;      // otherwise waiting ends only when replies end
+    bool in_background = false;  // no client waits for it; see ask()
+    int slot = -1;               // the slot that records it; see Slots
   };
-  // To each prompt as many replies as there are options: those to the first prompt come first.
+  // Each prompt gets one reply for each of the options. The replies to the first prompt come first.
   RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options, Manner manner);
 
   size_t size() const { return replies_.size(); }
   std::chrono::steady_clock::time_point asked() const { return asked_; }
-  // The news so far, as soon as there are any; none where none come in time.
+  // Waits up to `time` for news and returns all of it; empty if there is none.
   std::deque<ReplyNews> wait_for(std::chrono::milliseconds time);
 
  private:
   friend class ModelService;
   using Clock = std::chrono::steady_clock;
-  // The scheduler's thread's own.
+  // Used by the scheduler's thread only.
   struct Reply {
     size_t prompt;
     GenerateOptions options;
     Scheduler::ReplyId id = 0;  // 0: not begun
     bool is_over = false;
     double joules = 0;
-    size_t n_told = 0;            // log probabilities
+    size_t n_told = 0;            // log probabilities already reported
     Clock::time_point last = {};  // when its last token came
   };
 
@@ -70,7 +70,7 @@ class RunningReplies {
 
   struct Prompt {
     std::vector<TokenId> tokens;
-    bool is_read = false;  // by the first of its replies; the others share it
+    bool is_read = false;  // by the first of its replies; the others share that work
   };
   const Manner manner_;
   const Clock::time_point asked_ = Clock::now();
@@ -81,16 +81,16 @@ class RunningReplies {
   std::deque<ReplyNews> news_;
 };
 
-// What the server is measured by; times in seconds.
+// Receives the server's measurements; times in seconds.
 class ServiceObserver {
  public:
   virtual ~ServiceObserver() = default;
-  // From the asking to the first token; between two tokens; a reply's end; a pass over the model. Called on the
+  // Time from the request to the first token; between two tokens; a reply's end; a pass over the model. Called on the
   // scheduler's thread.
   virtual void on_first_token(double seconds) = 0;
   virtual void on_token(double seconds) = 0;
   virtual void on_end(const ReplyNews& last) = 0;
-  // `joules`: of the machine since the step before, this model's share; 0 where they are not measured.
+  // `joules`: this model's share of the machine's energy since the last step; 0 if not measured.
   virtual void on_step(double seconds, int n_running, double joules) = 0;
 };
 
@@ -100,31 +100,31 @@ class ModelService {
     SchedulerOptions scheduler = {};
     int max_waiting = 256;                // replies that are not running yet
     ServiceObserver* observer = nullptr;  // must outlive the service
-    EnergyMeter* energy = nullptr;        // likewise; null: it is not measured
-    bool keeps_slots = false;             // else Slots know of nothing
+    EnergyMeter* energy = nullptr;        // must outlive the service; null: energy is not measured
+    bool keeps_slots = false;             // otherwise Slots stay empty
   };
-  // The engine must outlive it. Errors: those of Engine::new_scheduler().
+  // The engine must outlive the service. Errors: those of Engine::new_scheduler().
   static Result<std::unique_ptr<ModelService>> start(const Engine& engine, const Options& options);
-  ~ModelService();  // replies under way end without a word
+  ~ModelService();  // running replies end without further news
 
   const Engine& engine() const { return engine_; }
   bool measures_energy() const { return options_.energy != nullptr; }
-  int n_ctx() const { return n_ctx_; }  // of each reply
+  int n_ctx() const { return n_ctx_; }  // context length of a reply, in tokens
 
-  // 429 where too many wait, 503 while draining. What the engine refuses is a reply's first news. Replies in the
-  // background take no place from others: these wait as if they were not there. They themselves get 429 unless there is
-  // room for them now, beside a quarter of the places that is kept free.
+  // 429 if too many replies wait, 503 while draining. If the engine refuses a reply, that is its first news. Background
+  // replies take no place from others, which are admitted as if there were none. They get 429 unless there is room for
+  // them now, beside a quarter of the places that is kept free.
   ApiResult<void> ask(const std::shared_ptr<RunningReplies>& replies);
-  // They end at the next step, with FinishReason::kCancelled.
+  // The replies end at the next step, with FinishReason::kCancelled.
   void cancel(const std::shared_ptr<RunningReplies>& replies);
 
-  // Runs on the scheduler's thread, between two steps, while answers wait, and returns when it is done. 503 while
-  // draining.
+  // Runs the errand on the scheduler's thread, between two steps, while replies wait; returns when it is done. 503
+  // while draining.
   using Errand = std::function<void(Scheduler& scheduler, Slots& slots)>;
   ApiResult<void> between_steps(const Errand& errand);
   int n_slots() const { return slots_.size(); }
 
-  // Takes nothing more, and waits until what is there has ended, at most so long; true where it has.
+  // Accepts nothing more, and waits at most `most` until all replies have ended; true if they have.
   bool drain(std::chrono::milliseconds most);
   bool is_draining() const;
 
@@ -150,26 +150,26 @@ class ModelService {
   Options options_;
   int n_ctx_ = 0;
   Scheduler scheduler_;
-  Slots slots_;  // the scheduler's thread's
+  Slots slots_;  // used by the scheduler's thread only
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<std::shared_ptr<RunningReplies>> asked_, cancelled_;  // since the last step
   int n_asked_ = 0;                                                 // replies that the status does not count yet
-  int n_taken_ = 0;          // … of them those in to_begin_; the scheduler's thread's
+  int n_taken_ = 0;          // … those of them in to_begin_; used by the scheduler's thread only
   int n_in_background_ = 0;  // replies asked, waiting or running
   struct PendingErrand {
     const Errand* errand;
     bool* is_done;
   };
-  std::vector<PendingErrand> errands_;  // of those who wait for them
+  std::vector<PendingErrand> errands_;  // their callers wait for them
   bool is_draining_ = false, is_idle_ = true;
   Status status_;
-  std::vector<std::shared_ptr<RunningReplies>> to_begin_;  // some of them, at least
+  std::vector<std::shared_ptr<RunningReplies>> to_begin_;  // each has replies that have not begun
   struct News {
     std::shared_ptr<RunningReplies> of;
     ReplyNews news;
   };
-  std::vector<News> news_;  // of the step under way
+  std::vector<News> news_;  // of the current step
   EnergyShare energy_;
   std::jthread thread_;  // the last member: it uses the others
 };

@@ -1,4 +1,4 @@
-// How many a service lets in, and when.
+// How many replies a service accepts, and when.
 
 #include "server/api/model_service.h"
 
@@ -10,7 +10,7 @@
 namespace tern::server::test {
 namespace {
 
-// Ends no step before it is told to.
+// Lets no step end before the test says so.
 class StepGate final : public ServiceObserver {
  public:
   void on_first_token(double) override {}
@@ -65,7 +65,7 @@ TEST_F(ModelServiceCounts, ThoseThatAStepHasTakenWhileItGoesOn) {
   EXPECT_TRUE(service_->ask(replies(1)));
   EXPECT_EQ(n_there(), 2);
   gate_.end_step();
-  gate_.wait_for_step();  // which has taken the second
+  gate_.wait_for_step();  // this step has taken the second reply
   EXPECT_EQ(n_there(), 2);
   const auto refused = service_->ask(replies(1));
   ASSERT_FALSE(refused);

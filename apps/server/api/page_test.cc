@@ -1,4 +1,4 @@
-// The page to chat on, beside the interface: who finds what at which address.
+// The chat page beside the API: which address returns what.
 #include <filesystem>
 #include <fstream>
 
@@ -8,7 +8,7 @@
 namespace tern::server::test {
 namespace {
 
-// A folder with a page of two files, and a folder that has the name of routes.
+// A folder with a page of two files, and a subfolder with the name of a route.
 class Page : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// A client for tests that says what no library would.
+// A client for tests that sends what no library would.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace tern::server::test {
 
 class RawClient {
  public:
-  // `room`: bytes that may wait to be received; 0: as the system likes.
+  // `room`: size of the receive buffer in bytes; 0: the system's default.
   explicit RawClient(int port, int room = 0) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
     if (room > 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     sockaddr_in address = {.sin_family = AF_INET,
@@ -29,13 +29,13 @@ class RawClient {
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
-  // What is sent waits here only in part, so that sending goes no further than the server reads.
+  // Makes the send buffer small, so that sending gets no further than the server reads.
   void send_without_room() const {
     const int room = 1 << 17;
     ::setsockopt(fd_, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
   }
 
-  // False once the server has ended the connection.
+  // False once the server has closed the connection.
   bool send(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t n = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
@@ -45,7 +45,7 @@ class RawClient {
     return true;
   }
 
-  // A byte at a time, until the server ends the connection, at most `n` times; how many it took.
+  // Sends a byte at a time until the server closes the connection, at most `n` times; returns how many it sent.
   int send_slowly(char byte, int n, std::chrono::milliseconds pause) const {
     for (int i = 0; i < n; ++i) {
       if (!send({&byte, 1}) || is_ended()) return i;
@@ -60,7 +60,7 @@ class RawClient {
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
   }
 
-  // At most `most` bytes; empty at the end.
+  // Returns at most `most` bytes; empty at the end.
   std::string receive(size_t most = 1 << 16) const {
     std::string text(most, '\0');
     const ssize_t n = ::recv(fd_, text.data(), text.size(), 0);

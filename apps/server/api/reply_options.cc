@@ -32,7 +32,7 @@ void read_stops(Fields& fields, std::vector<std::string>& stops) {
   }
 }
 
-// {"50256": -100}: token ids as the names of numbers. −100 and below forbid a token, as they do at OpenAI's.
+// Reads {"50256": -100}: token ids as names of numbers. −100 and below forbid a token, as at OpenAI.
 void read_logit_bias(Fields& fields, std::vector<LogitBias>& biases, int n_vocab) {
   fields.within("logit_bias", [&](Fields& inner) {
     for (const auto& [name, value] : fields.find("logit_bias")->items()) {
@@ -69,7 +69,7 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
     fields.fail("stream_options", "is only for answers that are streamed: \"stream\": true");
   }
   fields.within("stream_options", [&](Fields& inner) { inner.read("include_usage", options.include_usage); });
-  // The older name, which means the same. −1 is for no limit, as llama.cpp's server has it.
+  // "n_predict" is an older name for the same. −1 means no limit, as in llama.cpp's server.
   fields.read("n_predict", generate.max_tokens, {-1, kMostTokens});
   fields.read("max_tokens", generate.max_tokens, {-1, kMostTokens});
   fields.read("max_completion_tokens", generate.max_tokens, {-1, kMostTokens});
@@ -85,7 +85,7 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
   fields.read("repeat_last_n", sample.repeat_last_n, Fields::Range{-1, kMostTokens});
   std::optional<int64_t> seed;
   fields.read("seed", seed, Fields::Range{-kMostWhole, kMostWhole});
-  const bool is_random = seed ? *seed == -1 : !defaults.has_seed;  // −1: another one each time, as with llama.cpp
+  const bool is_random = seed ? *seed == -1 : !defaults.has_seed;  // −1: a random seed, as with llama.cpp
   if (is_random) {
     sample.seed = random_seed();
   } else if (seed) {
@@ -159,7 +159,7 @@ Json logprob_json(const Tokenizer& tokenizer, TokenId chosen, const Logprobs& lo
     const std::string_view piece = tokenizer.piece(token, /*special=*/true);
     Json bytes = Json::array();
     for (const char c : piece) bytes.push_back(static_cast<unsigned char>(c));
-    // JSON has no infinities; this is what OpenAI says of the impossible.
+    // JSON has no infinities; OpenAI uses this value for impossible tokens.
     const double number = std::isfinite(logprob) ? logprob : -9999.0;
     return Json{{"token", readable(piece)}, {"logprob", number}, {"bytes", std::move(bytes)}};
   };

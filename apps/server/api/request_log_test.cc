@@ -1,4 +1,4 @@
-// The log of a server, and what must not be in it.
+// The server's log, and what it must not contain.
 #include "server/api/request_log.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace tern::server::test {
 namespace {
 
-// The lines of a server's log; requests are told of once their answers are on their way.
+// The lines of a server's log. A request is logged once its answer is on its way.
 class Lines {
  public:
   LogOptions options(LogFormat format, bool texts = false) {
@@ -49,7 +49,7 @@ TEST(RequestLog, ALineForEachRequest) {
   server.get("/health");
   const auto answer = server.post(kText, completion("Once upon a time", 7));
   server.stream(kChat, chat("Once upon a time", 5));
-  lines.wait_for(3);  // a stream is told of when it is over here, which who reads it may know sooner
+  lines.wait_for(3);  // a stream is logged when it ends here, perhaps after its client has seen the end
   server.post(kText, Json::object());
   server.post("/v1/nothing", Json::object());
   std::vector<Json> told;
@@ -71,7 +71,7 @@ TEST(RequestLog, ALineForEachRequest) {
   EXPECT_LE(told[1]["queue_ms"].get<double>(), told[1]["ttft_ms"].get<double>());
   EXPECT_LE(told[1]["ttft_ms"].get<double>(), told[1]["total_ms"].get<double>());
   EXPECT_EQ(told[2]["route"], kChat);
-  EXPECT_EQ(told[2]["generated_tokens"], 5);  // told at the stream's end, not at its beginning
+  EXPECT_EQ(told[2]["generated_tokens"], 5);  // logged at the stream's end, not at its beginning
   EXPECT_EQ(told[3]["status"], 400);
   EXPECT_FALSE(told[3].contains("finish"));
   EXPECT_EQ(told[4]["route"], "other");
@@ -89,7 +89,7 @@ TEST(RequestLog, WhoGoesAwayIsToldOf) {
     client.send(raw_post(kText, body.dump()));
     const std::string has_begun = "tern_time_to_first_token_seconds_count " + std::to_string(n_asked) + "\n";
     EXPECT_TRUE(soon([&] { return server.get("/metrics").text.contains(has_begun); }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // so often it is looked at
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the interval of the server's checks
   }
   EXPECT_TRUE(soon([&] { return lines.with("finish").size() == 2; }));
   for (const std::string& line : lines.with("finish")) {
@@ -99,7 +99,7 @@ TEST(RequestLog, WhoGoesAwayIsToldOf) {
   }
 }
 
-// Texts, fields, addresses and headers that a request brings, in requests that are right and in those that are wrong.
+// Texts, fields, addresses and headers from valid and from wrong requests.
 TEST(RequestLog, NothingOfARequestIsInIt) {
   const std::string secret = "xyzzy";
   for (const LogFormat format : {LogFormat::kJson, LogFormat::kText}) {
@@ -125,12 +125,12 @@ TEST(RequestLog, NothingOfARequestIsInIt) {
     server.get("/health?q=" + secret);
     server.client()->Get("/health", httplib::Headers{{"X-Request-Id", secret + " ("}, {"User-Agent", secret}});
     for (const char* first : {" /health HTTP/1.1", "\x01\xff", "\n2026-01-31T12:00:00.123Z forged"}) {
-      const RawClient client(server.port());  // that speaks no HTTP
+      const RawClient client(server.port());  // which does not speak HTTP
       client.send(secret + first + "\r\n\r\n");
       EXPECT_TRUE(client.receive().contains(" 400 "));
     }
     const auto all = lines.wait_for(bodies.size() + 12);
-    EXPECT_TRUE(answers.contains(secret));  // so that it could have been there
+    EXPECT_TRUE(answers.contains(secret));  // so it could have been logged
     for (const std::string& line : all) EXPECT_FALSE(line.contains(secret)) << line;
   }
 }

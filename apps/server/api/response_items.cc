@@ -6,7 +6,7 @@
 namespace tern::server {
 namespace {
 
-// A call belongs to the assistant's message before it; several make one message.
+// A call belongs to the preceding assistant message; several calls share one message.
 void add_call(Fields& item, Json& messages) {
   std::string id, name, arguments;
   item.read("call_id", id);
@@ -29,7 +29,7 @@ void add_item(const Json& json, Fields& item, Json& messages) {
   } else if (type == "function_call_output") {
     messages.push_back(
         {{"role", "tool"}, {"tool_call_id", json.value("call_id", Json())}, {"content", json.value("output", Json())}});
-  } else if (type != "reasoning") {  // what was thought about earlier questions is not told again
+  } else if (type != "reasoning") {  // thoughts about earlier questions are not repeated
     item.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
   }
 }

@@ -1,4 +1,4 @@
-// Items of /v1/responses as the messages and tools of a conversation, and the fields that an answer repeats.
+// Converts items of /v1/responses to the messages and tools of a conversation.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace tern::server {
 
-// `input`, a text or a list of items, after `instructions`.
+// Reads `input`, a text or a list of items, after `instructions`.
 ApiResult<std::vector<ChatMessage>> read_items(Fields& fields);
 
-// `tools` in the form that chats have them, with a function within.
+// `tools` in the form of chat requests, with a function inside.
 ApiResult<Json> tools_of_chats(Fields& fields);
 
 }  // namespace tern::server

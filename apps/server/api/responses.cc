@@ -11,7 +11,7 @@
 namespace tern::server {
 namespace {
 
-// What comes out: thoughts, a message, calls. Each is an item, which streams tell of from its beginning to its end.
+// A part of the output: thoughts, a message or a call. Streams report each item from its beginning to its end.
 struct Item {
   ChatDelta::Kind kind;
   std::string id;
@@ -42,7 +42,7 @@ struct Item {
 
 class ResponseWriter final : public AnswerWriter {
  public:
-  // `repeated`: fields of the request that the answer has as well.
+  // `repeated`: fields of the request that the answer repeats.
   ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, const Json& repeated)
       : end_(prompt.turn.end),
         base_({{"id", new_id("resp_")}, {"object", "response"}, {"created_at", unix_seconds()}}),
@@ -177,14 +177,14 @@ class ResponseWriter final : public AnswerWriter {
   const std::string end_;
   Json base_;
   ChatReplyParser parser_;
-  std::vector<ChatDelta> begun_;  // of the prompt's end
+  std::vector<ChatDelta> begun_;  // from the end of the prompt, which begins the reply
   std::vector<Item> items_;
-  bool is_open_ = false;  // the last item
+  bool is_open_ = false;  // the last item is unfinished
   int n_events_ = 0;
   std::optional<FinishReason> finish_ = {};
 };
 
-// The request's fields that an answer has as well, with what holds where they are not given.
+// The request's fields that the answer repeats, with defaults for those that are absent.
 Json repeated_fields(const Json& body, const Sampling& sampling) {
   const auto or_else = [&](const char* name, Json otherwise) {
     const auto it = body.find(name);

@@ -1,4 +1,4 @@
-// /v1/responses: the newer form of a conversation, in items.
+// /v1/responses: the newer form of a conversation, with items.
 #pragma once
 
 #include "server/api/answer.h"
@@ -6,7 +6,7 @@
 
 namespace tern::server {
 
-// 400 for what a server that keeps nothing cannot do: previous_response_id, background.
+// 400 for options of servers that store responses: previous_response_id, background.
 ApiResult<Asked> read_response(const Json& body, const ModelProfile& model);
 
 }  // namespace tern::server

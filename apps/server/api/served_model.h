@@ -1,4 +1,4 @@
-// A model that answers requests, whoever brings them: HTTP or a file.
+// A model that answers requests, from HTTP or from a file.
 #pragma once
 
 #include <memory>
@@ -13,36 +13,36 @@
 namespace tern::server {
 
 struct ServedModelOptions {
-  std::vector<std::string> names = {};  // that requests may call the model; the first is what answers call it
+  std::vector<std::string> names = {};  // names of the model in requests; answers use the first
   ModelService::Options service = {};
   ReplyDefaults defaults = {};
-  Pooling pooling = Pooling::kAuto;  // of an engine that was loaded for embeddings
+  Pooling pooling = Pooling::kAuto;  // for an engine loaded for embeddings
 };
 
-// Whether the processor's energy is what the model takes; a GPU's is not measured.
+// True if the model uses the processor's energy; a GPU's is not measured.
 inline bool computes_on_cpu(const ModelInfo& info) { return info.backend.starts_with("cpu"); }
 
 class ServedModel {
  public:
-  // Errors: those of Engine::new_scheduler() and new_session(), and kNotSupported where the file has no tokenizer. The
-  // engine must outlive it.
+  // Errors: those of Engine::new_scheduler() and new_session(); kNotSupported: the file has no tokenizer. The engine
+  // must outlive the model.
   static Result<std::unique_ptr<ServedModel>> start(const Engine& engine, ServedModelOptions options);
 
   const ModelProfile& profile() const { return profile_; }
   ModelService* service() { return service_.get(); }  // null: the engine was loaded for embeddings
 
-  // 404 for a request that wants another model; any will do where it names none.
+  // 404 if the request names another model; a request without a name is fine.
   ApiResult<void> check_name(const Json& body) const;
 
-  // What is asked at a route, "/v1/chat/completions". 404: nothing is, 501: not of this model.
+  // Reads a request for a route, "/v1/chat/completions". 404: no such route; 501: not for this model.
   ApiResult<Asked> read(const std::string& route, const Json& body) const;
   static std::vector<std::string> reply_routes();
   ApiResult<Json> embed(const Json& body);
 
-  // The whole answer, once it is there. 499 where `is_wanted` says no. `in_background`: see ModelService::ask().
+  // Returns the complete answer. 499: `is_wanted` returned false. `in_background`: see ModelService::ask().
   ApiResult<Json> answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
                          bool in_background = false);
-  // Whether a model answers at a route at all: 404, 501.
+  // Checks that a model can answer at a route: 404, 501.
   static ApiResult<void> check_route(const std::string& route, bool embedding);
 
  private:
@@ -52,7 +52,7 @@ class ServedModel {
   GrammarCache grammars_;
   ModelProfile profile_;
   std::unique_ptr<ModelService> service_;
-  std::unique_ptr<Embedder> embedder_;  // null: the engine was not loaded for them
+  std::unique_ptr<Embedder> embedder_;  // null: the engine was not loaded for embeddings
 };
 
 }  // namespace tern::server

@@ -9,9 +9,9 @@
 namespace tern::server {
 namespace {
 
-constexpr std::chrono::milliseconds kLookAround(50);  // so often it is looked whether the asker is still there
+constexpr std::chrono::milliseconds kLookAround(50);  // how often to check that the client is still connected
 
-// Whatever is wrong with a model, who asks has no part in it. `is_fetching`: it could not be brought here.
+// A model that cannot be loaded is not the client's fault. `is_fetching`: it could not be downloaded.
 ApiError not_loaded(const std::string& name, const Error& error, bool is_fetching) {
   const bool is_for_now = is_fetching || error.code == ErrorCode::kOutOfMemory;
   return {
@@ -157,7 +157,7 @@ ServedModels::Lease ServedModels::lease(Slot& slot) {
           }};
 }
 
-// Whoever has waited for longest comes first.
+// The model whose requests have waited longest comes first.
 bool ServedModels::has_room_for(const Slot& wanted) const {
   if (options_.most_loaded == 0) return true;
   const auto n = std::ranges::count_if(
@@ -170,8 +170,8 @@ bool ServedModels::has_room_for(const Slot& wanted) const {
                                          });
 }
 
-// One leaves for each that somebody waits for. A model that is told to leave answers what it has begun, and nothing
-// new, so that those who wait have their turn however many ask for it.
+// Unloads one model for each that requests wait for. A leaving model completes its running requests but accepts no new
+// ones, so that the waiting requests get their turn even if it stays in demand.
 void ServedModels::make_room(bool in_background) {
   const auto n_leaving = std::ranges::count(slots_, State::kLeaving, [](const auto& slot) { return slot->state; });
   const auto n_wanted = std::ranges::count_if(
@@ -179,7 +179,7 @@ void ServedModels::make_room(bool in_background) {
   if (n_leaving >= n_wanted) return;
   Slot* victim = nullptr;
   for (const auto& slot : slots_) {
-    // One that has come just now is first had by those who waited for it.
+    // A newly loaded model first serves the requests that waited for it.
     if (slot->state != State::kLoaded || slot->stays() || slot->n_waiting > 0) continue;
     if (in_background && slot->n_leases > 0) continue;
     const auto rank = [](const Slot& one) { return std::pair(one.n_leases > 0, one.last_use); };
@@ -192,11 +192,11 @@ void ServedModels::make_room(bool in_background) {
 
 void ServedModels::begin_loading(Slot& slot) {
   slot.state = State::kLoading;
-  if (slot.thread.joinable()) slot.thread.join();  // it has let go of everything, and of the lock
+  if (slot.thread.joinable()) slot.thread.join();  // the old thread has released everything, including the lock
   slot.thread = std::jthread([this, &slot] { keep(slot); });
 }
 
-// While it is on its way, it takes no other's place.
+// A model takes no place while it is being downloaded.
 void ServedModels::begin_fetching(Slot& slot) {
   slot.state = State::kFetching;
   if (slot.thread.joinable()) slot.thread.join();  // as in begin_loading()
@@ -208,7 +208,7 @@ void ServedModels::fail(Slot& slot, const Error& error, bool is_for_later) {
   const std::scoped_lock lock(mutex_);
   slot.error = error;
   slot.is_for_later = is_for_later;
-  slot.is_fetched = !slot.entry.fetch;  // whatever was wrong with what is there, it is looked at again
+  slot.is_fetched = !slot.entry.fetch;  // after any failure, fetch it again
   ++slot.n_failed;
   slot.state = State::kUnloaded;
   changed_.notify_all();
@@ -234,7 +234,7 @@ void ServedModels::fetch(Slot& slot, const std::stop_token& stop) {
   changed_.notify_all();
 }
 
-// All of the engine's life: it is loaded, used and ended here, since it belongs to one thread at a time.
+// Loads, uses and destroys the engine, all on this thread, because it belongs to one thread at a time.
 void ServedModels::keep(Slot& slot) {
   const auto start = std::chrono::steady_clock::now();
   {

@@ -1,4 +1,4 @@
-// The models of a server, by their names: which are in memory, and who uses them.
+// The models of a server by name: which are in memory, and which requests use them.
 #pragma once
 
 #include <condition_variable>
@@ -17,64 +17,64 @@
 namespace tern::server {
 
 struct ModelEntry {
-  ServedModelOptions served = {};  // its first name is what answers call it
-  // Where it is there already, and stays. It must outlive the server.
+  ServedModelOptions served = {};  // answers use its first name
+  // An engine that is loaded already, and stays. It must outlive the server.
   const Engine* engine = nullptr;
-  // Else what loads it, at the first request for it.
+  // Otherwise loads the engine, at the first request for it.
   std::function<Result<Engine>()> load = {};
-  // What brings it to this machine before that, one model at a time, until a stop is requested; null: it is there.
+  // Downloads the model before that, one model at a time, until a stop is requested; null: it is here already.
   std::function<Result<void>(const std::stop_token& stop)> fetch = {};
-  bool pinned = false;     // loaded at the start, and never unloaded
-  bool embedding = false;  // it makes vectors, and nothing else
+  bool pinned = false;     // loaded at the start and never unloaded
+  bool embedding = false;  // makes embeddings only
 };
 
 struct ServedModelsOptions {
   int most_loaded = 0;  // at a time; 0: all of them
-  // "NAME was loaded", and why one was not.
+  // Receives "NAME was loaded", "NAME was unloaded", and why a model was not loaded.
   std::function<void(const std::string& line)> on_event = {};
 };
 
-// Each model that is loaded has a thread of its own, which loads its engine and ends it. Threads may call all of it.
+// Each loaded model has a thread of its own, which loads and destroys its engine. Thread-safe.
 class ServedModels {
  public:
-  // kInvalidArgument: no model, a name that two have, or more that stay than may be there. Of models that are there
-  // already: the errors of ServedModel::start().
+  // kInvalidArgument: no model, a duplicate name, or more permanent models than may be loaded. For engines that are
+  // loaded already: the errors of ServedModel::start().
   static Result<std::unique_ptr<ServedModels>> open(std::vector<ModelEntry> entries, ServedModelsOptions options);
   ~ServedModels();
 
-  void start();  // loads those that are pinned
+  void start();  // loads the pinned models
 
-  // The model that a request asks for ("model" in its body; the first where it says nothing), which stays in memory for
-  // as long as somebody has it. Waits until it is loaded; of those that are, the least recently used one is unloaded,
-  // rather one that nobody uses, else once its requests have been answered. 404: there is none of this name; 499:
-  // `is_wanted` says no; 503 at the end; what loading it has failed with.
+  // Returns the model that a request asks for ("model" in its body; by default the first), which stays in memory as
+  // long as the lease. Waits until it is loaded. If there is no room, the least recently used model is unloaded: one
+  // that is not in use if possible, else one whose requests have been completed. 404: no model has this name; 499:
+  // `is_wanted` returned false; 503: the server shuts down; or the error of loading it.
   using Lease = std::shared_ptr<ServedModel>;
   using IsWanted = std::function<bool()>;
   ApiResult<Lease> get(const Json& body, const IsWanted& is_wanted, bool in_background = false);
   ApiResult<Lease> get_named(const std::string& name, const IsWanted& is_wanted, bool in_background = false);
 
-  // Whether any of the models answers at a route: 404, 501.
+  // Checks that any of the models can answer at a route: 404, 501.
   ApiResult<void> check_route(const std::string& route) const;
-  bool can_chat() const;  // whether any does not make vectors
+  bool can_chat() const;  // true if any is not for embeddings only
   size_t size() const { return slots_.size(); }
 
-  // What is known of a model without loading it.
+  // What is known about a model without loading it.
   struct About {
     std::string name;
     std::string status;                     // "loaded", "loading", "downloading", "unloaded"
     std::optional<ModelInfo> info = {};     // once it has been loaded
-    std::optional<std::string> error = {};  // of the last try
+    std::optional<std::string> error = {};  // of the last attempt
     int n_ctx = 0, n_places = 0;
     ModelService::Status service = {};
     bool measures_energy = false;
-    bool embedding = false;  // it makes vectors, and nothing else
+    bool embedding = false;  // makes embeddings only
     const ModelMetrics* metrics = nullptr;
     uint64_t n_loads = 0;
   };
   std::vector<About> about() const;
   ApiResult<About> about(const std::string& name) const;  // empty: the first
 
-  // Takes nothing more, and waits until what is there has ended, at most so long.
+  // Accepts nothing more, and waits at most `most` until running requests have ended.
   void drain(std::chrono::milliseconds most);
   bool is_draining() const;
 
@@ -85,17 +85,17 @@ class ServedModels {
     std::unique_ptr<ModelMetrics> metrics = std::make_unique<ModelMetrics>();
     State state = State::kUnloaded;
     ServedModel* model = nullptr;             // while it is loaded or leaving
-    std::unique_ptr<ServedModel> fixed = {};  // of an engine that stays
+    std::unique_ptr<ServedModel> fixed = {};  // for an engine that stays
     std::optional<ModelInfo> info = {};
     int n_ctx = 0;
     std::optional<Error> error = {};
-    bool is_fetched = false;    // or there anyway
-    bool is_for_later = false;  // what failed was fetching it
+    bool is_fetched = false;    // or needs no fetching
+    bool is_for_later = false;  // fetching failed, rather than loading
     uint64_t n_loads = 0, n_failed = 0, last_use = 0;
     int n_leases = 0;
-    int n_waiting = 0;          // for it to be loaded, one of them
-    uint64_t wanted_since = 0;  // … for as long
-    std::jthread thread = {};   // that fetches it or has its engine; joined before another begins
+    int n_waiting = 0;          // requests that wait for it to be loaded
+    uint64_t wanted_since = 0;  // … and since when
+    std::jthread thread = {};   // fetches it or runs its engine; joined before another begins
     const std::string& name() const { return entry.served.names.front(); }
     bool stays() const { return entry.engine || entry.pinned; }
   };
@@ -104,7 +104,7 @@ class ServedModels {
   Result<void> add(ModelEntry entry);
   Slot* find(const std::string& name) const;  // null: there is none
   ApiError unknown(const std::string& name) const;
-  // All with the lock.
+  // Call all of these with the lock held.
   Lease lease(Slot& slot);
   bool has_room_for(const Slot& wanted) const;
   void make_room(bool in_background);
@@ -113,8 +113,8 @@ class ServedModels {
   void fail(Slot& slot, const Error& error, bool is_for_later);
   About about(const Slot& slot) const;
 
-  void keep(Slot& slot);                                // what a model's thread does
-  void fetch(Slot& slot, const std::stop_token& stop);  // likewise, before it is loaded
+  void keep(Slot& slot);                                // runs on a model's thread
+  void fetch(Slot& slot, const std::stop_token& stop);  // runs on a model's thread before it is loaded
   void tell(const std::string& line) const;
 
   const ServedModelsOptions options_;
@@ -122,7 +122,7 @@ class ServedModels {
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Slot>> slots_;
   uint64_t n_uses_ = 0;
-  bool is_fetching_ = false;  // any of them
+  bool is_fetching_ = false;  // any of the models
   bool is_draining_ = false, is_ending_ = false;
 };
 

@@ -12,7 +12,7 @@
 namespace tern::server::test {
 namespace {
 
-// Counts how often it is loaded, and waits before it is for as long as it is told to.
+// Counts the loads, and delays them for as long as the test wants.
 struct Loader {
   std::atomic<int> n_loads = 0;
   std::atomic<bool> is_held = false;
@@ -39,7 +39,7 @@ bool always() { return true; }
 
 class Models : public testing::Test {
  protected:
-  // "a", "b", "c", each with a loader of its own.
+  // Opens "a", "b" and "c", each with its own loader.
   void open(int most_loaded, const std::string& pinned = "") {
     std::vector<ModelEntry> entries;
     for (int i = 0; i < 3; ++i) {
@@ -94,7 +94,7 @@ TEST_F(Models, OneThatIsPinnedStays) {
 TEST_F(Models, OneThatIsUsedIsNotUnloaded) {
   open(1);
   auto lease = models_->get_named("a", always).value();
-  EXPECT_EQ(models_->get_named("b", [] { return false; }).error().status, 499);  // "a" is to leave from now on
+  EXPECT_EQ(models_->get_named("b", [] { return false; }).error().status, 499);  // "a" is leaving from now on
   std::atomic<bool> has_b = false, has_a = false;
   std::jthread other([&] {
     use("b");
@@ -103,7 +103,7 @@ TEST_F(Models, OneThatIsUsedIsNotUnloaded) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_FALSE(has_b);
   EXPECT_EQ(lease->profile().engine.info().n_vocab, 8192);  // it is still there
-  // Those who ask for it anew wait for their turn, lest "b" never has its own.
+  // New requests for "a" wait their turn; otherwise "b" would never get its own.
   std::jthread again([&] {
     use("a");
     has_a = true;
@@ -127,14 +127,14 @@ TEST_F(Models, ManyWhoAskAtOnceLoadItOnce) {
       ++n_there;
     });
   }
-  use("b");  // others do not wait for it
+  use("b");  // other models do not wait for it
   EXPECT_EQ(n_there, 0);
   loaders_[0].is_held = false;
   EXPECT_TRUE(soon([&] { return n_there == 8; }, std::chrono::seconds(100)));
   EXPECT_EQ(loaders_[0].n_loads, 1);
 }
 
-// With room for one, every request has its turn, and none is lost.
+// With room for one model, every request gets its turn and none is lost.
 TEST_F(Models, RequestsToAllOfThemInTurn) {
   open(1);
   std::atomic<int> n_done = 0;
@@ -157,7 +157,7 @@ TEST_F(Models, RequestsToAllOfThemInTurn) {
   EXPECT_EQ(n_done, 18);
 }
 
-// Two models that have to come from elsewhere, and one that is there.
+// Two models that must be downloaded, and one that is here.
 class FetchedModels : public testing::Test {
  protected:
   FetchedModels() {
@@ -198,7 +198,7 @@ TEST_F(FetchedModels, ComeAtTheirFirstRequestOneAtATime) {
   std::vector<std::jthread> askers;
   for (const char* name : {"a", "b", "a"}) askers.emplace_back([&, name] { EXPECT_TRUE(get(name)); });
   EXPECT_TRUE(soon([&] { return status("a") == "downloading" && status("b") == "downloading"; }));
-  EXPECT_TRUE(get("here"));  // which nobody pushes out before what is wanted is there
+  EXPECT_TRUE(get("here"));  // it is not unloaded before the wanted models are here
   EXPECT_EQ(loader_.n_loads, 1);
   is_held_ = false;
   askers.clear();
@@ -242,7 +242,7 @@ TEST_F(Models, InTheBackgroundNobodyIsPushedOut) {
   int n_looks = 0;
   const auto got = models_->get_named("b", [&] { return ++n_looks < 3; }, /*in_background=*/true);
   EXPECT_EQ(got.error().status, 499);
-  use("a");  // which is not leaving
+  use("a");  // it is not leaving
 }
 
 TEST(ModelLists, WhatIsWrongIsRefused) {
@@ -308,7 +308,7 @@ TEST_F(SeveralModels, EachRequestHasTheModelThatItNames) {
   EXPECT_EQ(server.get("/ready").status, 200);
 }
 
-// A stream is read to its end although another model wants its place.
+// A stream is sent to its end although another model needs the place.
 TEST_F(SeveralModels, AReplyIsWrittenToItsEndBeforeItsModelLeaves) {
   Loader first, second;
   const RunningServer server({.most_models = 1}, entries(first, second));

@@ -1,4 +1,4 @@
-// The routes of a server's models: what they answer, and what is told of them.
+// The routes of a server's models: answers and status.
 #pragma once
 
 #include <httplib.h>
@@ -9,7 +9,7 @@
 
 namespace tern::server {
 
-// All of it must outlive the server.
+// All members must outlive the server.
 struct RouteContext {
   httplib::Server& http;
   ServedModels& models;

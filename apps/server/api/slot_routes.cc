@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostSlotNameBytes = 200;  // what is beside a file while it is written has a longer name
+constexpr size_t kMostSlotNameBytes = 200;  // a file has a longer temporary name while it is written
 
 struct SlotFile {
   std::string name, path;
@@ -47,16 +47,16 @@ ApiResult<SlotFile> read_file_name(Fields& fields, const std::string& folder) {
   return file;
 }
 
-// Clients know the file's name, and need not know where the server keeps it.
+// Errors show the name that the client knows, not where the server keeps the file.
 ApiError file_error(const Error& error, const SlotFile& file) {
-  constexpr std::string_view kAdvice = "; delete it, and it is made anew";  // as sessions do, which read what is there
+  constexpr std::string_view kAdvice = "; delete it, and it is made anew";  // true for sessions, but not here
   std::string what = error.message;
   if (what.starts_with(file.path)) what.erase(0, file.path.size() + 2);
   if (what.ends_with(kAdvice)) what.resize(what.size() - kAdvice.size());
   ApiError told = api_error(error);
   told.message = format_text("filename: {}: {}", file.name, what);
   told.param = "filename";
-  // A file that does not fit is the asker's mistake, also where it is damaged.
+  // A file that does not fit is the client's mistake, even if it is damaged.
   if (error.code == ErrorCode::kCorruption) told.status = 400;
   if (error.code == ErrorCode::kIo) told.status = 507, told.code = "not_stored";
   return told;

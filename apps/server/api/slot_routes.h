@@ -1,11 +1,11 @@
-// POST /slots/{id}?action=save, restore or erase: the keys and values of a conversation in a file.
+// POST /slots/{id}?action=save, restore or erase: keeps the keys and values of a conversation in a file.
 #pragma once
 
 #include "server/api/server_routes.h"
 
 namespace tern::server {
 
-// 501 without a folder for the files.
+// 501 if there is no folder for the files.
 void add_slot_routes(const RouteContext& context);
 
 }  // namespace tern::server

@@ -11,7 +11,7 @@ void Slots::note(int wanted, std::vector<TokenId> tokens) {
   slot.last_use = ++n_uses_;
 }
 
-// That of which the most is there again, if it is half of it: templates may leave out or rewrite what came before.
+// The slot of which most tokens recur, if at least half do: templates may omit or rewrite earlier text.
 Slots::Slot& Slots::of_conversation(std::span<const TokenId> tokens) {
   Slot* best = nullptr;
   size_t most = 0;

@@ -1,6 +1,5 @@
-// Slots, as clients of llama.cpp's server know them: names for the conversations whose keys and values they save,
-// restore and erase. Nothing is computed in a slot, and none is ever taken: answers share what is in memory whichever
-// slot they are of.
+// Slots as in llama.cpp's server: names for conversations whose keys and values clients save, restore and erase.
+// Nothing is computed in a slot, and none is ever occupied: all replies share the KV cache, whatever their slot.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,13 @@
 
 namespace tern::server {
 
-// What each slot's latest request left. One thread's.
+// The tokens of each slot's latest request. Used by one thread.
 class Slots {
  public:
   explicit Slots(int n) : slots_(static_cast<size_t>(n)) {}
 
-  // A reply has ended with these tokens, its prompt's first. `wanted`: the slot that it asked for; -1: that of the
-  // conversation which it goes on with, else a new one, else the one that nobody has used for longest.
+  // Records that a reply has ended with these tokens, its prompt first. `wanted`: the requested slot; -1: the slot of
+  // the conversation that it continues, else an unused one, else the least recently used.
   void note(int wanted, std::vector<TokenId> tokens);
   std::span<const TokenId> tokens(int slot) const { return slots_[static_cast<size_t>(slot)].tokens; }
   int size() const { return static_cast<int>(slots_.size()); }

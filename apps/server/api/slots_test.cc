@@ -1,4 +1,4 @@
-// Conversations that are saved, restored and erased, as clients of llama.cpp's server do it.
+// Saving, restoring and erasing conversations as clients of llama.cpp's server do.
 #include "server/api/slots.h"
 
 #include <filesystem>
@@ -17,14 +17,14 @@ TEST(Slots, AConversationKeepsItsSlot) {
   Slots slots(3);
   slots.note(-1, {1, 2, 3});
   slots.note(-1, {9, 2, 3});
-  slots.note(-1, {1, 2, 3, 4, 5});  // the first goes on
+  slots.note(-1, {1, 2, 3, 4, 5});  // continues the first
   EXPECT_EQ(of(slots, 0), Tokens({1, 2, 3, 4, 5}));
   EXPECT_EQ(of(slots, 1), Tokens({9, 2, 3}));
-  slots.note(-1, {1, 2, 7, 8});  // begins alike, and is another
+  slots.note(-1, {1, 2, 7, 8});  // another conversation that begins alike
   EXPECT_EQ(of(slots, 2), Tokens({1, 2, 7, 8}));
-  slots.note(-1, {5});  // in the place of what nobody has used for longest
+  slots.note(-1, {5});  // replaces the least recently used slot
   EXPECT_EQ(of(slots, 1), Tokens({5}));
-  slots.note(2, {1, 2, 3, 4, 5, 6});  // as it was asked for
+  slots.note(2, {1, 2, 3, 4, 5, 6});  // the requested slot
   EXPECT_EQ(of(slots, 2), Tokens({1, 2, 3, 4, 5, 6}));
 }
 
@@ -49,7 +49,7 @@ class SlotFiles : public testing::Test {
     return body;
   }
   static int cached(const Json& answer) { return answer["usage"]["prompt_tokens_details"]["cached_tokens"]; }
-  // Where nothing is but the file; nor what is beside one while it is written.
+  // The folder contains only the slot's file, and no temporary one.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) names.push_back(entry.path().filename());
@@ -78,7 +78,7 @@ TEST_F(SlotFiles, GoThroughAFileToAnotherServer) {
     EXPECT_GT(n_saved, n_all - 65);
     EXPECT_EQ(saved.json["n_written"], std::filesystem::file_size(folder_ + "/a b.bin"));
     EXPECT_GE(saved.json["timings"]["save_ms"], 0);
-    EXPECT_EQ(act(server, "2", "save").json["n_saved"], n_saved);  // over it
+    EXPECT_EQ(act(server, "2", "save").json["n_saved"], n_saved);  // overwrites the file
     EXPECT_EQ(act(server, "2", "erase").json, Json({{"id_slot", 2}, {"n_erased", n_saved}}));
     EXPECT_EQ(server.post("/slots/2?action=erase", std::string()).json["n_erased"], 0);
     EXPECT_EQ(cached(server.post(kText, question()).json), 0);
@@ -93,7 +93,7 @@ TEST_F(SlotFiles, GoThroughAFileToAnotherServer) {
   const Json again = server.post(kText, question()).json;
   EXPECT_EQ(again["choices"][0]["text"], text);
   EXPECT_GT(cached(again), again["usage"]["prompt_tokens"].get<int>() - 65);
-  EXPECT_EQ(act(server, "0", "save").json["n_saved"], n_saved);  // it is the conversation's slot
+  EXPECT_EQ(act(server, "0", "save").json["n_saved"], n_saved);  // the conversation still has its slot
   EXPECT_EQ(files(), std::vector<std::string>{"a b.bin"});
 }
 
@@ -130,7 +130,7 @@ TEST_F(SlotFiles, WhatIsWrongIsRefusedAndChangesNothing) {
   refused("2", "restore", file, 400, "damaged");
   put("GGUF");
   refused("2", "restore", file, 400, "no prompt cache");
-  ++bytes[24];  // the model's key
+  ++bytes[24];  // identifies the model
   put(bytes);
   refused("2", "restore", file, 400, "another model");
   std::filesystem::create_symlink("/dev/full", folder_ + "/full");
@@ -139,7 +139,7 @@ TEST_F(SlotFiles, WhatIsWrongIsRefusedAndChangesNothing) {
   refused("1", "save", {{"filename", "folder"}}, 507, "folder");
   refused("2", "restore", {{"filename", "folder"}}, 404, "no such file");
   refused("2", "save", file, 400, "slot 2 has nothing");
-  EXPECT_EQ(act(server, "1", "save").status, 200);  // what was there is there
+  EXPECT_EQ(act(server, "1", "save").status, 200);  // the old content is intact
   EXPECT_EQ(server.post(kText, question(4)).status, 400);
 }
 

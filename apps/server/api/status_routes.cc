@@ -96,7 +96,7 @@ void add_status_routes(const RouteContext& context) {
   const auto health = [](const Request&, Response& response) { answer_json(response, {{"status", "ok"}}); };
   http.Get("/health", health);
   http.Get("/v1/health", health);
-  // For balancers: whether to send more.
+  // For load balancers: 503 means to send no more requests.
   http.Get("/ready", [&models = context.models](const Request&, Response& response) {
     const bool is_ready = !models.is_draining();
     answer_json(response, {{"status", is_ready ? "ready" : "draining"}}, is_ready ? 200 : 503);

@@ -1,4 +1,4 @@
-// The server with TLS, where this build has it. The certificate is made here, for an hour.
+// The server with TLS, if this build has it. The test makes a certificate that is valid for an hour.
 #include <httplib.h>
 
 #include "server/api/api_test_support.h"
@@ -74,7 +74,7 @@ TEST(Tls, AnswersWithItsCertificate) {
   const auto stream = client.Post(kText, body.dump(), "application/json");
   ASSERT_TRUE(stream) << httplib::to_string(stream.error());
   EXPECT_TRUE(stream->body.ends_with("data: [DONE]\n\n"));
-  httplib::SSLClient stranger("127.0.0.1", server.port());  // which does not know the certificate
+  httplib::SSLClient stranger("127.0.0.1", server.port());  // does not trust the certificate
   stranger.set_connection_timeout(0, 60'000'000);
   EXPECT_FALSE(stranger.Get("/health"));
   EXPECT_FALSE(server.client()->Get("/health"));  // without TLS
@@ -85,7 +85,7 @@ TEST(Tls, WhoVanishesCostsNothingMore) {
   const Certificate files;
   const RunningServer server({.address = {.tls = {.certificate = files.certificate_path(), .key = files.key_path()}},
                               .limits = {.request = std::chrono::milliseconds(500)}});
-  const RawClient silent(server.port());  // never shakes hands
+  const RawClient silent(server.port());  // never starts the handshake
   EXPECT_LT(silent.send_slowly('\x16', 200, std::chrono::milliseconds(50)), 200);
   httplib::SSLClient client("127.0.0.1", server.port());
   client.set_connection_timeout(0, 60'000'000);

@@ -1,4 +1,4 @@
-// /tokenize, /detokenize, /apply-template: texts as the model sees them, as llama.cpp's server tells them.
+// /tokenize, /detokenize, /apply-template: texts as the model reads them, in the form of llama.cpp's server.
 #pragma once
 
 #include "server/api/completions.h"

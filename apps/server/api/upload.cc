@@ -81,7 +81,7 @@ class Upload {
     return false;
   }
 
-  // As forms write {"expires_after": {"anchor": …, "seconds": …}}.
+  // Reads {"expires_after": {"anchor": …, "seconds": …}} as forms write it.
   ApiResult<int64_t> read_expiry() {
     Json expiry = nullptr;
     if (const auto anchor = fields_.find("expires_after[anchor]"); anchor != fields_.end()) {

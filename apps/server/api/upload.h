@@ -1,4 +1,4 @@
-// A form with a file, as it comes: the file goes to the disk.
+// Receives a form with a file, and writes the file to the disk as it arrives.
 #pragma once
 
 #include <httplib.h>
@@ -11,11 +11,11 @@ namespace tern::server {
 
 struct UploadLimits {
   uint64_t file_bytes = 0;
-  std::function<void()> on_progress = {};  // after each MiB or so
+  std::function<void()> on_progress = {};  // about once per MiB
 };
 
-// POST /v1/files: "file", "purpose" and "expires_after[seconds]" are its parts. 400 where one is missing or wrong, 413
-// for a file that is too large, 415 for what is no form, 507 where the disk is full.
+// Reads POST /v1/files; its parts are "file", "purpose" and "expires_after[seconds]". 400: a part is missing or wrong;
+// 413: the file is too large; 415: it is not a form; 507: the disk is full.
 ApiResult<StoredFile> take_upload(const httplib::Request& request, const httplib::ContentReader& reader,
                                   FileStore& files, const UploadLimits& limits);
 

@@ -17,15 +17,15 @@ namespace {
 
 constexpr size_t kDevices = 2;
 
-// Logits of a pass, row after row.
+// Logits of a pass, [rows, n_vocab].
 struct Rows {
   std::span<const float> values;
-  std::vector<float> own = {};  // what `values` are, where no executable holds all of them
+  std::vector<float> own = {};  // the storage of `values`, if no executable holds all of them
 };
 
 bool is_prompt(const Slice& slice) { return slice.tokens.size() > 1; }
 
-// The slices in passes that an executable can run, those that it cannot run at once in pieces.
+// Splits the slices into passes that the executable can run; slices that are too long are cut into pieces.
 std::vector<std::vector<Slice>> passes_of(const Executable& executable, std::span<const Slice> slices) {
   std::vector<std::vector<Slice>> passes(1);
   int n_tokens = 0, n_rows = 0;
@@ -69,7 +69,7 @@ Result<Rows> run_on(Executable& executable, KvStore& store, std::span<const Slic
   return rows;
 }
 
-// A device's own, whose tokens are counted.
+// Forwards a device's stream and counts its tokens.
 class CountedStream final : public TokenStream {
  public:
   CountedStream(std::unique_ptr<TokenStream> stream, uint64_t& n_tokens, bool& is_lost)
@@ -207,7 +207,7 @@ Result<std::span<const float>> BothExecutable::run(KvStore& store, Batch batch) 
   auto& both = static_cast<BothKvStore&>(store);
   std::array<std::vector<Slice>, 2> kinds;
   for (const Slice& slice : batch) kinds[is_prompt(slice) ? 1 : 0].push_back(slice);
-  std::array<size_t, 2> device_of{};  // of single tokens, of prompts
+  std::array<size_t, 2> device_of{};  // for single tokens, for prompts
   for (size_t kind = 0; kind < kinds.size(); ++kind) {
     if (!kinds[kind].empty()) device_of[kind] = cheapest(both, kinds[kind]);
   }
@@ -237,7 +237,7 @@ Result<std::span<const float>> BothExecutable::run(KvStore& store, Batch batch) 
   try {
     second = std::async(std::launch::async, run_device, size_t{1});
   } catch (const std::system_error&) {
-    // The system starts no more threads: one after the other, then.
+    // The system cannot start another thread: run one after the other.
     second = std::async(std::launch::deferred, run_device, size_t{1});
   }
   auto first = run_device(0);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kBlockTokens = 4, kVocab = 3;
 
-// What was done on a device.
+// What a device did.
 struct Log {
   std::vector<int> passes;  // tokens of each
   int n_reads = 0, n_writes = 0, n_streams = 0;
@@ -25,7 +25,7 @@ struct Log {
   bool fails = false, has_no_memory = false;
 };
 
-// Blocks that hold the tokens of their positions, plus one; what was never written is 0.
+// Each block holds the tokens of its positions, plus one; positions never written hold 0.
 class TokenStore final : public KvStore {
  public:
   explicit TokenStore(Log& log) : log_(log) {}
@@ -35,7 +35,7 @@ class TokenStore final : public KvStore {
   Result<void> allocate(KvBlockId block) override {
     if (log_.has_no_memory) return fail(ErrorCode::kOutOfMemory, "full");
     CHECK(!blocks_.contains(block));
-    blocks_[block].assign(kBlockTokens, -1);  // rubbish
+    blocks_[block].assign(kBlockTokens, -1);  // garbage
     return {};
   }
   void free(KvBlockId block) override { CHECK(blocks_.erase(block) == 1); }
@@ -62,7 +62,7 @@ class TokenStore final : public KvStore {
   std::map<KvBlockId, std::vector<TokenId>> blocks_;
 };
 
-// Of all tokens up to a position: what a model would make of them.
+// Stands for a model's output after these tokens.
 float digest(const std::vector<TokenId>& tokens) {
   uint32_t h = 1;
   for (const TokenId token : tokens) h = h * 31 + static_cast<uint32_t>(token);
@@ -116,7 +116,7 @@ class TokenExecutable final : public Executable {
     if (log_.fails) return fail(ErrorCode::kDeviceLost, "lost");
     return logits_;
   }
-  // Writes 7s; gives 1.
+  // Writes 7s and returns 1s.
   class Stream final : public TokenStream {
    public:
     Result<std::span<const TokenId>> next() override { return std::span<const TokenId>(tokens_); }
@@ -196,7 +196,7 @@ TEST(Both, WritesOnOneDeviceWhatTheOtherHasRead) {
   tokens.push_back(77);
   EXPECT_EQ(to_vector(both.executable->run(*both.store, {&again, 1}).value()), row_of(digest(tokens)));
   EXPECT_EQ(both.logs[0].n_writes, 2) << "what is there stays there";
-  // Back: the first block never changed, so only the second has to move.
+  // Back on the first device: the first block never changed, so only the second has to move.
   const std::vector<TokenId> more = {5, 6};
   const Slice turn{.tokens = more, .first_pos = 8, .blocks = blocks, .n_ctx = 12};
   tokens.insert(tokens.end(), more.begin(), more.end());
@@ -240,7 +240,7 @@ TEST(Both, RunsPromptsAndRepliesAtTheSameTime) {
   EXPECT_NE(both.logs[0].thread, both.logs[1].thread);
 }
 
-// Any device at any time, with whatever the devices can take: always as on one device.
+// Random devices, and random batches within their limits: the results always equal those of one device.
 TEST(Both, IsExactWhoeverRunsWhat) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
@@ -265,7 +265,7 @@ TEST(Both, IsExactWhoeverRunsWhat) {
       for (Conversation& one : all) {
         if (room == 0 || rows == 0 || std::ssize(batch) == both.executable->max_slices()) break;
         if (below(4) == 0) continue;
-        if (below(5) == 0) one.tokens.resize(one.tokens.size() / 2);  // an earlier turn is written anew
+        if (below(5) == 0) one.tokens.resize(one.tokens.size() / 2);  // an earlier turn is rewritten
         const int n = below(2) == 0 ? 1 : 1 + below(std::min(room, 7));
         const auto want = static_cast<WantLogits>(below(3));
         const int n_rows = want == WantLogits::kNone ? 0 : want == WantLogits::kLast ? 1 : n;
@@ -277,7 +277,7 @@ TEST(Both, IsExactWhoeverRunsWhat) {
           one.blocks.push_back(next_block++);
           both.allocate({&one.blocks.back(), 1});
         }
-        if (below(6) == 0 && first % kBlockTokens != 0) {  // a copy of the block that is written to, as for a fork
+        if (below(6) == 0 && first % kBlockTokens != 0) {  // copies the block that is written to, as a fork does
           const auto at = static_cast<size_t>(first / kBlockTokens);
           const KvBlockId copy = next_block++;
           both.allocate({&copy, 1});
@@ -330,7 +330,7 @@ TEST(Both, StreamsWhereTheChosenDeviceDoes) {
   EXPECT_EQ(both.executable->device_shares()[1].single_tokens, 2u);
   EXPECT_EQ(both.logs[1].n_streams, 1);
   EXPECT_EQ(both.logs[1].n_writes, 1) << "the prompt's block has followed";
-  // Two of the stream's tokens are taken; the next is run on the host, which has to have them.
+  // Two of the stream's tokens are taken; the next runs on the host, which needs their keys and values.
   chosen = 0;
   const Slice next{.tokens = one, .first_pos = 5, .blocks = blocks, .n_ctx = 12};
   const std::vector<TokenId> whole = {10, 11, 12, 1, 7, 1};

@@ -10,8 +10,8 @@
 
 namespace tern::both {
 
-// A block has memory on both devices. What it holds is on those that have been told so: the one that ran its positions
-// last, and any to which it was brought since.
+// A block has memory on both devices. Its contents are valid on the device that last ran its positions, and on any
+// device to which they were copied since.
 class BothKvStore final : public KvStore {
  public:
   explicit BothKvStore(std::array<std::unique_ptr<KvStore>, 2> stores);
@@ -27,15 +27,15 @@ class BothKvStore final : public KvStore {
   Result<void> write(KvBlockId block, Bytes in) override;
 
   KvStore& on(size_t device) const { return *stores_[device]; }
-  // Of a sequence's blocks, those with positions before `pos` that the device lacks, in positions.
+  // Positions (of whole blocks) before `pos` whose blocks the device lacks.
   int64_t n_missing(size_t device, std::span<const KvBlockId> blocks, int pos) const;
-  // Brings these to the device.
+  // Copies those blocks to the device.
   Result<void> bring(size_t device, std::span<const KvBlockId> blocks, int pos);
-  // The device, and no other, has what is written to the positions from `pos` up to `end`.
+  // Records that only this device has what was written to the positions from `pos` up to `end`.
   void written(size_t device, std::span<const KvBlockId> blocks, int pos, int end);
 
  private:
-  using Devices = uint8_t;  // a bit for each that has what a block holds
+  using Devices = uint8_t;  // a bit for each device whose copy of the block is valid
   static constexpr Devices bit(size_t device) { return static_cast<Devices>(1u << device); }
   Devices& holders(KvBlockId block) { return holders_[static_cast<size_t>(block)]; }
   Devices holders(KvBlockId block) const { return holders_[static_cast<size_t>(block)]; }
@@ -45,7 +45,7 @@ class BothKvStore final : public KvStore {
 
   std::array<std::unique_ptr<KvStore>, 2> stores_;
   std::vector<Devices> holders_;   // by block
-  std::vector<std::byte> moving_;  // a block on its way
+  std::vector<std::byte> moving_;  // a block while it is copied
 };
 
 }  // namespace tern::both

@@ -1,4 +1,4 @@
-// quantize, rms_norm, and both at once: the ops that walk a row of activations.
+// quantize, rms_norm, and both in one pass: the ops on rows of activations.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/activations.cc"
 #endif
@@ -22,8 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
-// The bits of |x|. As integers they have the order of the magnitudes, infinities and then NaN last; so a maximum costs
-// what it costs of floats, and no value that is not finite gets lost in it.
+// The bits of |x|. As integers they have the order of the magnitudes, with infinities and then NaN last. So a maximum
+// costs the same as with floats, and no value that is not finite gets lost in it.
 template <class D>
 HWY_INLINE auto MagnitudeBits([[maybe_unused]] D d, hn::Vec<D> x) {
   const hn::RebindToSigned<D> di;
@@ -31,7 +31,7 @@ HWY_INLINE auto MagnitudeBits([[maybe_unused]] D d, hn::Vec<D> x) {
 }
 inline constexpr int32_t kInfinityBits = 0x7F800000;
 
-// Of the largest |x[i]|. The result does not depend on the order.
+// The bits of the largest |x[i]|. The result does not depend on the order.
 int32_t MaxMagnitudeBits(const float* x, size_t width) {
   const DF d;
   const hn::RebindToSigned<DF> di;
@@ -43,14 +43,14 @@ int32_t MaxMagnitudeBits(const float* x, size_t width) {
   return hn::ReduceMax(di, largest);
 }
 
-// What ref::quantize makes of values that are not all finite.
+// The result of ref::quantize for values that are not all finite.
 void PutNoNumbers(size_t n, int8_t* q, float* out_scale, int32_t* out_sum) {
   std::fill_n(q, n, int8_t{0});
   *out_scale = std::numeric_limits<float>::quiet_NaN();
   *out_sum = 0;
 }
 
-// The same float operations as ref::quantize, so the same integers.
+// Uses the same float operations as ref::quantize, so the integers are the same.
 void QuantizeRow(const float* x, size_t width, int8_t* q, float* out_scale, int32_t* out_sum) {
   const DF d;
   const hn::RebindToSigned<DF> di;
@@ -120,7 +120,8 @@ void QuantizeRows(const ops::Quantize& op, WorkQueue& queue) {
   });
 }
 
-// The same float operations as ref::quantize_blocks, so the same integers. A block is whole vectors or a part of one.
+// Uses the same float operations as ref::quantize_blocks, so the integers are the same. A block is whole vectors or a
+// part of one.
 void QuantizeBlock(const float* x, int8_t* q, float* out_scale, int32_t* out_sum) {
   const hn::CappedTag<float, kInt8Block> d;
   const hn::RebindToSigned<decltype(d)> di;

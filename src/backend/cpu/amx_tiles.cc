@@ -13,7 +13,7 @@ constexpr size_t kTileRows = 16, kTileRowBytes = 64;
 constexpr long kPanelStride = kPanelRows * 4, kSumsStride = kPanelRows * sizeof(int32_t);
 static_assert(kPanelRows == 2 * kTileRows);
 
-// What LDTILECFG reads: the shapes of the eight tiles. Intel's manual, volume 1, chapter 18.
+// The operand of LDTILECFG: the shapes of the eight tiles. Intel's manual, volume 1, chapter 18.
 struct alignas(64) TileConfig {
   uint8_t palette = 1;
   uint8_t start_row = 0;
@@ -23,7 +23,7 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-// Sums in tiles 0 … 3, tokens in 4 and 5 (n_tokens of them in each), codes in 6 and 7.
+// Tiles 0 … 3 hold sums, 4 and 5 activations (n_tokens tokens each), 6 and 7 codes.
 TileConfig config_for(size_t n_tokens) {
   TileConfig config;
   for (int tile = 0; tile < 8; ++tile) {
@@ -35,7 +35,7 @@ TileConfig config_for(size_t n_tokens) {
 
 #define TERN_AMX __attribute__((target("amx-tile,amx-int8")))
 
-// 32 tokens × 32 rows.
+// Multiplies 32 tokens with 32 rows.
 TERN_AMX void multiply_32(const uint8_t* panel, const int8_t* q, size_t cols, int32_t* sums) {
   const auto q_stride = static_cast<long>(cols);
   const int8_t* const q2 = q + kTileRows * cols;
@@ -59,7 +59,7 @@ TERN_AMX void multiply_32(const uint8_t* panel, const int8_t* q, size_t cols, in
   _tile_stored(3, sums + kTileRows * kPanelRows + kTileRows, kSumsStride);
 }
 
-// As many tokens as the tiles are configured for, at most 16, × 32 rows.
+// Multiplies as many tokens as the tiles are configured for (at most 16) with 32 rows.
 TERN_AMX void multiply_16(const uint8_t* panel, const int8_t* q, size_t cols, int32_t* sums) {
   const auto q_stride = static_cast<long>(cols);
   _tile_zero(0);

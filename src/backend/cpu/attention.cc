@@ -1,17 +1,17 @@
 // Causal attention over the blocks of keys and values.
 //
-// A unit of work is up to four queries that see the same keys and values: those of one head for up to four consecutive
-// tokens of a prompt, or, where each sequence of the batch has one token, those of up to four heads that share a head
-// of the cache. A key or value is read, and made a float, once for them. Each query's sums run in the same order as if
-// it came alone, so that its result does not depend on its neighbours: over the head's dimensions for a score, over
-// ascending positions for the weighted sum.
+// A unit of work is up to four queries that read the same keys and values. For a prompt they are one head's queries for
+// up to four consecutive tokens. If each sequence of the batch has one token, they are up to four heads that share a KV
+// head. A key or value is read and converted to float once for all of them. Each query's sums run in the same order as
+// if it were alone, so its result does not depend on the others: over the head's dimensions for a score, over ascending
+// positions for the weighted sum.
 //
-// A history is taken in runs of kRunPositions. Each has a softmax of its own, and then they are added in their order:
-// workers share a long one, and a run's scores stay in the first-level cache.
+// A history is split into runs of kRunPositions. Each run has its own softmax, and then the runs are added in order. So
+// workers can share a long history, and a run's scores stay in the first-level cache.
 //
-// Two loops are most of the code: Scores and AddWeighted, compiled for each type of stored values, number of queries
-// and instruction set. All that is around them takes numbers of queries as arguments and calls the two through pointers
-// (Loops), so that it is compiled once for each instruction set.
+// Most of the code is two loops: Scores and AddWeighted, compiled for each type of stored values, number of queries and
+// instruction set. All other code takes the number of queries as an argument and calls the two through pointers
+// (Loops), so it is compiled once per instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/attention.cc"
 // clang-format off: this order
@@ -39,34 +39,34 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
-// Positions [begin, end); none where end ≤ begin.
+// Positions [begin, end); empty if end ≤ begin.
 struct Range {
   size_t begin, end;
 };
 
-// What is stored: F32 and F16 as they are; Q8_0 as integers, with a scale for each kKvScaleGroup of them.
+// The stored types: F32 and F16 as they are; Q8_0 as integers, with one scale per kKvScaleGroup of them.
 template <class T>
 inline constexpr bool kHasScales = std::is_same_v<T, int8_t>;
 
-// Where the keys, or the values, of one head in one block lie, and their scales. Null: not known.
+// The address of the keys (or values) of one head in one KV block, and of their scales. Null: unknown.
 struct Ahead {
   const std::byte* values = nullptr;
   const std::byte* scales = nullptr;
 };
 
-// The keys, or the values, of one head in one block, and the scales in f32 (kv_layout.h has their order).
+// The keys (or values) of one head in one KV block, and the scales in f32 (kv_layout.h has their order).
 template <class T>
 struct HeadBlock {
   const T* values;
   HWY_ALIGN float scales[kHasScales<T> ? kKvBlock * kMostKvScales : 1];
-  size_t n_scales;  // of a position
-  // What is read after it, and asked for while this is computed: blocks are short, and what the hardware fetches by
-  // itself ends with a page.
+  size_t n_scales;  // per position
+  // The data to prefetch while this block is computed. Blocks are short, and hardware prefetching stops at the end of a
+  // page.
   Ahead next;
 };
 
-// Asks for values [i, i + n) of what comes next, and for all of its scales with the first of them: they are needed
-// before any value is.
+// Prefetches values [i, i + n) of the next block, and all of its scales together with the first value, because they are
+// needed before any value.
 template <class T>
 HWY_INLINE void FetchNext(const HeadBlock<T>& block, size_t i, size_t n) {
   const Ahead& next = block.next;
@@ -90,7 +90,7 @@ HWY_INLINE void ReadBlock(const std::byte* side, const ops::KvLayer& layer, size
   }
 }
 
-// n ≤ lanes stored values, without their scale.
+// Loads n ≤ lanes stored values, without their scale.
 template <class T>
 HWY_INLINE VF LoadCached(const T* at, size_t n) {
   if constexpr (kHasScales<T>) {
@@ -103,7 +103,7 @@ HWY_INLINE VF LoadCached(const T* at, size_t n) {
   }
 }
 
-// n ≤ lanes dimensions of the value at a position of the block, from dimension i on: all of one scale.
+// n ≤ lanes dimensions, from dimension i on, of the value at position `pos` of the block. All have the same scale.
 template <class T>
 HWY_INLINE VF LoadValue(const HeadBlock<T>& block, size_t dim, size_t pos, size_t i, size_t n) {
   const VF values = LoadCached(block.values + pos * dim + i, n);
@@ -111,14 +111,14 @@ HWY_INLINE VF LoadValue(const HeadBlock<T>& block, size_t dim, size_t pos, size_
   return hn::Mul(values, hn::Set(DF(), block.scales[pos * block.n_scales + i / kKvScaleGroup]));
 }
 
-// The keys, or values, that some queries see.
+// The keys (or values) that some queries read.
 struct Side {
   const ops::KvRow& row;
   const ops::KvLayer& layer;
-  size_t offset;  // from a block's beginning
+  size_t offset;  // of the side from the block's beginning, in bytes
   size_t head;
 
-  // Of the block that holds a position.
+  // The addresses of the head's data in the KV block that holds position `pos`.
   Ahead ahead(size_t pos) const {
     const std::byte* const side = row.blocks[pos / kKvBlock] + offset;
     const size_t value_bytes = layer.type == KvType::kF32 ? 4 : layer.type == KvType::kF16 ? 2 : 1;
@@ -128,8 +128,8 @@ struct Side {
     return {side + values, side + kv_scale_offset(layer) + scales};
   }
 
-  // Calls body(block, its first position, positions in the block) for every block of the range, in order. `next`: what
-  // is read after them.
+  // Calls body(block, its first position, positions in the block) for every block of the range, in order. `next` is
+  // what the caller reads afterwards.
   template <class T, class Body>
   HWY_INLINE void for_blocks(Range range, Ahead next, Body&& body) const {
     HeadBlock<T> block;
@@ -143,15 +143,15 @@ struct Side {
   }
 };
 
-// Vectors of positions whose scores are summed at a time, as registers allow.
+// The number of vectors of positions whose scores are summed at a time, limited by the registers.
 #if (HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86) || HWY_ARCH_ARM_A64
 inline constexpr int kVectorsAtOnce = 4;
 #else
 inline constexpr int kVectorsAtOnce = 2;
 #endif
 
-// q[t]·K of V vectors of positions from `pos` of the block on: over the dimensions in their order, and with scales over
-// those of each group first.
+// q[t]·K for V vectors of positions, from `pos` of the block on. Sums run over the dimensions in order; with scales,
+// first over each group.
 template <int T, int V, class K>
 HWY_INLINE void DotKeys(const std::array<const float*, T>& q, const HeadBlock<K>& block, size_t dim, size_t pos,
                         VF (&sums)[T][V]) {
@@ -189,7 +189,7 @@ HWY_INLINE void DotKeys(const std::array<const float*, T>& q, const HeadBlock<K>
   }
 }
 
-// An array's first T values, for loops that are unrolled.
+// The first T values of an array, for loops that are unrolled.
 template <int T, class V>
 HWY_INLINE std::array<V, T> First(const V* values) {
   std::array<V, T> first;
@@ -197,8 +197,8 @@ HWY_INLINE std::array<V, T> First(const V* values) {
   return first;
 }
 
-// scores[t][pos − from[t]] = q[t]·K[pos] · factor for T queries and the positions [begin, end). What a block holds
-// beyond these positions is computed, too, and left alone.
+// scores[t][pos − from[t]] = q[t]·K[pos] · factor for T queries and the positions of `range`. Other positions of the
+// same blocks are computed too, but not stored.
 template <int T, class K>
 HWY_NOINLINE void Scores(const float* const* queries, const Side& keys, size_t dim, Range range, Ahead next,
                          float factor, const size_t* from_positions, float* const* scores_of) {
@@ -209,7 +209,7 @@ HWY_NOINLINE void Scores(const float* const* queries, const Side& keys, size_t d
   const size_t lanes = hn::Lanes(d);
   const VF vfactor = hn::Set(d, factor);
   keys.for_blocks<K>(range, next, [&](const HeadBlock<K>& block, size_t first, Range positions) HWY_ATTR {
-    const auto put = [&]<int V>(size_t pos) HWY_ATTR {  // V vectors of positions from pos on
+    const auto put = [&]<int V>(size_t pos) HWY_ATTR {  // V vectors of positions, from pos on
       VF sums[T][V];
       DotKeys<T, V>(q, block, dim, pos, sums);
       for (int t = 0; t < T; ++t) {
@@ -237,7 +237,7 @@ HWY_NOINLINE void Scores(const float* const* queries, const Side& keys, size_t d
   });
 }
 
-// scores → exp(scores − largest), not yet divided by their total.
+// Replaces scores by exp(scores − largest), not yet divided by their total.
 void Exponentials(float* scores, size_t n_pos, float& largest_score, float& total) {
   const DF d;
   const size_t lanes = hn::Lanes(d);
@@ -261,8 +261,8 @@ void Exponentials(float* scores, size_t n_pos, float& largest_score, float& tota
   total = hn::ReduceSum(d, sums);
 }
 
-// out[t] += Σ weights[t][pos − from[t]] · V[pos] over the positions of the range, block by block: a block's values stay
-// in the first-level cache.
+// out[t] += Σ weights[t][pos − from[t]] · V[pos] over the positions of the range, block by block, so that a block's
+// values stay in the first-level cache.
 template <int T, class K>
 HWY_NOINLINE void AddWeighted(const float* const* weights_of, const Side& values, size_t dim, Range range, Ahead next,
                               const size_t* from_positions, float* const* outs) {
@@ -300,7 +300,7 @@ HWY_NOINLINE void AddWeighted(const float* const* weights_of, const Side& values
   });
 }
 
-// The two loops for one type of stored values, for one to kTileRows queries.
+// The two loops for one type of stored values and for one to kTileRows queries.
 struct Loops {
   using ScoresOf = void (*)(const float* const* queries, const Side& keys, size_t dim, Range range, Ahead next,
                             float factor, const size_t* from_positions, float* const* scores_of);
@@ -322,7 +322,7 @@ const Loops& LoopsOf(KvType type) {
   return kLoopsOf<float>;
 }
 
-// What a row's query of one head sees, and where its result goes.
+// A row's query of one head, the positions that it sees, and its output.
 struct Query {
   const float* q;
   Range seen;  // positions
@@ -344,22 +344,22 @@ Query QueryOf(const ops::Attention& op, int row, int head) {
   return {op.q + at, SeenBy(op, row), op.out + at};
 }
 
-// The runs that these positions are in, and those of them that are in a run.
+// The runs that contain these positions, and the positions of them that lie in one run.
 Range RunsOf(Range seen) { return {seen.begin / kRunPositions, runs_of(seen.end)}; }
 Range PartOf(Range seen, size_t run) {
   const size_t first = run * kRunPositions, end = first + kRunPositions;
   return {std::clamp(seen.begin, first, end), std::clamp(seen.end, first, end)};
 }
 
-// What a query found in some of its history: the largest score, Σ exp(score − largest), and the sum of the values with
-// these weights.
+// A query's partial result for some of its history: the largest score, Σ exp(score − largest), and the sum of the
+// values with these weights.
 struct Found {
-  float largest, total;  // a total of 0: nothing
+  float largest, total;  // a total of 0: no positions
   float* out;
 };
 
-// Adds what was found in the run after those of `to`. Each query's runs are added in this way and in their order,
-// whoever does it.
+// Adds the result of the run after those of `to`. Each query's runs are added in this way and in order, on whichever
+// worker.
 void AddRun(const Found& run, size_t dim, Found& to) {
   if (run.total == 0) return;
   if (to.total == 0) {
@@ -387,14 +387,14 @@ void Finish(const Found& found, size_t dim) {
   for (size_t i = 0; i < dim; ++i) found.out[i] *= inverse;
 }
 
-// Up to four queries on one head of the cache, of rows of one sequence; the last sees the most.
+// Up to four queries of one KV head, from rows of one sequence. The last one sees the most positions.
 struct Queries {
   const ops::KvRow& row;
   size_t kv_head;
   int n;
   Query each[ops::kTileRows];
 
-  // Of n_queries rows of one head, from `row` on; or of as many heads of one row, from `head` on.
+  // n_queries rows of one head, from `first_row` on; or, if are_heads, n_queries heads of one row, from `head` on.
   Queries(const ops::Attention& op, int first_row, int head, int n_queries, bool are_heads)
       : row(op.rows[static_cast<size_t>(first_row)]),
         kv_head(static_cast<size_t>(head / (op.n_heads / op.cache.n_kv_heads))),
@@ -404,7 +404,7 @@ struct Queries {
   }
 };
 
-// What the queries find in one run. `next`: what this worker reads after it.
+// Computes the queries' results for one run. `next` is what this worker reads afterwards.
 void AttendRun(const ops::Attention& op, const Queries& queries, size_t run, Ahead next, std::span<float> scratch,
                Found* found) {
   const auto dim = static_cast<size_t>(op.cache.head_dim);
@@ -424,7 +424,8 @@ void AttendRun(const ops::Attention& op, const Queries& queries, size_t run, Ahe
     from[t] = part.begin;
     end[t] = part.end;
   }
-  // What all of them see; before it is what only the windows of some hold, after it the tile's own tokens.
+  // The positions that all queries see. Earlier ones are in the windows of some only; later ones are the tile's own
+  // tokens.
   const Range common{std::min(from[n - 1], end[0]), end[0]};
   if (common.begin < common.end) {
     loops.scores[n - 1](q, keys, dim, common, values.ahead(common.begin), factor, from, scores);
@@ -452,7 +453,7 @@ void AttendRun(const ops::Attention& op, const Queries& queries, size_t run, Ahe
   for (int t = 0; t < n; ++t) add_rest(t, std::max(from[t], common.end), end[t]);
 }
 
-// All runs of the queries, one after the other.
+// Computes all runs of the queries, one after the other.
 void AttendAll(const ops::Attention& op, const Queries& queries, std::span<float> scratch) {
   const auto dim = static_cast<size_t>(op.cache.head_dim);
   Found all[ops::kTileRows], found[ops::kTileRows];
@@ -469,8 +470,8 @@ void AttendAll(const ops::Attention& op, const Queries& queries, std::span<float
   for (int t = 0; t < queries.n; ++t) Finish(all[t], dim);
 }
 
-// How many heads of a group to compute at a time: as many as can share what they read, but so few that each of the
-// workers gets the same.
+// The number of heads of a group to compute at a time: as many as can share their reads, but few enough that all
+// workers get the same amount.
 inline int HeadsAtOnce(int n_groups, int group, int n_workers) {
   int at_once = std::min(group, ops::kTileRows);
   while (at_once > 1 && n_groups * ((group + at_once - 1) / at_once) % n_workers != 0 && n_groups < 4 * n_workers) {
@@ -479,7 +480,7 @@ inline int HeadsAtOnce(int n_groups, int group, int n_workers) {
   return at_once;
 }
 
-// Rows of which some could share what they read: a unit is a head of a tile of them.
+// For rows that may share their reads: a unit is one head of one tile of rows.
 void AttendTiles(const ops::Attention& op, WorkQueue& queue) {
   const int n_tiles = static_cast<int>(op.tiles.size());
   queue.for_ranges(n_tiles * op.n_heads, 1, [&](int begin, int end) HWY_ATTR {
@@ -491,14 +492,14 @@ void AttendTiles(const ops::Attention& op, WorkQueue& queue) {
   });
 }
 
-// A run of the history of a row that is alone, for some heads of a group.
+// One run of the history of a single row, for some heads of a group.
 struct RunUnit {
   int row, head, n;
   size_t run;
 };
 
-// Rows of one token each: a unit is a run of a row's history, for heads that share a head of the cache. Units that
-// follow each other read what lies together. Whoever brings a query's last run adds them all up.
+// For rows of one token per sequence: a unit is one run of a row's history, for heads that share a KV head. Consecutive
+// units read adjacent memory. The worker that finishes a query's last run adds all its runs.
 class RunsOfRows {
  public:
   RunsOfRows(const ops::Attention& op, AttentionParts& parts, const WorkQueue& queue) : op_(op), parts_(parts) {
@@ -530,7 +531,7 @@ class RunsOfRows {
   int group() const { return op_.n_heads / op_.cache.n_kv_heads; }
   int per_run() const { return per_group_ * op_.cache.n_kv_heads; }
 
-  // `first_query`: the index of the first. `goes_on`: with the next unit, which is of the same run.
+  // `first_query` is the index of the first query. `goes_on`: the next unit belongs to the same run.
   void attend(const Queries& queries, size_t first_query, Range runs, size_t run, bool goes_on,
               std::span<float> scratch) {
     if (runs.end - runs.begin == 1) return AttendAll(op_, queries, scratch);
@@ -563,12 +564,12 @@ class RunsOfRows {
 
   const ops::Attention& op_;
   AttentionParts& parts_;
-  size_t most_runs_ = 0;  // of a row
+  size_t most_runs_ = 0;  // of any row
   int at_once_, per_group_;
 };
 
 void Attention(const ops::Attention& op, AttentionParts& parts, WorkQueue& queue) {
-  // Whether no tile has rows that could share what they read: then heads do.
+  // If every tile is a single row, rows cannot share their reads, so heads share them instead.
   if (op.tiles.size() != op.rows.size()) return AttendTiles(op, queue);
   RunsOfRows runs(op, parts, queue);
   queue.for_ranges(runs.n_units(), 1, [&](int begin, int end) HWY_ATTR { runs.compute(begin, end, queue.scratch()); });

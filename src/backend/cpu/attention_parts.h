@@ -1,4 +1,4 @@
-// Long histories are divided among workers: what they find in parts of one waits here for the rest.
+// Workers share long histories: the partial results of one history wait here until all its parts are computed.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +15,21 @@
 
 namespace tern::cpu {
 
-// Attention takes a history in runs of so many positions, whoever computes it: each has a softmax of its own, and they
-// are added in their order. A number of blocks.
+// Attention always splits a history into runs of this many positions, however many workers share them. Each run has its
+// own softmax, and the runs are added in order. A multiple of kKvBlock.
 inline constexpr size_t kRunPositions = 256;
 static_assert(kRunPositions % kKvBlock == 0);
 
-// Runs that a history of n_positions can have parts in.
+// The number of runs of a history of n_positions.
 constexpr size_t runs_of(size_t n_positions) { return (n_positions + kRunPositions - 1) / kRunPositions; }
 
 inline constexpr size_t kFloatsOfLine = kCacheLine / sizeof(float);
 
-// What queries of rows of one token each found in each run, until all runs of a query are there. Used by one op at a
-// time. Memory is taken as it is used.
+// The partial results of each query and run, for rows of one token each, until all runs of a query are done. Used by
+// one op at a time. The pages are only touched when they are used.
 class AttentionParts {
  public:
-  // Room for so many rows with histories of up to n_positions. Not while an op runs. kOutOfMemory.
+  // Makes room for n_rows rows with histories of up to n_positions. Must not be called while an op runs. kOutOfMemory.
   Result<void> reserve(int n_rows, int n_heads, int head_dim, int n_positions) {
     const auto queries = static_cast<size_t>(n_rows) * static_cast<size_t>(n_heads);
     const size_t floats = queries * runs_of(static_cast<size_t>(n_positions)) * floats_of_part(head_dim);
@@ -40,15 +40,15 @@ class AttentionParts {
     return {};
   }
 
-  // What query `query` (row · n_heads + head) of an op whose histories have up to `most_runs` runs found in run `run`
-  // of them: the largest score, the sum of the weights, and from kOut on the weighted sum of the values.
+  // The partial result of query `query` (row · n_heads + head) for run `run`, in an op whose histories have up to
+  // `most_runs` runs: the largest score, the sum of the weights, and from kOut on the weighted sum of the values.
   static constexpr size_t kOut = kFloatsOfLine;
   float* part(size_t query, size_t run, size_t most_runs, int head_dim) {
     return reinterpret_cast<float*>(memory_.data()) + (query * most_runs + run) * floats_of_part(head_dim);
   }
 
-  // One more of its n_runs runs is there. True for whoever brings the last: it sees what the others wrote, and nobody
-  // counts for this query again in this op.
+  // Counts one more finished run of the query's n_runs. Returns true to the worker that finishes the last one: it sees
+  // all the others' results, and no worker counts for this query again in this op.
   bool is_last(size_t query, int n_runs) {
     std::atomic<int>& n_done = n_done_[query];
     const int done = n_done.fetch_add(1, std::memory_order_acq_rel) + 1;

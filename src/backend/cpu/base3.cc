@@ -16,12 +16,12 @@ namespace {
 
 constexpr uint32_t kNumbers = 59049;  // 3^10
 
-// The scale that all blocks share, but for those that are 0: 0 where all are.
+// The scale that all blocks with a nonzero scale share; 0 if there are none.
 Result<float> common_scale(const Tensor& w) {
   uint16_t first = 0;
   const Bytes blocks = w.data.resident();
   for (size_t at = 0; at < blocks.size(); at += sizeof(Tq1_0Block)) {
-    const uint16_t d = load<Tq1_0Block>(blocks.data() + at).d & 0x7FFF;  // a sign is the codes' business
+    const uint16_t d = load<Tq1_0Block>(blocks.data() + at).d & 0x7FFF;  // the codes take care of the sign
     if (d == first || d == 0) continue;
     if (first != 0 || std::isnan(f16_to_f32(d)))
       return fail(
@@ -44,7 +44,7 @@ void rearrange_rows(const Tensor& w, size_t begin, size_t end, MutableBytes out)
   }
 }
 
-// Gates and ups that differ in format.
+// Gate and up matrices of GLUs whose two matrices differ in format.
 std::set<const Tensor*> unlike_pairs(const Plan& plan) {
   std::set<const Tensor*> unlike;
   for (const Step& step : plan.steps) {

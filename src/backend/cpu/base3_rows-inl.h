@@ -1,4 +1,4 @@
-// Rows of base 3 (base3.h): Σ code·q of one row and one token, and rows as panels. Included once per instruction set.
+// Rows in base 3 (base3.h): Σ code·q of one row and one token, and rows as panels. Included once per instruction set.
 #if defined(TERN_BACKEND_CPU_BASE3_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BASE3_ROWS_INL_H_
 #undef TERN_BACKEND_CPU_BASE3_ROWS_INL_H_
@@ -21,8 +21,8 @@ namespace tern::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The low bytes of 16-bit lanes below 256 as one vector: within each 16 bytes the eight of `a` and then those of `b`,
-// which is what x86 has an instruction for. Vectors of other machines have 16 bytes.
+// The low bytes of 16-bit lanes below 256 as one vector: each 16 bytes are eight of `a`, then eight of `b`, as in x86's
+// pack instruction. Vectors of other machines have 16 bytes.
 HWY_INLINE VU8 PackBytes(VU16 a, VU16 b) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   return VU8{_mm512_packus_epi16(a.raw, b.raw)};
@@ -36,20 +36,20 @@ HWY_INLINE VU8 PackBytes(VU16 a, VU16 b) {
 #endif
 }
 
-// The digits of pairs 0 … 8, which a shuffle of bytes looks up.
+// The digits of the pairs 0 … 8, looked up by a byte shuffle.
 alignas(16) inline constexpr uint8_t kFirstDigit[16] = {0, 0, 0, 1, 1, 1, 2, 2, 2};
 alignas(16) inline constexpr uint8_t kSecondDigit[16] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
 
 struct Base3Rows {
   static constexpr size_t kWordsPerVector = kVectorBytes / 2;
-  static constexpr size_t kStep = 2 * kWordsPerVector;  // words that one step takes: two vectors of them
+  static constexpr size_t kStep = 2 * kWordsPerVector;  // words per step: two vectors
 
   static size_t row_bytes(size_t cols) { return base3_row_bytes(cols); }
 
   static size_t arranged_bytes(size_t cols) { return (base3_words(cols) + kStep - 1) / kStep * kStep * kBase3Digits; }
 
-  // The activations of one token in the order in which dot() meets them: for every step the activations of digit 0, of
-  // digit 1 and so on, in the order of PackBytes; 0 beyond the row's end.
+  // Stores the activations of one token in the order in which dot() reads them: for every step, the activations of
+  // digit 0, digit 1 and so on, in the order of PackBytes; 0 beyond the row's end.
   static void arrange(const int8_t* q, size_t cols, int8_t* out) {
     const size_t words = base3_words(cols);
     for (size_t step = 0; step < words; step += kStep) {
@@ -67,7 +67,7 @@ struct Base3Rows {
 
   static constexpr int kMostTokens = 1;
 
-  // One after another: what each unpacks takes too many registers for two.
+  // One row at a time: unpacking takes too many registers for two.
   template <class Dot>
   static constexpr int kRows = 1;
 
@@ -80,7 +80,7 @@ struct Base3Rows {
     VI32 total = hn::Zero(DI32());
     size_t word = 0;
     while (word + kStep <= n_words) {
-      // Twelve steps of pairs: 12 · 5 · 512 = 30,720 in 16 bits.
+      // Twelve steps of pairs stay within 16 bits: 12 · 5 · 512 = 30,720.
       const size_t end = Dot::kQuads ? n_words : std::min(n_words, word + 12 * kStep);
       typename Dot::Sum first = Dot::zero(), second = Dot::zero();
       for (; word + kStep <= end; word += kStep, q += kBase3Digits * kVectorBytes) {
@@ -90,7 +90,7 @@ struct Base3Rows {
       }
       total = hn::Add(total, hn::Add(Dot::widen(first), Dot::widen(second)));
     }
-    if (word < n_words) {  // one vector is left, of a 512-bit pair
+    if (word < n_words) {  // one vector is left of a 512-bit pair
       typename Dot::Sum first = Dot::zero(), second = Dot::zero();
       add_step<Dot>(hn::LoadU(d, words + word), hn::Zero(d), digits, q, first, second);
       total = hn::Add(total, hn::Add(Dot::widen(first), Dot::widen(second)));
@@ -98,8 +98,8 @@ struct Base3Rows {
     return hn::ReduceSum(DI32(), total);
   }
 
-  // kPanelRows rows as a panel (code_panel.h): each row's codes as bytes, and these as words. `spare` has
-  // spare_bytes().
+  // Unpacks kPanelRows rows to a panel (code_panel.h): first each row's codes to bytes, then those to words. `spare`
+  // must have spare_bytes() bytes.
   static size_t spare_bytes(size_t cols) { return kPanelRows * decoded_bytes(cols); }
   static void make_panel(const uint8_t* rows, size_t cols, uint8_t* panel, uint8_t* spare) {
     for (size_t r = 0; r < kPanelRows; ++r) {
@@ -114,7 +114,7 @@ struct Base3Rows {
     const auto* words = reinterpret_cast<const uint16_t*>(row);
     const hn::Half<DU8> dh;
     const DU16 d;
-    const hn::CappedTag<uint8_t, std::max<size_t>(16, kVectorBytes / 2)> table;  // whole, where dh is but 8 bytes
+    const hn::CappedTag<uint8_t, std::max<size_t>(16, kVectorBytes / 2)> table;  // whole, even if dh has only 8 bytes
     const auto first = hn::LoadDup128(table, kFirstDigit), second = hn::LoadDup128(table, kSecondDigit);
     const VU16 nine = hn::Set(d, 9);
     const size_t n_words = base3_words(cols);
@@ -129,7 +129,7 @@ struct Base3Rows {
     }
   }
 
-  // Two vectors of words: ten runs of codes.
+  // Adds two vectors of words: ten runs of codes.
   template <class Dot>
   static HWY_INLINE void add_step(VU16 a, VU16 b, const VU8 (&digits)[2], const int8_t* q, typename Dot::Sum& first,
                                   typename Dot::Sum& second) {
@@ -141,7 +141,7 @@ struct Base3Rows {
       second = Dot::add(hn::TableLookupBytes(digits[1], pairs), hn::LoadU(di8, q + kVectorBytes), second);
       if (pair + 1 < kBase3Digits / 2) {
         a = hn::Mul(a, nine);
-        // The same; as many products as the other ports would take are left to them.
+        // The same as Mul, but leaves the multiplication ports free.
         b = hn::Add(hn::ShiftLeft<3>(b), b);
       }
     }

@@ -1,6 +1,6 @@
-// An activation becomes X = round(x / t), 14 bits with the sign, cut into X = 128·hi + lo with |hi| ≤ 64 and
-// −64 ≤ lo ≤ 63. Codes are c + 128 ∈ 1 … 255, so that a pair of products is at most 2·255·64 = 32640: it fits 16 bits
-// on instruction sets whose dot products of bytes saturate there. The sums are exact.
+// An activation becomes X = round(x / t), 14 bits including the sign, split into X = 128·hi + lo with |hi| ≤ 64 and −64
+// ≤ lo ≤ 63. Codes are c + 128 ∈ 1 … 255, so a pair of products is at most 2·255·64 = 32640. It fits 16 bits on
+// instruction sets whose byte dot products saturate there. The sums are exact.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/best_logits.cc"
 // clang-format off: this order
@@ -39,9 +39,9 @@ inline constexpr bool kHasDot4 = true;  // vpdpbusd
 inline constexpr bool kHasDot4 = false;
 #endif
 
-inline constexpr int kMostX = 8191;  // |X|: hi is 64 at most
+inline constexpr int kMostX = 8191;  // largest |X|: hi is at most 64
 
-// How many rows' products with how many tokens' activations are summed at a time, as registers allow.
+// The numbers of rows and tokens whose products are summed at a time, limited by the registers.
 inline constexpr int kRowsAtOnce = kHasDot4 ? 2 : 1, kTokensAtOnce = kHasDot4 ? 4 : 2;
 
 // A token's activations as integers, in the worker's scratch memory.
@@ -49,7 +49,7 @@ struct Activations {
   const int8_t* hi;  // [stride], 0 beyond the columns
   const int8_t* lo;
   int32_t sum_hi, sum_lo;
-  float step;  // t
+  float step;  // t in X = round(x / t)
 };
 
 struct Rounded {
@@ -80,8 +80,8 @@ Rounded PutIntegers(const float* x, size_t cols, size_t stride, float step, int8
   return {hn::ReduceSum(di, sum_hi), hn::ReduceSum(di, sum_lo), hn::ReduceSum(d, squares)};
 }
 
-// False: the activations are not finite, or their length is so small or great that products could leave the range of
-// floats.
+// Returns false if the activations are not finite, or their length is so small or large that products could leave the
+// range of floats.
 bool Prepare(const float* x, const HeadCopy& copy, int8_t* hi, Activations& out, LogitBound& bound) {
   const DF d;
   const auto cols = static_cast<size_t>(copy.w->cols);
@@ -99,7 +99,7 @@ bool Prepare(const float* x, const HeadCopy& copy, int8_t* hi, Activations& out,
   const Rounded rounded = PutIntegers(x, cols, copy.stride, step, hi, lo);
   out = {.hi = hi, .lo = lo, .sum_hi = rounded.sum_hi, .sum_lo = rounded.sum_lo, .step = step};
 
-  // The names are those of the proof.
+  // The names are those in the proof.
   const double length = length_above(sum, cols);
   const double delta = (length_above(rounded.missed, cols) + 0x1p-22 * length) * (1 + 0x1p-21);
   const double reach = length + delta + 128.0 * static_cast<double>(step) * std::sqrt(static_cast<double>(cols));
@@ -120,7 +120,7 @@ HWY_INLINE VI32 Dot4(hn::Vec<DU8> codes, hn::Vec<DI8> q, VI32 acc) {
   }
 }
 
-// Σ c·hi and Σ c·lo of R rows, one after another in memory, and T tokens. Rows are read as they lie.
+// Σ c·hi and Σ c·lo of R consecutive rows and T tokens. Rows are read in memory order.
 template <int R, int T>
 HWY_INLINE void DotRows(const uint8_t* codes, size_t stride, const Activations* x, int32_t (*hi)[kHeadGroup],
                         int32_t (*lo)[kHeadGroup]) {
@@ -153,7 +153,7 @@ HWY_INLINE void DotRows(const uint8_t* codes, size_t stride, const Activations* 
   }
 }
 
-// Of a group's n rows and T tokens.
+// The same for a group's n rows and T tokens.
 template <int T>
 HWY_INLINE void DotGroup(const uint8_t* codes, size_t stride, int n, const Activations* x, int32_t (*hi)[kHeadGroup],
                          int32_t (*lo)[kHeadGroup]) {
@@ -161,7 +161,7 @@ HWY_INLINE void DotGroup(const uint8_t* codes, size_t stride, int n, const Activ
   const auto at = [](int32_t (*sums)[kHeadGroup], int i) {
     return reinterpret_cast<int32_t (*)[kHeadGroup]>(*sums + i);
   };
-  if constexpr (T > 1) {  // one token only waits for memory: as one stream
+  if constexpr (T > 1) {  // a single token is limited by memory: it reads one stream
     for (; row + kRowsAtOnce <= n; row += kRowsAtOnce) {
       DotRows<kRowsAtOnce, T>(codes + static_cast<size_t>(row) * stride, stride, x, at(hi, row), at(lo, row));
     }
@@ -169,7 +169,7 @@ HWY_INLINE void DotGroup(const uint8_t* codes, size_t stride, int n, const Activ
   for (; row < n; ++row) DotRows<1, T>(codes + static_cast<size_t>(row) * stride, stride, x, at(hi, row), at(lo, row));
 }
 
-// Of the rows of one group that begins at `row`.
+// The error bounds of the rows from `row` on, in one group.
 HWY_INLINE VF BoundOf(const HeadCopy& copy, const LogitBound& bound, size_t row) {
   const DF d;
   return hn::MulAdd(hn::LoadU(d, copy.error + row), hn::Set(d, bound.per_error),
@@ -182,7 +182,7 @@ HWY_INLINE float* LogitsOf(const ops::FloatLinear& op, int token) {
   return op.out + static_cast<size_t>(token) * static_cast<size_t>(op.w->rows);
 }
 
-// One token's estimates, and what the logits are at least, out of the sums of a group's rows.
+// One token's estimates and lower bounds, from the sums of a group's rows.
 HWY_INLINE void EstimateGroup(const HeadCopy& copy, const Activations& x, const LogitBound& bound, int row,
                               const int32_t* hi, const int32_t* lo, Group& estimates, Group& lower) {
   const DF d;
@@ -198,7 +198,7 @@ HWY_INLINE void EstimateGroup(const HeadCopy& copy, const Activations& x, const 
   }
 }
 
-// Keeps the k greatest of all that are offered.
+// Keeps the k largest of all offered values.
 void Offer(float value, size_t k, std::vector<float>& heap) {
   if (heap.size() == k) {
     if (!(value > heap.front())) return;
@@ -209,7 +209,7 @@ void Offer(float value, size_t k, std::vector<float>& heap) {
   std::ranges::push_heap(heap, std::greater<>());
 }
 
-// The next T tokens, from `first` on, and the rows [begin, end).
+// Estimates T tokens, from `first` on, for the rows [begin, end).
 template <int T>
 void EstimateTokens(const BestLogitsJob& job, const Activations* x, int first, int begin, int end) {
   for (int row = begin; row < end; row += kHeadGroup) {
@@ -235,7 +235,7 @@ bool Estimate(const BestLogitsJob& job) {
   for (int t = 0; t < job.op.n; ++t, from += job.op.w->cols, hi += 2 * job.copy.stride) {
     if (!Prepare(from, job.copy, hi, x[t], job.tokens[static_cast<size_t>(t)].bound)) return false;
   }
-  // Rows that stay in the second-level cache while all tokens meet them.
+  // So many rows stay in the second-level cache while all tokens use them.
   const int rows_at_once =
       std::max<int>(1, static_cast<int>((size_t{128} << 10) / job.copy.stride / kHeadGroup)) * kHeadGroup;
   job.queue.for_ranges(job.op.w->rows, kHeadGroup, [&](int range_begin, int range_end) HWY_ATTR {
@@ -249,7 +249,7 @@ bool Estimate(const BestLogitsJob& job) {
   return true;
 }
 
-// Replaces the estimates; returns how many by results.
+// Replaces the estimates by results or −infinity. Returns the number of results.
 int Rescore(const BestLogitsJob& job) {
   const DF d;
   int n_rescored = 0;
@@ -294,7 +294,7 @@ HWY_EXPORT(Rescore);
 
 namespace {
 
-// Where most rows are computed twice in effect, a copy only costs; now and then it is tried again.
+// If most rows must be computed in full, the copy only adds cost. Then so many calls of begin() skip it.
 constexpr int kPause = 31;
 
 }  // namespace

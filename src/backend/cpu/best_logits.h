@@ -1,6 +1,6 @@
-// The best logits of each token, bit for bit those of float_linear, for about half the bytes: every row's logit is
-// estimated from an int8 copy and its error bounded; rows that could be among the best are computed from the matrix
-// itself, and all others become −infinity. docs/numerics.md has the proof.
+// The best logits of each token, bit for bit like float_linear, for about half the bytes. Every row's logit is
+// estimated from an int8 copy, with a bound on the error. Rows that could be among the best are computed from the
+// matrix itself; all others become −infinity. docs/numerics.md has the proof.
 #pragma once
 
 #include <atomic>
@@ -13,23 +13,24 @@
 
 namespace tern::cpu {
 
-inline constexpr int kMostBestLogits = 1024;  // that are looked for this way, of
-inline constexpr int kMostBestTokens = 64;    // … so many tokens
+inline constexpr int kMostBestLogits = 1024;  // the largest n_best that this method is used for
+inline constexpr int kMostBestTokens = 64;    // the largest number of tokens
 
-// For one token: |float_linear's result − estimate| ≤ error[r]·per_error + norm[r]·per_norm + at_least for every row.
+// The bound of one token: for every row, |float_linear's result − estimate| ≤ error[r]·per_error + norm[r]·per_norm +
+// at_least.
 struct LogitBound {
   float per_error = 0, per_norm = 0, at_least = 0;
 };
 
-// What one worker knows of one token.
+// One worker's results for one token.
 struct BestOfToken {
   size_t n_best = 0;
   LogitBound bound;
-  std::vector<float> best;  // heap of the greatest lower bounds of its rows, the least in front
-  float least = 0;          // of all workers' best: an upper bound below it rules a row out
+  std::vector<float> best;  // heap of the largest lower bounds among this worker's rows, the least in front
+  float least = 0;          // the n_best-th largest lower bound of all workers; rows with a smaller upper bound are out
 };
 
-// A worker's part in an op.
+// One worker's part of an op.
 struct BestLogitsJob {
   const ops::FloatLinear& op;
   const HeadCopy& copy;
@@ -39,22 +40,22 @@ struct BestLogitsJob {
 
 class BestLogits {
  public:
-  // For at most max_tokens (≤ kMostBestTokens) at a time.
+  // Handles at most max_tokens (≤ kMostBestTokens) tokens at a time.
   BestLogits(HeadCopy copy, int n_workers, int max_tokens = 1);
 
   const HeadCopy& copy() const { return copy_; }
 
-  // Before the workers start, with what is wanted of each token. False where computing all logits is no slower: an
-  // n_best is 0 or large, or most rows had to be computed lately.
+  // Call before the workers start, with n_best of each token. Returns false if computing all logits is no slower: an
+  // n_best is 0 or large, or most rows had to be computed recently.
   bool begin(std::span<const int> n_best);
   bool begin(int n_best) { return begin({&n_best, 1}); }
 
-  // The workers call estimate(), wait for each other, one calls choose(), they wait again and call rescore(), all with
-  // the same op: as many rows as begin() got numbers, float input, the matrix that was copied. Memory for estimate():
-  // scratch() floats.
+  // All workers call estimate() and wait for each other; one calls choose(); they wait again and call rescore(). All
+  // use the same op: as many rows as begin() got numbers, float input, and the copied matrix. estimate() needs
+  // scratch() floats of scratch memory.
   //
-  // False, from all workers and before anything is claimed from `share`: such activations have no bound. The op has to
-  // be computed in full.
+  // estimate() returns false on all workers, before it claims anything from `queue`, if the activations have no bound.
+  // The op must then be computed in full.
   bool estimate(const ops::FloatLinear& op, int worker, WorkQueue& queue);
   void choose();
   void rescore(const ops::FloatLinear& op, int worker, WorkQueue& queue);
@@ -75,7 +76,7 @@ class BestLogits {
   std::vector<Worker> workers_;
   std::vector<float> all_best_;
   std::atomic<int> n_rescored_ = 0;
-  int n_paused_ = 0;  // tokens for which this is not tried
+  int n_paused_ = 0;  // calls of begin() that still skip this method
 };
 
 }  // namespace tern::cpu

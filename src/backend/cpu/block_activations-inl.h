@@ -1,5 +1,5 @@
-// What the formats' codes are multiplied with: the dot products of bytes, and where the activations lie that were put
-// in the order of a format's steps. Included once per instruction set. Vectors and formats: block_formats-inl.h.
+// The operands for a format's codes: byte dot products, and the layout of activations that are arranged in the order of
+// a format's steps. Included once per instruction set. Vectors and formats: block_formats-inl.h.
 #if defined(TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_ACTIVATIONS_INL_H_
@@ -36,19 +36,20 @@ HWY_INLINE VF32 LoadFloat32s(const uint8_t* at) { return hn::Load(DF32(), reinte
 template <int kLargest>
 using Dot = WasmDot<kLargest>;
 #else
-// Products of four bytes with codes up to kLargest, summed up over `kSteps` steps. Without an instruction for it pairs
-// of products are made first, which fit 16 bits up to 127; and up to 15 so do eight of them: 8·2·15·128 = 30,720.
+// Products of four bytes with codes up to kLargest, summed over `kSteps` steps. Without an instruction for this, pairs
+// of products are added first. They fit 16 bits for codes up to 127. For codes up to 15, eight of them do: 8·2·15·128 =
+// 30,720.
 template <int kLargest>
 struct Dot {
-  static constexpr size_t kVectors = 1;  // of activations in a step
+  static constexpr size_t kVectors = 1;  // vectors of activations per step
   static constexpr bool kIn16 = !kHasDot4 && kSteps * 2 * kLargest * 128 < 32768;
   using D = std::conditional_t<kIn16, DI16, DI32>;
   using Sum = hn::Vec<D>;
   using Operand = VI8;
 
-  // Puts a run's four activations of one step into its lane.
+  // Stores a run's four activations of one step in its lane.
   static void put(const int8_t* q, uint8_t* lane) { std::memcpy(lane, q, 4); }
-  // What a run's codes exceed its weights by, times its activations, given in the order of the steps.
+  // Σ (code − weight)·q of one run, with `q` in the order of the steps.
   static int32_t excess(const int8_t* /*q*/, size_t /*n*/, int zero, int32_t sum) { return zero * sum; }
 
   static HWY_INLINE Operand load(const uint8_t* at) { return LoadBytes(at); }
@@ -69,7 +70,7 @@ struct Dot {
       return hn::SumOfMulQuadAccumulate(DI32(), codes, q, sum);
     }
   }
-  // Two steps at once, where their pairs fit 16 bits together.
+  // Adds two steps at a time, if their pairs together fit 16 bits.
   static constexpr bool kTwoSteps = !kHasDot4 && !kIn16 && 4 * kLargest * 128 < 32768;
   static HWY_INLINE Sum add_two(VU8 codes0, Operand q0, VU8 codes1, Operand q1, Sum sum) {
     const DI16 d;
@@ -86,14 +87,14 @@ struct Dot {
 };
 #endif
 
-// What the tile kernel has to know of a format; fewer than there are formats.
+// The largest code as the tile kernel knows it. It is rounded up so that several formats share one instantiation.
 template <class F>
 inline constexpr int kLargestOf = kHasDot4            ? 255
                                   : F::kLargest <= 15 ? 15
                                                       : F::kLargest;
 
-// The activations of one token and group: the steps' values, then d, then −zero·Σq of each run, or of each half run;
-// then what mins are multiplied with, d·Σq of each run or half run.
+// The record of one token and group: the steps' values, then d, then −zero·Σq of each run or half run, then d·Σq of
+// each run or half run, which is multiplied with the mins.
 template <int kLargest>
 inline constexpr size_t kStepBytes = Dot<kLargest>::kVectors * kVectorBytes;
 template <int kLargest>
@@ -104,7 +105,7 @@ template <int kLargest, bool kHalfScales, int kMins>
 inline constexpr size_t kActivationBytes = kSumsAt<kLargest, kHalfScales> + kMins * kVectorBytes;
 template <class F>
 inline constexpr size_t kActivationBytesOf = kActivationBytes<kLargestOf<F>, F::kHalfScales, kMinsOf<F>>;
-// A panel's row and group: the steps' codes, d, the two scales of half runs, and the mins.
+// The record of a panel's row and group: the steps' codes, d, the two scales of half runs, and the mins.
 template <bool kHalfScales, int kMins>
 inline constexpr size_t kPanelBytes = (kSteps + (kHalfScales ? 3 : 1) + kMins) * kVectorBytes;
 template <class F>
@@ -113,9 +114,9 @@ inline constexpr size_t kMostPanelBytes = kPanelBytes<true, 2>;
 
 constexpr size_t Groups(size_t cols) { return (cols + kGroup - 1) / kGroup; }
 
-// The places in a run of the values that each step takes, for shuffles of its two halves.
+// The positions within a run of the values that each step takes, for shuffles of its two halves.
 struct StepOrder {
-  uint8_t from[2][kRun];  // by half of the run; 0x80: from the other half, so nothing
+  uint8_t from[2][kRun];  // by half of the run; 0x80: the value is in the other half, so the shuffle gives 0
 };
 template <class F>
 constexpr StepOrder MakeStepOrder() {

@@ -1,4 +1,4 @@
-// The loops of block_linear.cc for blocks as they lie in the file.
+// The loops of block_linear.cc for blocks in the file's order.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/block_file_rows.cc"
 // clang-format off: this order

@@ -1,19 +1,18 @@
-// The packed formats as types: how the bytes of a row become vectors of codes. Included once per instruction set.
+// The packed formats as types that turn the bytes of a row into vectors of codes. Included once per instruction set.
 //
-// A group is kLanes runs of 32 values, and int32 lane i of every vector belongs to the group's run i. So a step
-// multiplies four codes of each run with four activations of the same run, eight steps make the runs' dot products, and
-// one fused multiply-add per group applies kLanes scales. Which four values a step takes is the format's choice
-// (`value`): the order in which its bits fall into place with the fewest operations. Activations are put into that
-// order once per op.
+// A group is kLanes runs of 32 values. Int32 lane i of every vector belongs to run i of the group. So a step multiplies
+// four codes of each run with four activations of the same run, eight steps complete the runs' dot products, and one
+// fused multiply-add per group applies kLanes scales. Each format chooses which four values a step takes (`value`): the
+// order that unpacks with the fewest operations. Activations are put into that order once per op.
 //
 // A format has
-//   Block, kValues      its block in the file, with the f16 scale `d`, and the values in it (quant/*.h)
+//   Block, kValues      its block in the file, with the f16 scale `d`, and the values per block (quant/*.h)
 //   kZero, kLargest     a value is d · (code − kZero), codes are 0 … kLargest
 //   kHalfScales         two signed bytes multiply d, for the first and the last 16 values of a run
-//   value(step, byte)   the place in its run of the code in `byte` of a lane in this step
-//   Format(row, group)  loads the group's bytes, from nowhere outside them
-//   codes<step>()       unpacks
-// The scales of these are gathered. Those of interleaved_formats-inl.h have vectors of them ready.
+//   value(step, byte)   the position in its run of the code in `byte` of a lane in this step
+//   Format(row, group)  loads the group's bytes and reads nothing outside them
+//   codes<step>()       unpacks the codes of one step
+// The scales of these formats are gathered; interleaved_formats-inl.h has formats with vectors of scales.
 #if defined(TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_FORMATS_INL_H_
@@ -53,14 +52,14 @@ using VU32 = hn::Vec<DU32>;
 using VI32 = hn::Vec<DI32>;
 using VF32 = hn::Vec<DF32>;
 
-inline constexpr int kRun = 32;   // values that share an activation's scale
+inline constexpr int kRun = 32;   // values that share a scale of the activations
 inline constexpr int kSteps = 8;  // of four values of each run
 inline constexpr size_t kLanes = hn::MaxLanes(DI32());
 inline constexpr size_t kGroup = kLanes * kRun;  // values
 inline constexpr size_t kParts = kLanes / 4;     // 16-byte parts of a vector
 inline constexpr size_t kVectorBytes = kLanes * sizeof(int32_t);
 
-// The 16 bytes at address(0), address(1), … side by side.
+// Loads the 16 bytes at address(0), address(1), … side by side.
 template <class Address>
 HWY_INLINE VU8 LoadParts(const Address& address) {
   const DU8 d;
@@ -99,7 +98,7 @@ HWY_INLINE VU8 InterleaveUpper64(VU8 a, VU8 b) {
 }
 
 template <int kBits>
-HWY_INLINE VU8 ShiftRightBits(VU8 v) {  // bits cross into the next byte: mask them
+HWY_INLINE VU8 ShiftRightBits(VU8 v) {  // bits cross into the next byte: the caller must mask them
   return hn::BitCast(DU8(), hn::ShiftRight<kBits>(hn::BitCast(DU16(), v)));
 }
 
@@ -108,17 +107,17 @@ HWY_INLINE VU8 Broadcast32(VU8 v) {  // within each 16-byte part
   return hn::BitCast(DU8(), hn::Broadcast<kLane>(hn::BitCast(DU32(), v)));
 }
 
-// Runs 4i … 4i + 3 shifted right by s0, s1, s2, s3, for a mask of bytes without their upper bits: as many as the
-// largest shift.
+// Shifts the runs 4i … 4i + 3 right by s0, s1, s2, s3. The caller must mask off the upper bits of each byte, as many as
+// the largest shift.
 template <int s0, int s1, int s2, int s3>
 HWY_INLINE VU8 ShiftRunsRight(VU8 v) {
 #if HWY_TARGET == HWY_WASM
-  // There is no shift of lanes by different distances: up first, by a product, and then all down by the same.
+  // There is no shift of lanes by different distances. A product shifts them left, then all shift right by the same.
   constexpr int kMost = s3;
   static_assert(s0 <= kMost && s1 <= kMost && s2 <= kMost);
   constexpr uint16_t u0 = 1 << (kMost - s0), u1 = 1 << (kMost - s1), u2 = 1 << (kMost - s2);
   auto up = hn::Dup128VecFromValues(DU16(), u0, u0, u1, u1, u2, u2, 1, 1);
-  asm("" : "+r"(up.raw));  // or Clang makes shifts of it again, lane by lane
+  asm("" : "+r"(up.raw));  // without this, Clang turns the product into shifts, lane by lane
   return ShiftRightBits<kMost>(hn::BitCast(DU8(), hn::Mul(hn::BitCast(DU16(), v), up)));
 #else
   const auto bits = hn::Dup128VecFromValues(DU32(), s0, s1, s2, s3);
@@ -126,7 +125,8 @@ HWY_INLINE VU8 ShiftRunsRight(VU8 v) {
 #endif
 }
 
-// From vectors a, b, c, d whose part k holds the four words of run 4k, 4k + 1, …: vectors with one word of every run.
+// Transposes vectors a, b, c, d, whose part k holds the four words of run 4k, 4k + 1, …, to vectors with one word of
+// every run.
 HWY_INLINE void Transpose(VU8 a, VU8 b, VU8 c, VU8 d, VU8* words) {
   const VU8 ab_low = InterleaveLower32(a, b), ab_high = InterleaveUpper32(a, b);
   const VU8 cd_low = InterleaveLower32(c, d), cd_high = InterleaveUpper32(c, d);
@@ -136,7 +136,7 @@ HWY_INLINE void Transpose(VU8 a, VU8 b, VU8 c, VU8 d, VU8* words) {
   words[3] = InterleaveUpper64(ab_high, cd_high);
 }
 
-// A run is one word of bits. The codes are 0 and 2, for −1 and +1, so each step moves its bit to bit 1.
+// A run is one word of bits. The codes 0 and 2 stand for −1 and +1, so each step moves its bit to bit 1.
 class Q1 {
  public:
   using Block = Q1_0Block;
@@ -172,7 +172,7 @@ class Q2 {
   static constexpr int value(int step, int byte) { return 16 * (step / 4) + 4 * byte + step % 4; }
 
   HWY_INLINE Q2(const uint8_t* row, size_t group) {
-    // 16 bytes are runs 0 and 1 of four, or 2 and 3.
+    // 16 bytes are runs 0 and 1 of four, or runs 2 and 3.
     const uint8_t* first = row + group * (kGroup / kBlockValues) * sizeof(Block) + offsetof(Block, codes);
     constexpr size_t kBlocks = 128 / kBlockValues;  // in four runs
     constexpr size_t kNext = kBlocks == 1 ? 16 : sizeof(Block);
@@ -193,7 +193,7 @@ class Q2 {
   VU8 words_[2];
 };
 
-// A run is a block: four words of low nibbles (values 0 … 15) and high ones.
+// A run is a block of four words, with values 0 … 15 in the low nibbles and the rest in the high ones.
 class Q4 {
  public:
   using Block = Q4_0Block;
@@ -219,8 +219,8 @@ class Q4 {
   VU8 words_[4];
 };
 
-// A run is a block of eight words. Signed bytes become codes by adding 128, or stay what the dot products of
-// WebAssembly take (wasm_dot-inl.h).
+// A run is a block of eight words. Signed bytes become codes by adding 128, or stay as WebAssembly's dot products need
+// them (wasm_dot-inl.h).
 class Q8 {
  public:
   using Block = Q8_0Block;
@@ -267,7 +267,7 @@ class Tq2 {
   HWY_INLINE Tq2(const uint8_t* row, size_t group) {
     for (size_t half = 0; half < 2; ++half) {
       planes_[half] = LoadParts([=](size_t part) HWY_ATTR {
-        const size_t fours = group * kParts + part;  // of runs; a block has two
+        const size_t fours = group * kParts + part;  // index of a set of four runs; a block has two
         return row + fours / 2 * sizeof(Block) + offsetof(Block, codes) + fours % 2 * 32 + 16 * half;
       });
     }
@@ -282,7 +282,7 @@ class Tq2 {
   VU8 planes_[2];
 };
 
-// Four runs a, b, c, d share 32 bytes of high bits, one plane each; of the low nibbles, a and c share 32 bytes, b and d
+// Four runs a, b, c, d share 32 bytes of high bits, one plane each. Of the low nibbles, a and c share 32 bytes, b and d
 // the next 32.
 class Q6 {
  public:
@@ -295,7 +295,7 @@ class Q6 {
     for (size_t half = 0; half < 2; ++half) {
       const auto load = [=](size_t array, size_t bytes, size_t at) HWY_ATTR {
         return LoadParts([=](size_t part) HWY_ATTR {
-          const size_t fours = group * kParts + part;  // of runs; a block has two
+          const size_t fours = group * kParts + part;  // index of a set of four runs; a block has two
           return row + fours / 2 * sizeof(Block) + array + fours % 2 * bytes + at + 16 * half;
         });
       };

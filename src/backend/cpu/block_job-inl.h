@@ -1,5 +1,5 @@
-// What block_linear.cc and the formats' loops (block_kernels-inl.h) share: a matrix with its input and memory to work
-// in, and a format's functions. Included once per instruction set.
+// Shared by block_linear.cc and the formats' loops (block_kernels-inl.h): a matrix with its input and scratch memory,
+// and a format's functions. Included once per instruction set.
 #if defined(TERN_BACKEND_CPU_BLOCK_JOB_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_JOB_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_JOB_INL_H_
@@ -21,7 +21,7 @@ namespace tern::cpu {
 namespace HWY_NAMESPACE {
 namespace block {
 
-// A tile's sums and operands, as many as the registers hold.
+// The rows and tokens of a tile: as many sums and operands as fit the registers.
 inline constexpr int kTileRows = 4;
 static_assert(kBlockPassRows % kTileRows == 0);
 #if (HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86) || HWY_ARCH_ARM_A64
@@ -30,7 +30,7 @@ inline constexpr int kTileTokens = 4;  // 32 registers
 inline constexpr int kTileTokens = 2;
 #endif
 
-// The scales of one row, one per run: f16, and pairs of signed bytes.
+// The scales of one row, one per run: f16 numbers, and pairs of signed bytes.
 struct RowScales {
   uint16_t* d;
   uint16_t* halves;
@@ -41,13 +41,13 @@ struct RowScales {
   }
 };
 
-inline constexpr int kScaleRows = 4;  // whose scales are gathered at a time
+inline constexpr int kScaleRows = 4;  // rows whose scales are gathered at a time
 
-// Whether a few tokens have loops of their own, which unpack in registers. The oldest instruction set takes the panel's
-// way for them, too: it has no shuffles of bytes, and one loop a format instead of three.
+// True if a few tokens have loops of their own, which unpack in registers. The oldest instruction set uses the panel
+// for them too: it has no byte shuffles, and this leaves it one loop per format instead of three.
 inline constexpr bool kHasRowLoops = HWY_TARGET != HWY_SSE2;
 
-// A matrix, its input in the format's order, and memory to work in.
+// A matrix, its input in the format's order, and scratch memory.
 struct Job {
   const Tensor* w;
   int n;
@@ -55,14 +55,14 @@ struct Job {
   RowScales scales;
   uint8_t* panel;  // kBlockPassRows rows
   const uint8_t* rows = nullptr;
-  int first_row = 0;      // the one at `rows`
+  int first_row = 0;      // the row at `rows`
   size_t row_stride = 0;  // bytes
 
   const uint8_t* row(int r) const { return rows + static_cast<size_t>(r - first_row) * row_stride; }
 };
 
-// out[i] = Σ over the lanes of v[i]. The order is the same for all callers: halves are added up to four lanes, then the
-// outer pairs of those.
+// Sets out[i] to scale · Σ of the lanes of v[i]. The order is the same for all callers: halves are added until four
+// lanes are left, then the outer pairs of those.
 HWY_INLINE void SumLanes(const VF32 (&v)[4], float scale, float* out) {
   const hn::FixedTag<float, 4> d4;
   const auto fold = [](VF32 x) HWY_ATTR {
@@ -86,7 +86,7 @@ HWY_INLINE void SumLanes(const VF32 (&v)[4], float scale, float* out) {
   hn::StoreU(hn::Mul(hn::Add(hn::BitCast(d4, low), hn::BitCast(d4, high)), hn::Set(d4, scale)), d4, out);
 }
 
-// sum − Σ min · d·Σq over the parts of runs that have one, in their order.
+// Subtracts Σ min · d·Σq from `sum`, over the parts of a run that have a min, in order.
 template <int kMins, class Min>
 HWY_INLINE VF32 TakeMins(VF32 sum, const Min& min, const uint8_t* sums) {
   if constexpr (kMins > 0) sum = hn::NegMulAdd(min(std::integral_constant<int, 0>()), LoadFloat32s(sums), sum);
@@ -96,14 +96,14 @@ HWY_INLINE VF32 TakeMins(VF32 sum, const Min& min, const uint8_t* sums) {
   return sum;
 }
 
-// What formats of one kind have in common: kLargest is that of the dot product, not of the format. Compiled in
+// The code that formats of one kind share. kLargest belongs to the dot product, not to the format. Compiled in
 // block_linear.cc (block_tiles-inl.h).
 template <int kLargest, bool kHalfScales, int kMins>
 struct Tiles {
-  // Writes [n][groups] records of kActivationBytes to `out`, the runs beyond the last as zeros.
+  // Writes [n][groups] records of kActivationBytes to `out`. Runs beyond the last are zeros.
   static void arrange(const ops::BlockRows& in, int n, size_t cols, const StepOrder& order, int zero, uint8_t* out);
-  // y[t][r], [tokens, kBlockPassRows], of a panel's first n_rows rows and kTileTokens tokens, or one. Rows beyond them,
-  // up to whole tiles, are what the panel happens to hold.
+  // Computes y[t][r], [tokens, kBlockPassRows], for the first n_rows rows of a panel and kTileTokens tokens (or one).
+  // Rows beyond n_rows, up to whole tiles, get meaningless values.
   static void tiles(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale, float* y);
   static void tiles_of_one(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale,
                            float* y);
@@ -114,8 +114,8 @@ struct Kernel {
   const StepOrder* order;
   int zero;
   void (*arrange)(const ops::BlockRows& in, int n, size_t cols, const StepOrder& order, int zero, uint8_t* out);
-  // y[t][r], [tokens, kBlockPassRows], of n_rows rows from `begin` on and t + 1 tokens from `token` on. Null: not for
-  // so many at once.
+  // rows_of[t] computes y[t][r], [tokens, kBlockPassRows], for n_rows rows from `begin` and t + 1 tokens from `token`.
+  // Null: the format cannot do so many tokens at once.
   void (*rows_of[kTileTokens])(const Job& job, int begin, int n_rows, int token, float* y);
   void (*unpack_row)(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t* out);
   void (*tiles)(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale, float* y);
@@ -124,9 +124,9 @@ struct Kernel {
   size_t activation_bytes, panel_bytes;
 };
 
-// The kernel of blocks as they lie in the file, for formats that have one (block_file_rows.cc).
+// The kernel for blocks in the file's order, for formats that have one (block_file_rows.cc).
 std::optional<Kernel> FileKernel(Format format);
-// The kernels of records of a format: of blocks of 32 values (block_record_rows.cc), and of 256
+// The kernels for records of a format: with blocks of 32 values (block_record_rows.cc) and of 256
 // (block_k_record_rows.cc).
 std::optional<Kernel> SmallRecordKernel(Format format);
 std::optional<Kernel> LargeRecordKernel(Format format);

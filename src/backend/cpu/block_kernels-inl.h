@@ -1,7 +1,6 @@
 // A format's loops: dot products of groups and rows, and rows unpacked for tiles. Included once per instruction set, by
 // the files that have formats: block_file_rows.cc, block_record_rows.cc and block_k_record_rows.cc. Vectors and
-// formats: block_formats-inl.h; what they are multiplied with: block_activations-inl.h; what calls them:
-// block_linear.cc.
+// formats: block_formats-inl.h; their operands: block_activations-inl.h; their callers: block_linear.cc.
 #if defined(TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_KERNELS_INL_H_
@@ -46,7 +45,7 @@ HWY_INLINE void GatherScales(const uint8_t* row, size_t cols, const RowScales& o
 
 HWY_INLINE VF32 LoadScales(const uint16_t* d) { return LoadFloats(reinterpret_cast<const hwy::float16_t*>(d), kLanes); }
 
-// The scales of a group's runs; `gathered` if the format has no others.
+// The scales of a group's runs: the format's own, otherwise `gathered`.
 template <class F>
 HWY_INLINE VF32 ScaleOf(const F& weights, const RowScales& gathered, size_t group) {
   if constexpr (kHasScales<F>) {
@@ -56,7 +55,7 @@ HWY_INLINE VF32 ScaleOf(const F& weights, const RowScales& gathered, size_t grou
   }
 }
 
-// The scale of every run's first or last half, likewise.
+// The scale of the first or last half of every run, in the same way.
 template <class F, int kHalf>
 HWY_INLINE VI32 HalfScaleOf(const F& weights, const RowScales& gathered, size_t group) {
   if constexpr (kHasScales<F>) {
@@ -66,7 +65,7 @@ HWY_INLINE VI32 HalfScaleOf(const F& weights, const RowScales& gathered, size_t 
   }
 }
 
-// The min of every run, or of its first or last half.
+// The min of every run, or of the first or last half of every run.
 template <int kPart, class F>
 HWY_INLINE VF32 MinOf(const F& weights) {
   if constexpr (kPart < kMinsOf<F>) {
@@ -110,8 +109,8 @@ HWY_INLINE VI32 GroupDot(const F& weights, const uint8_t* activations, const Row
   }
 }
 
-// Calls body(weights, group) for every group of a row; a last one that is not whole is read from a copy, or is filled
-// up already (interleaved).
+// Calls body(weights, group) for every group of a row. An incomplete last group is read from a padded copy; interleaved
+// rows are padded already.
 template <class F, class Body>
 HWY_INLINE void ForGroups(const uint8_t* row, size_t cols, const Body& body) {
   constexpr size_t kBytes = std::max<size_t>(kGroup / F::kValues, 1) * sizeof(typename F::Block);
@@ -125,8 +124,8 @@ HWY_INLINE void ForGroups(const uint8_t* row, size_t cols, const Body& body) {
   }
 }
 
-// Σ over the groups of one row, not yet over the lanes. Its scales have been gathered. Weights are asked for
-// ahead, those of the next rows too.
+// The sum over the groups of one row, not yet over the lanes. Its scales must be gathered. Weights are prefetched, also
+// those of the next rows.
 template <class F>
 HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activations, const RowScales& scales,
                         FetchAhead ahead) {
@@ -146,7 +145,7 @@ HWY_INLINE VF32 RowSums(const uint8_t* row, size_t cols, const uint8_t* activati
   return sum;
 }
 
-// sums[t] += the steps [kFrom, kTo) of a group with the activations of T tokens, `stride` bytes apart.
+// sums[t] += the steps [kFrom, kTo) of a group, for the activations of T tokens, `stride` bytes apart.
 template <class F, int T, int kFrom, int kTo, class Sum>
 HWY_INLINE void AddStepsOfTokens(const F& weights, const uint8_t* activations, size_t stride, Sum (&sums)[T]) {
   using D = Dot<kLargestOf<F>>;
@@ -159,7 +158,7 @@ HWY_INLINE void AddStepsOfTokens(const F& weights, const uint8_t* activations, s
   }
 }
 
-// RowSums of one row and T tokens: a group is unpacked once for all.
+// RowSums for one row and T tokens: each group is unpacked once for all of them.
 template <class F, int T>
 HWY_INLINE void RowSumsOfTokens(const uint8_t* row, size_t cols, const uint8_t* activations, const RowScales& scales,
                                 FetchAhead ahead, VF32 (&sums)[T]) {
@@ -228,7 +227,7 @@ void UnpackRow(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t
   });
 }
 
-// y[r] of n_rows rows and one token.
+// Computes y[r] for n_rows rows and one token.
 template <class F>
 void RowsForOneToken(const Job& job, int begin, int n_rows, int token, float* y) {
   const auto cols = static_cast<size_t>(job.w->cols);
@@ -238,7 +237,7 @@ void RowsForOneToken(const Job& job, int begin, int n_rows, int token, float* y)
   const FetchAhead ahead = blocks_ahead();
   for (int r = 0; r < n_rows; r += kScaleRows) {
     const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
-    // Ahead of all rows: a vector read right after the narrow writes that it covers would wait for them.
+    // Gathered before all rows: a vector load right after the narrow stores that it covers would stall.
     for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
     VF32 sums[kScaleRows] = {hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32())};
     for (size_t i = 0; i < n; ++i, row += stride) {
@@ -295,7 +294,8 @@ constexpr Kernel MakeKernel() {
   return kernel;
 }
 
-// The kernel of records of `format`, if its blocks are large (of more than one run) or not, as kIsLarge says.
+// The kernel for records of `format`. kIsLarge selects the formats whose blocks have more than one run, or those with
+// one.
 template <bool kIsLarge, class... Type>
 std::optional<Kernel> RecordKernel(Format format, FormatList<Type...> /*formats*/) {
   std::optional<Kernel> kernel;

@@ -1,17 +1,17 @@
-// y = W·x for packed weights and int8 activations in blocks, from the file's bytes or interleaved; and act(gate) · up
-// of two.
+// y = W·x for packed weights and int8 blocks of activations, with weights in the file's order or interleaved; and
+// act(gate) · up of two matrices.
 //
-// A run of 32 weights and 32 activations gives an exact integer, Σ (code − zero)·q = Σ code·q − zero·Σq, which one
-// fused multiply-add brings to its scale d_w·d_x. How the codes come out of the bytes: block_formats-inl.h.
+// A run of 32 weights and 32 activations gives an exact integer, Σ (code − zero)·q = Σ code·q − zero·Σq. One fused
+// multiply-add applies its scale d_w·d_x. block_formats-inl.h unpacks the codes.
 //
-// One token streams rows one after another and unpacks in registers. More tokens unpack some rows into a panel, which
-// stays in the cache, and multiply tiles of rows × tokens from it. Both do the same float operations in the same order,
-// so a token's results do not depend on its neighbours.
+// A few tokens stream the rows in order and unpack in registers. More tokens unpack some rows to a panel, which stays
+// in the cache, and multiply tiles of rows × tokens from it. Both do the same float operations in the same order, so a
+// token's results do not depend on the batch.
 //
-// This file has what is not about one format: how ops are cut into passes, and the tiles, which depend on a format's
-// kind only (block_tiles-inl.h). A format's own loops (block_kernels-inl.h) are behind the pointers of a Kernel
-// (block_job-inl.h). They are most of the code, compiled for each format and instruction set, so they are in three
-// files that compile side by side: block_file_rows.cc, block_record_rows.cc and block_k_record_rows.cc.
+// This file has what does not depend on one format: how ops are divided into passes, and the tiles, which depend only
+// on a format's kind (block_tiles-inl.h). A format's own loops (block_kernels-inl.h) are behind the pointers of a
+// Kernel (block_job-inl.h). They are most of the code and are compiled for each format and instruction set. So they are
+// in three files that compile in parallel: block_file_rows.cc, block_record_rows.cc and block_k_record_rows.cc.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/block_linear.cc"
 // clang-format off: this order
@@ -37,7 +37,7 @@ namespace block {
 
 inline constexpr int kMostStreamedTokens = 8;
 
-// As many tokens at once as the registers hold.
+// Streams the rows for a few tokens, with as many at once as the registers hold.
 void RowsForSomeTokens(const Kernel& kernel, const Job& job, int begin, int n_rows, const Results& results) {
   for (int token = 0; token < job.n;) {
     int n = std::min(kTileTokens, job.n - token);
@@ -70,7 +70,7 @@ std::optional<Kernel> KernelOfRecords(Format format) {
   return kernel ? kernel : LargeRecordKernel(format);
 }
 
-// The next `bytes` of the worker's memory, for whole vectors.
+// Takes the next `bytes` of the worker's memory, aligned for vectors.
 template <class T>
 T* Take(std::span<float>& free, size_t bytes) {
   const auto at = reinterpret_cast<uintptr_t>(free.data());
@@ -82,13 +82,13 @@ T* Take(std::span<float>& free, size_t bytes) {
   return taken;
 }
 
-// A matrix with its format's functions and its input in their order. Made by a worker once it has claimed rows.
+// A matrix, its format's functions, and its input in their order. A worker makes it after it has claimed rows.
 //
-// A matrix that is in the file's order, though its format has a kernel for records only (because memory was short when
-// the model was loaded), is made into records pass by pass.
+// If memory was short when the model was loaded, a matrix may be in the file's order although its format has only a
+// kernel for records. Then each pass converts its rows to records.
 class Operand {
  public:
-  // `same_input` may be another matrix's, which serves this one too where the formats agree.
+  // `same_input` may be another matrix's operand. Its arranged input is reused if the formats are the same.
   Operand(const Tensor& w, const ops::BlockRows& in, int n, std::span<float>& free, const Operand* same_input = nullptr)
       : job_{.w = &w, .n = n, .activations = {}, .scales = {}, .panel = {}} {
     auto kernel = w.is_rearranged ? std::nullopt : FileKernel(w.format);
@@ -134,7 +134,8 @@ class Operand {
     job_.activations = activations;
     const size_t scales_bytes = kScaleRows * Groups(cols) * kLanes * sizeof(uint16_t);
     job_.scales = {Take<uint16_t>(free, scales_bytes), Take<uint16_t>(free, scales_bytes)};
-    std::memset(job_.scales.d, 0, scales_bytes);  // what lies past the row's end multiplies 0, so it must be finite
+    std::memset(job_.scales.d, 0, scales_bytes);  // values past the row's end are multiplied with 0, so they must be
+                                                  // finite
     std::memset(job_.scales.halves, 0, scales_bytes);
     if (job_.n > 1 || !kHasRowLoops) job_.panel = Take<uint8_t>(free, kBlockPassRows * Groups(cols) * kMostPanelBytes);
   }
@@ -166,7 +167,7 @@ void Linear(const ops::FloatLinear& op, WorkQueue& queue) {
   });
 }
 
-// The gate's results go to the output, and the up pass over the same rows finishes them.
+// The gate's results go to the output; the up pass over the same rows then multiplies them.
 void Glu(const ops::FloatGlu& op, WorkQueue& queue) {
   if (op.n == 0) return;
   std::optional<Operand> gate, up;
@@ -202,8 +203,8 @@ void block_linear(const ops::FloatLinear& op, WorkQueue& queue) { HWY_DYNAMIC_DI
 void block_glu(const ops::FloatGlu& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, queue); }
 
 size_t block_scratch(int cols, int n) {
-  // Records of activations and panels are largest with 64-byte vectors, 13 of them for a group of 512 values (Q2_K);
-  // or, where steps have two, 19 of 16 bytes for 128 values. Those of weights have 448 bytes at most.
+  // Records of activations and panels are largest with 64-byte vectors: 13 of them for a group of 512 values (Q2_K). If
+  // steps have two vectors, they are 19 of 16 bytes for 128 values. Records of weights have at most 448 bytes.
   const size_t groups = (static_cast<size_t>(cols) + 511) / 512;
   const size_t records = static_cast<size_t>(n) + kBlockPassRows;
   constexpr size_t kRecordBytes = 4 * 19 * 16, kScaleBytes = 4 * 2 * 16 * sizeof(uint16_t), kAlignment = 5 * 64;

@@ -1,5 +1,5 @@
-// Linear layers with packed weights on int8 activations in blocks: what float_linear and float_glu do where their input
-// is `blocks`. Weights: Q1_0, Q2_0, PQ2_0, Q4_0, Q8_0, Q6_K and TQ2_0.
+// Linear layers with packed weights on int8 blocks of activations: float_linear and float_glu use them if their input
+// is `blocks`. Weights: all block formats except I2_S, TQ1_0 and PTQ1_0.
 #pragma once
 
 #include "backend/cpu/work_queue.h"
@@ -7,10 +7,10 @@
 
 namespace tern::cpu {
 
-inline constexpr int kBlockPassRows = 16;  // computed at a time by a worker, for all tokens
+inline constexpr int kBlockPassRows = 16;  // rows that a worker computes at a time, for all tokens
 
-// Floats of scratch memory that a matrix of `cols` columns needs for up to n tokens; block_glu needs it once where both
-// formats agree, else twice.
+// Floats of scratch memory for a matrix of `cols` columns and up to n tokens. block_glu needs it once if both matrices
+// have the same format, otherwise twice.
 size_t block_scratch(int cols, int n);
 
 void block_linear(const ops::FloatLinear& op, WorkQueue& queue);

@@ -1,4 +1,4 @@
-// The loops of block_linear.cc for records (interleave.h) of formats whose blocks have 32 values.
+// The loops of block_linear.cc for records (interleave.h) of formats with blocks of 32 values.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/block_record_rows.cc"
 // clang-format off: this order

@@ -1,5 +1,5 @@
-// What formats of one kind have in common (struct Tiles of block_job-inl.h): activations put in the order of a format's
-// steps, and tiles of unpacked rows × tokens. Included once per instruction set, by block_linear.cc alone.
+// The code that formats of one kind share (struct Tiles of block_job-inl.h): activations in the order of a format's
+// steps, and tiles of unpacked rows × tokens. Included once per instruction set, only by block_linear.cc.
 #if defined(TERN_BACKEND_CPU_BLOCK_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_BLOCK_TILES_INL_H_
 #undef TERN_BACKEND_CPU_BLOCK_TILES_INL_H_
@@ -69,7 +69,7 @@ void Tiles<kLargest, kHalfScales, kMins>::arrange(const ops::BlockRows& in, int 
   }
 }
 
-// kTileRows rows of a panel × T tokens.
+// Multiplies kTileRows rows of a panel with T tokens.
 template <int T, int kLargest, bool kHalfScales, int kMins>
 HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale,
                         float (&y)[T][kTileRows]) {
@@ -144,8 +144,8 @@ void Tiles<kLargest, kHalfScales, kMins>::tiles_of_one(const uint8_t* panel, int
   TilesOfRows<1, kLargest, kHalfScales, kMins>(panel, n_rows, activations, groups, scale, y);
 }
 
-// Of every kind that there is a format of: a format of another one does not link.
-template struct Tiles<255, false, 0>;  // Q8_0, IQ4_NL, IQ4_XS; and with a dot product of four bytes, all codes
+// One instantiation per kind of format. A format of any other kind does not link.
+template struct Tiles<255, false, 0>;  // Q8_0, IQ4_NL, IQ4_XS; if there is a dot product of four bytes, all formats
 #if HWY_TARGET <= HWY_AVX3_DL && HWY_ARCH_X86
 template struct Tiles<255, true, 0>;
 template struct Tiles<255, false, 1>;

@@ -1,5 +1,5 @@
-// A panel: some rows' codes as bytes, in words of four columns, row beside row: [cols / 4][kPanelRows][4]. Both the
-// vectors' kernels (code_tiles-inl.h) and AMX's (amx_tiles.h) take it as it is.
+// A panel holds the codes of some rows as bytes, in words of four columns, with the rows side by side: [cols /
+// 4][kPanelRows][4]. The vector kernels (code_tiles-inl.h) and AMX (amx_tiles.h) use the same layout.
 #pragma once
 
 #include <cstddef>

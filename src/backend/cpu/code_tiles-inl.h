@@ -1,9 +1,9 @@
 // Rows of unpacked codes × several tokens: Σ code·q, exact in int32. Included once per instruction set.
 //
 // A panel of kPanelRows rows is unpacked to bytes once and then multiplied with all tokens of a batch. Its codes lie in
-// words of four columns, row beside row: [cols / 4][kPanelRows][4]. So a vector holds four columns of as many rows as
-// it has words, a token's four activations are the same in all of its words, and the sums need no adding up across
-// lanes. The columns go by in chunks whose codes stay in the first-level cache for all tokens.
+// words of four columns, with the rows side by side: [cols / 4][kPanelRows][4]. So a vector holds four columns of as
+// many rows as it has words, each of its words is multiplied with the same four activations of a token, and no sums
+// across lanes are needed. Columns are handled in chunks whose codes stay in the first-level cache for all tokens.
 #if defined(TERN_BACKEND_CPU_CODE_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_CODE_TILES_INL_H_
 #undef TERN_BACKEND_CPU_CODE_TILES_INL_H_
@@ -24,7 +24,7 @@ namespace tern::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of rows × tokens of a tile: as many sums as the registers hold beside the codes and one token's activations.
+// A tile's vectors of rows and tokens: as many sums as fit the registers beside the codes and one token's activations.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 inline constexpr int kTileVectors = 2, kTileTokens = 12;  // 32 registers
 #elif HWY_ARCH_ARM_A64
@@ -35,12 +35,13 @@ inline constexpr int kTileVectors = 2, kTileTokens = 6;  // 16 registers
 inline constexpr size_t kTileRows = kTileVectors * kVectorBytes / 4;
 static_assert(kPanelRows % kTileRows == 0);
 
-// Pairs of products fit 16 bits for 64 steps of four columns (64 · 2 · 128 · 2 makes −32,768), sums of four for good.
+// Columns per chunk. Pairs of products fit 16 bits for 64 steps of four columns (64 · 2 · 128 · 2 gives at least
+// −32,768); sums of four products are in 32 bits.
 template <class Dot>
 inline constexpr size_t kChunk = Dot::kQuads ? 1024 : 256;
 
 // sums[t · kPanelRows + r] += Σ code·q over `cols` columns, for the rows of kTileVectors vectors and T tokens, whose
-// activations are at q + t·stride. Loops over sums are unrolled, or GCC keeps the array in memory.
+// activations are at q + t·stride. The loops over sums are unrolled, because otherwise GCC keeps the array in memory.
 template <class Dot, int T>
 HWY_INLINE void DotTile(const uint8_t* codes, const int8_t* q, size_t stride, size_t cols, int32_t* sums) {
   const DU8 d;
@@ -82,7 +83,7 @@ HWY_INLINE void DotRows(const uint8_t* codes, const int8_t* q, size_t stride, si
   for (size_t r = 0; r < kPanelRows; r += kTileRows) DotTile<Dot, T>(codes + 4 * r, q, stride, cols, sums + r);
 }
 
-// sums[t · kPanelRows + r] = Σ code·q of a panel's rows and n tokens over cols, a multiple of 4.
+// Sets sums[t · kPanelRows + r] = Σ code·q for a panel's rows and n tokens over cols, a multiple of 4.
 template <class Dot>
 HWY_NOINLINE void DotPanel(const uint8_t* codes, const int8_t* q, size_t n, size_t cols, int32_t* sums) {
   std::fill_n(sums, n * kPanelRows, 0);

@@ -40,7 +40,7 @@ void run_op(const ops::Add& op, WorkQueue& queue) { add(op, queue); }
 void run_op(const ops::AddBias& op, WorkQueue& queue) { add_bias(op, queue); }
 void run_op(const ops::Softcap& op, WorkQueue& queue) { softcap(op, queue); }
 
-// The buffers a step touches. The KV cache counts as one more buffer, after the plan's own.
+// The buffers that a step uses. The KV cache counts as one more buffer, after the plan's own.
 struct Touched {
   std::vector<int> read, written;
 };
@@ -57,8 +57,8 @@ Touched touched_buffers(const Plan& plan, const StepBody& body) {
   return touched;
 }
 
-// Where workers must wait for each other: before a step that touches what another step since the last wait has written,
-// or writes what one has read. (The query, key and value projections need no wait between them.)
+// The steps before which workers must wait for each other: a step that uses a buffer written since the last wait, or
+// writes a buffer read since then. (The query, key and value projections need no wait between them.)
 std::vector<bool> find_barriers(const Plan& plan) {
   std::vector<bool> barrier_before;
   std::vector<int> read, written;
@@ -76,18 +76,18 @@ std::vector<bool> find_barriers(const Plan& plan) {
   return barrier_before;
 }
 
-// The matrices that are not read as they lie in the file.
+// The matrices that are not used in the file's order.
 struct OwnWeights {
   Base3Weights base3;
   std::deque<Repacked> ternary, for_blocks;
   InterleavedWeights interleaved;
   MadeResident resident;
-  int64_t bytes_beyond_plan = 0;  // of all of these
+  int64_t bytes_beyond_plan = 0;  // of all fields above
 };
 
 class CpuExecutable final : public Executable {
  public:
-  // `head` without a matrix: all logits are always computed.
+  // If `head` has no matrix, all logits are always computed.
   CpuExecutable(ExpandedPlan expanded, OwnWeights weights, HeadCopy head, const CompileOptions& options,
                 ThreadPool& pool)
       : plan_(std::move(expanded.plan)),
@@ -163,7 +163,7 @@ class CpuExecutable final : public Executable {
  private:
   int most_best() const { return std::min(options_.max_logit_rows, kMostBestTokens); }
 
-  // Of each row of logits.
+  // n_best of each row of logits.
   std::span<const int> n_best_of(Batch batch) {
     n_best_.clear();
     for (const Slice& slice : batch)
@@ -171,7 +171,7 @@ class CpuExecutable final : public Executable {
     return n_best_;
   }
 
-  // Floats of scratch memory for a linear layer on int8 blocks; 0 for any other step.
+  // Floats of scratch memory that a linear layer on int8 blocks needs; 0 for any other step.
   size_t block_scratch_of(const StepBody& body) const {
     const auto scratch = [&](SlotId id) {
       const Slot& in = plan_.slot(id);
@@ -186,7 +186,7 @@ class CpuExecutable final : public Executable {
     return 0;
   }
 
-  // The same for a ternary layer.
+  // The same for ternary layers.
   static size_t ternary_scratch_of(const StepBody& body) {
     if (const auto* linear = std::get_if<step::TernaryLinear>(&body)) return ternary_scratch(linear->w->cols);
     if (const auto* add = std::get_if<step::TernaryLinearAdd>(&body)) return ternary_scratch(add->w->cols);
@@ -194,7 +194,7 @@ class CpuExecutable final : public Executable {
     return 0;
   }
 
-  // One worker's way through the plan. Returns when there is nothing left to claim.
+  // Runs one worker's part of the plan. Returns when there is nothing left to claim.
   void work(int worker) {
     Phases::Walk walk(phases_);
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -220,7 +220,7 @@ class CpuExecutable final : public Executable {
     }
   }
 
-  // Adds to the walk what it does.
+  // Runs the LM head through BestLogits and adds its units to the walk.
   void run_best_logits(const ops::FloatLinear& op, WorkQueue& queue, int worker, Phases::Walk& walk) {
     if (!best_logits_->estimate(op, worker, queue)) {
       run_op(op, queue);
@@ -236,8 +236,8 @@ class CpuExecutable final : public Executable {
     walk.add(rest);
   }
 
-  // Where rows are of a sequence each, workers share their histories. Grows with the number of sequences and with their
-  // bounds, already for prompts: never in the token loop.
+  // Makes room for rows of one token each, whose histories are shared among workers. The memory grows with the number
+  // of sequences and their maximum lengths, which prompts already have, so never in the decode loop.
   Result<void> reserve_attention_parts(Batch batch) {
     return attention_parts_.reserve(static_cast<int>(batch.size()), most_heads_, plan_.config.head_dim,
                                     std::ranges::max(batch, {}, &Slice::n_ctx).n_ctx);
@@ -258,9 +258,9 @@ class CpuExecutable final : public Executable {
   Claim rescore_claim_;
   std::optional<BestLogits> best_logits_;
   std::vector<int> n_best_;
-  bool only_best_ = false;  // of this run's logits
+  bool only_best_ = false;  // true if this run computes only the best logits
   int widest_ = 0;
-  int most_heads_ = 0;  // of a layer
+  int most_heads_ = 0;  // of any layer
   AttentionParts attention_parts_;
   size_t scratch_floats_ = 0;
   std::unique_ptr<HostBinder> binder_;
@@ -268,14 +268,14 @@ class CpuExecutable final : public Executable {
   StepObserver observer_;
 };
 
-// A copy must leave the file's pages in memory that are still read, and room for the context; without one everything
-// works, only slower.
+// The most bytes that a copy may take. It must leave memory for the file's pages that are still read and for the KV
+// cache; without a copy everything works, only slower.
 uint64_t most_bytes_to_copy() {
   const uint64_t available = read_memory_info().available_bytes;
   return available == 0 ? UINT64_MAX : available / 4 * 3;
 }
 
-// Of the matrices that kernels have orders of their own for.
+// Total bytes of the matrices for which kernels have layouts of their own.
 int64_t matrix_bytes(Plan& plan) {
   uint64_t bytes = 0;
   CHECK(for_ternary_matrices(plan, [&](const Tensor*& w) -> Result<void> {

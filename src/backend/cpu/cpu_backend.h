@@ -1,4 +1,4 @@
-// The CPU backend: the plan's steps as SIMD kernels on a persistent team of threads.
+// The CPU backend runs the plan's steps as SIMD kernels on a persistent team of threads.
 #pragma once
 
 #include "backend/backend.h"
@@ -6,7 +6,8 @@
 
 namespace tern::cpu {
 
-// `plan`, its weights and `pool` must outlive the executable. Uses all threads of the pool.
+// Makes `plan` runnable on all threads of `pool`. `plan`, its weights and `pool` must outlive the executable.
+// kNotSupported: a ternary matrix has several scales, or exact_head cannot be met; kOutOfMemory.
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, ThreadPool& pool);
 
 }  // namespace tern::cpu

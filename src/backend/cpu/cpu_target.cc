@@ -27,7 +27,7 @@ constexpr int64_t kCompiled = HWY_STATIC_TARGET;
 #else
 constexpr int64_t kCompiled = HWY_TARGETS;
 #endif
-// The plainest of NEON's sets that was compiled.
+// The plainest NEON target of this build.
 constexpr int64_t kNeon = (kCompiled & HWY_NEON_WITHOUT_AES) != 0 ? HWY_NEON_WITHOUT_AES : HWY_NEON;
 
 std::vector<CpuTarget> compiled_targets() {
@@ -56,7 +56,7 @@ std::vector<CpuTarget> compiled_targets() {
   return targets;
 }
 
-// Whether the processor has AVX-VNNI, and AMX's byte tiles, whose state the system must grant first.
+// Detects AVX-VNNI and AMX's byte tiles. The operating system must first grant the tile state.
 #if defined(__linux__) && defined(__x86_64__)
 bool find_avx_vnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -83,13 +83,13 @@ int64_t supported_vectors() {
 #if defined(HWY_COMPILE_ONLY_STATIC)
   return HWY_STATIC_TARGET;
 #else
-  // Asked once, before anything is switched off; of NEON the plain one counts for all.
+  // Asked once, before any target is disabled. Any NEON target implies the plain one.
   static const int64_t supported = hwy::SupportedTargets();
   return (supported & HWY_ALL_NEON) != 0 ? supported | kNeon : supported;
 #endif
 }
 
-// The plainest one where this machine can run none.
+// The best target; the plainest one if this machine can run none.
 const CpuTarget* best_target() {
   const CpuTarget* best = &cpu_targets().front();
   for (const CpuTarget& target : cpu_targets()) {
@@ -98,7 +98,7 @@ const CpuTarget* best_target() {
   return best;
 }
 
-// A build for the machine that it was made on has one set of kernels.
+// Fails if this machine can run none of the build's targets: a native build has kernels for one machine only.
 Result<void> need_a_target() {
   if (std::ranges::any_of(cpu_targets(), can_run)) return {};
   return fail(
@@ -141,7 +141,7 @@ void choose_cpu_target(const CpuTarget& target) {
   chosen() = &target;
 #if !defined(HWY_COMPILE_ONLY_STATIC)
   supported_vectors();
-  // Dispatch takes the best of what is left; the targets' bits are ordered, the best ones lowest.
+  // Dispatch takes the best target that is still enabled. Better targets have lower bits.
   const int64_t better = target.vectors - 1;
   hwy::DisableTargets(better);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());

@@ -1,5 +1,5 @@
-// Dot products of unsigned codes 0 … 2 (or scaled by 4) with int8 activations, exact in int32: what the instruction
-// sets have for them. Included once per instruction set.
+// Dot products of unsigned codes 0 … 2 (or 4 times these) with int8 activations, exact in int32, with the best
+// instructions of each instruction set. Included once per instruction set.
 #if defined(TERN_BACKEND_CPU_DOT_BYTES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_DOT_BYTES_INL_H_
 #undef TERN_BACKEND_CPU_DOT_BYTES_INL_H_
@@ -17,7 +17,7 @@ namespace tern::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As wide as they come.
+// The widest vectors.
 using DU8 = hn::CappedTag<uint8_t, 64>;
 using DI8 = hn::RebindToSigned<DU8>;
 using DU16 = hn::Repartition<uint16_t, DU8>;
@@ -30,15 +30,15 @@ using VI16 = hn::Vec<DI16>;
 using VI32 = hn::Vec<DI32>;
 inline constexpr size_t kVectorBytes = hn::MaxLanes(DU8());
 
-// Bytes in pairs, which fit 16 bits: a pair of codes up to 2 makes −512 … 508. They are added up in 16 bits as long as
-// that goes, then in 32.
+// Adds pairs of products, which fit 16 bits: a pair with codes up to 2 is −512 … 508. Pairs are summed in 16 bits for
+// as long as they fit, then in 32.
 struct PairDot {
   static constexpr bool kQuads = false;
   using Sum = VI16;
   static HWY_INLINE Sum zero() { return hn::Zero(DI16()); }
   static HWY_INLINE Sum add(VU8 codes, VI8 q, Sum sum) {
 #if HWY_TARGET == HWY_AVX2 && !HWY_COMPILER_MSVC
-    // The two by name, as one: GCC does all products of a tile before the sums, for which there are not registers.
+    // Both instructions in one asm: GCC would do all products of a tile before the sums and run out of registers.
     __m256i pairs;
     asm("vpmaddubsw %3, %2, %1\n\tvpaddw %1, %0, %0" : "+x"(sum.raw), "=&x"(pairs) : "x"(codes.raw), "xm"(q.raw));
     return sum;
@@ -49,7 +49,7 @@ struct PairDot {
   static HWY_INLINE VI32 widen(Sum sum) { return hn::WidenMulPairwiseAdd(DI32(), sum, hn::Set(DI16(), 1)); }
 };
 
-// Bytes in fours, by one instruction.
+// Adds four products with one instruction.
 struct QuadDot {
   static constexpr bool kQuads = true;
   using Sum = VI32;
@@ -59,7 +59,7 @@ struct QuadDot {
 #if HWY_TARGET == HWY_WASM
     return WasmDot4(codes, q, sum);
 #elif HWY_TARGET == HWY_AVX2 && !HWY_COMPILER_MSVC
-    // AVX-VNNI. Highway has no target for it; the instruction by name needs no other compiler flags.
+    // AVX-VNNI. Highway has no target for it; inline assembly needs no other compiler flags.
     asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum.raw) : "x"(codes.raw), "xm"(q.raw));
     return sum;
 #elif HWY_ARCH_ARM_A64 && HWY_TARGET != HWY_NEON_BF16
@@ -71,7 +71,7 @@ struct QuadDot {
   }
 };
 
-// Calls body with the better of the two that this machine has.
+// Calls body with the better one of the two that this machine has.
 template <class Body>
 HWY_INLINE void with_dot(const Body& body) {
 #if HWY_TARGET == HWY_WASM || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)

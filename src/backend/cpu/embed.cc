@@ -2,7 +2,7 @@
 
 namespace tern::cpu {
 
-// A few rows at most: the format's own decoder is fast enough.
+// There are few rows, so the format's own decoder is fast enough.
 void embed(const ops::Embed& op, WorkQueue& queue) {
   const auto cols = static_cast<size_t>(op.table->cols);
   const uint64_t bytes = row_bytes(op.table->format, op.table->cols);

@@ -1,5 +1,5 @@
-// Weights are read once and in order, and memory is to be busy all the while: the kernels of one token ask for what
-// comes.
+// Prefetching of weights. Weights are read once and in order, and memory should never be idle, so the kernels for one
+// token prefetch what they will read next.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,18 @@ namespace tern::cpu {
 
 inline constexpr size_t kCacheLine = 64;
 
-// How many bytes ahead; 0: not. Into the second cache from far away, where a core can wait for three times as many
-// lines as for its first, and from there into the first. What is best depends on a processor's own prefetching
-// (docs/performance.md).
+// Prefetch distances in bytes; 0: no prefetch. A distant prefetch goes to the second-level cache, where a core can have
+// three times as many lines in flight as in the first, and a near one brings them to the first. The best values depend
+// on a processor's own prefetching (docs/measurements/cpu.md).
 struct FetchAhead {
   size_t first_cache = 0;
   size_t second_cache = 0;
 };
-FetchAhead weights_ahead();  // of rows as they lie in a file
-FetchAhead blocks_ahead();   // of blocks with scales, most of them interleaved
-FetchAhead reading_ahead();  // of a loop that only reads
+FetchAhead weights_ahead();  // for rows as in the file
+FetchAhead blocks_ahead();   // for blocks with scales, most of them interleaved
+FetchAhead reading_ahead();  // for a loop that only reads
 
-// Asks for one line. `at` may be anywhere: nothing is read, and what is no memory is ignored.
-// Asks for the line at `at`.
+// Prefetches the line at `at`, which may be any address: nothing is read, and an invalid address is ignored.
 inline void fetch_line([[maybe_unused]] const void* at) {
 #if defined(__GNUC__) || defined(__clang__)
   __builtin_prefetch(at, 0, 3);

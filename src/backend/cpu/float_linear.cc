@@ -1,5 +1,5 @@
-// y = W·x for float activations: the LM head. F16, BF16 and F32 rows are read as they lie; other formats are decoded
-// row by row first.
+// y = W·x for float activations: the LM head. F16, BF16 and F32 rows are read in place; rows of other formats are
+// decoded one by one first.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/float_linear.cc"
 // clang-format off: this order
@@ -25,8 +25,8 @@ using VF = hn::Vec<DF>;
 inline constexpr int kTileRows = 4;
 inline constexpr int kTileTokens = 4;
 
-// R rows × N tokens. Every output has its own chain of fused multiply-adds over ascending columns, so that a token's
-// logits do not depend on how many are computed at once.
+// Multiplies R rows with N tokens. Every output has its own chain of fused multiply-adds over ascending columns, so a
+// token's logits do not depend on how many tokens are computed at once.
 template <int R, int N, class T>
 HWY_INLINE void Tile(const T* w, size_t cols, const float* x, float scale, float (&y)[N][R]) {
   const DF d;
@@ -53,7 +53,7 @@ HWY_INLINE void Tile(const T* w, size_t cols, const float* x, float scale, float
   }
 }
 
-// What rows of a matrix are multiplied with, and what becomes of the results.
+// The operands of a matrix's rows, and the destination of the results.
 struct Job {
   const float* in;  // [n, cols]
   int n;
@@ -137,7 +137,7 @@ float FloatRow(const Tensor& w, int row, const float* x) {
   }
 }
 
-// The gate's results go to the output, and the up pass over the same rows finishes them.
+// The gate's results go to the output; the up pass over the same rows then multiplies them.
 void FloatGlu(const ops::FloatGlu& op, WorkQueue& queue) {
   if (op.n == 0) return;
   const int n_rows = op.w_gate->rows;

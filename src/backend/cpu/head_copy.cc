@@ -1,4 +1,4 @@
-// The copy is made in two passes over a row: its greatest value and its length, then codes and what they miss.
+// The copy is made in two passes over a row: first its largest value and its length, then the codes and their errors.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/head_copy.cc"
 #endif
@@ -30,7 +30,7 @@ struct CopiedRow {
   float scale, error, norm;
 };
 
-// Codes of `w` / scale, and the computed sum of squares of what they miss.
+// Stores the codes of `w` / scale. Returns the computed sum of squares of their errors.
 template <class T>
 HWY_INLINE float PutCodes(const T* w, size_t cols, float scale, uint8_t* codes) {
   const DF d;
@@ -70,7 +70,7 @@ CopiedRow CopyRow(const T* w, size_t cols, uint8_t* codes) {
   if (scale < 0x1p-100f) scale = 0;  // its inverse must be finite, and its products normal
   const float missed = PutCodes(w, cols, scale, codes);
   const double norm = length_above(sum, cols);
-  // Without fused multiply-adds, a difference is off by 2⁻²⁴ of what it is the difference of, too.
+  // Without fused multiply-adds, a difference is also off by 2⁻²⁴ of its operands.
   const double error = (length_above(missed, cols) + 0x1p-22 * norm) * (1 + 0x1p-21);
   return {.scale = scale, .error = float_above(error), .norm = float_above(norm)};
 }

@@ -1,8 +1,8 @@
 // I2_S rows: Σ code·q of one row and one token, and rows as panels. Included once per instruction set.
 //
 // A block's 32 bytes hold four planes of 32 codes (quant/i2_s.h), so a vector of bytes masked with 3 is a run of codes
-// as the dot products take them. Two planes need one shift by 4 to get there and two none: masked with 3 << 2 these are
-// four times the code, which is added up apart and divided at the end.
+// ready for the dot products. Two planes need a shift by 4 and two need none: masked with 3 << 2, a plane gives four
+// times its codes. Those are summed separately and divided at the end.
 #if defined(TERN_BACKEND_CPU_I2_S_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_I2_S_ROWS_INL_H_
 #undef TERN_BACKEND_CPU_I2_S_ROWS_INL_H_
@@ -26,7 +26,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 struct I2sRows {
-  // A row ends in a whole block, whose codes behind the last column are 0 and may meet anything.
+  // A row ends in a whole block. Its codes past the last column are 0, so they may be multiplied with anything.
   static size_t row_bytes(size_t cols) { return i2_s_bytes(cols); }
 
   // Bytes of the activations of one row after arrange().
@@ -34,8 +34,8 @@ struct I2sRows {
     return (row_bytes(cols) + kVectorBytes - 1) / kVectorBytes * kVectorBytes * 4;
   }
 
-  // The activations of one token in the order in which dot() meets them: for every vector of codes, the activations of
-  // its plane 0, then 1, 2, 3; 0 beyond the row's end.
+  // Stores the activations of one token in the order in which dot() reads them: for every vector of codes, the
+  // activations of its plane 0, then 1, 2, 3; 0 beyond the row's end.
   static void arrange(const int8_t* q, size_t cols, int8_t* out) {
     const size_t lanes = hn::Lanes(DU8()), chunk = std::min<size_t>(lanes, kI2sBlockBytes);
     for (size_t vector = 0; vector < row_bytes(cols); vector += lanes) {
@@ -54,7 +54,7 @@ struct I2sRows {
     }
   }
 
-  // Σ code·q. Rows are read as they lie: one stream, which the hardware's prefetchers follow, and are asked for ahead.
+  // Σ code·q. Rows are read in order as one stream, which hardware prefetchers follow, and also prefetched in software.
   template <class Dot>
   static HWY_INLINE int32_t dot(const uint8_t* codes, const int8_t* q, size_t cols, FetchAhead ahead) {
     const DU8 d;
@@ -62,8 +62,8 @@ struct I2sRows {
     VI32 ones = hn::Zero(DI32()), fours = ones;
     size_t byte = 0;
     while (byte + lanes <= n_bytes) {
-      // Eight steps of pairs: 8 · 2 · (8 · 128 · 2) = 32,768, which −32,768 just holds and its positive twin of 127
-      // does not reach.
+      // Eight steps of pairs: 8 · 2 · (8 · 128 · 2) = 32,768. As −32,768 it just fits 16 bits; positive sums, with at
+      // most 127, do not reach it.
       const size_t end = Dot::kQuads ? n_bytes : std::min(n_bytes, byte + 8 * lanes);
       Sums<Dot> sums;
       sums.clear();
@@ -74,7 +74,7 @@ struct I2sRows {
       for (; byte + lanes <= end; byte += lanes, q += 4 * lanes) sums.add(hn::LoadU(d, codes + byte), q);
       sums.flush(ones, fours);
     }
-    if (byte < n_bytes) {  // half a 64-byte vector: the codes beyond meet activations that are 0
+    if (byte < n_bytes) {  // half a 64-byte vector: the codes beyond are multiplied with activations that are 0
       Sums<Dot> sums;
       sums.clear();
       sums.add(hn::LoadN(d, codes + byte, n_bytes - byte), q);
@@ -83,7 +83,8 @@ struct I2sRows {
     return hn::ReduceSum(DI32(), ones) + hn::ReduceSum(DI32(), fours) / 4;
   }
 
-  // dot() of one row and T tokens, whose activations are `stride` bytes apart: the row is unpacked once for all.
+  // dot() for one row and T tokens, whose activations are `stride` bytes apart: the row is unpacked once for all of
+  // them.
   static constexpr int kMostTokens = kVectorBytes == 64 ? 8 : 4;
   template <class Dot, int T>
   static HWY_INLINE void dot_tokens(const uint8_t* codes, const int8_t* q, size_t stride, size_t cols, FetchAhead ahead,
@@ -130,20 +131,20 @@ struct I2sRows {
     }
   }
 
-  // How many rows are best taken at once. An instruction for four products leaves nothing to be gained, and a 64-byte
-  // vector may end with half a one.
+  // The best number of rows at a time. An instruction for four products gains nothing from more than one, and a 64-byte
+  // vector may be only half full at the end.
   template <class Dot>
   static constexpr int kRows = Dot::kQuads || kVectorBytes > kI2sBlockBytes ? 1 : 4;
 
-  // dot() of R rows that are `stride` bytes apart, which read the activations once.
+  // dot() for R rows, `stride` bytes apart, which load the activations once.
   template <class Dot, size_t R>
   static HWY_INLINE void dots(const uint8_t* codes, size_t stride, const int8_t* q, size_t cols, FetchAhead ahead,
                               int32_t (&out)[R]) {
     const size_t lanes = hn::Lanes(DU8()), n_bytes = row_bytes(cols);
-    // Lines are asked for in the order of their addresses, and the next rows' for the first cache: no hardware
-    // follows several short streams.
+    // Lines are prefetched in the order of their addresses, and those of the next rows into the first-level cache,
+    // because no hardware prefetcher follows several short streams.
     ahead.first_cache = std::max(ahead.first_cache, R * stride);
-    VI32 totals[R];  // fourfold
+    VI32 totals[R];  // four times the sums
     for (VI32& total : totals) total = hn::Zero(DI32());
     for (size_t byte = 0; byte < n_bytes;) {
       const size_t end = std::min(n_bytes, byte + 8 * lanes);  // as in dot()
@@ -168,8 +169,8 @@ struct I2sRows {
     for (size_t r = 0; r < R; ++r) out[r] = hn::ReduceSum(DI32(), totals[r]) / 4;
   }
 
-  // kPanelRows rows as a panel (code_panel.h). The packed bytes are brought into words of rows first, a quarter of the
-  // work; a word's planes are then words of the panel. `spare` has spare_bytes().
+  // Unpacks kPanelRows rows to a panel (code_panel.h). The packed bytes are first transposed to words of rows, which is
+  // a quarter of the work; a word's planes are then words of the panel. `spare` must have spare_bytes() bytes.
   static size_t spare_bytes(size_t cols) { return kPanelRows * row_bytes(cols); }
   static void make_panel(const uint8_t* rows, size_t cols, uint8_t* panel, uint8_t* spare) {
     TransposeWords(rows, row_bytes(cols), row_bytes(cols), spare);
@@ -193,7 +194,7 @@ struct I2sRows {
   }
 
  private:
-  // A vector of codes and its activations. Planes 0 and 2 give fourfold sums.
+  // Adds a vector of codes times its activations. The sums of planes 0 and 2 are four times too large.
   template <class Dot, class Sum>
   static HWY_INLINE void add(VU8 low, const int8_t* q, Sum& plane0, Sum& plane1, Sum& plane2, Sum& plane3) {
     const DU8 d;
@@ -206,7 +207,7 @@ struct I2sRows {
     plane3 = Dot::add(hn::And(low, one), hn::LoadU(DI8(), q + 3 * lanes), plane3);
   }
 
-  // A sum for each plane's chain of dot products, 0 and 2 of fourfold codes.
+  // One sum for each plane's chain of dot products; 0 and 2 are four times too large.
   template <class Dot>
   struct Sums {
     typename Dot::Sum plane[4];

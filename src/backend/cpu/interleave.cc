@@ -14,7 +14,7 @@
 namespace tern::cpu {
 namespace {
 
-// Blocks of 32 values whose bytes behind d are the lines' words.
+// Interleaves blocks of 32 values whose bytes after d are already the words of the lines.
 template <class Block>
 void interleave_words(Bytes row, MutableBytes out) {
   constexpr size_t kWord = sizeof(uint32_t), kWords = (sizeof(Block) - sizeof(Block::d)) / kWord;
@@ -31,7 +31,7 @@ void interleave_words(Bytes row, MutableBytes out) {
   }
 }
 
-// The 32 codes of a run, in its lane.
+// Stores the 32 codes of a run in its lane.
 void put_codes(const RecordLayout& layout, const uint8_t* codes, std::byte* record, size_t lane) {
   uint32_t lines[8] = {};
   for (int w = 0; w < 8; ++w) {
@@ -54,7 +54,7 @@ void put_codes(const RecordLayout& layout, const uint8_t* codes, std::byte* reco
   }
 }
 
-// Run r of a block, in its lane.
+// Stores the scales of run r of a block in its lane.
 void put_scales(const Coding& coding, const RecordLayout& layout, const BlockParts& parts, size_t r, std::byte* record,
                 size_t lane) {
   const size_t d = lane / layout.runs_per_d * sizeof(uint16_t);
@@ -131,7 +131,7 @@ InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, Thre
     const auto rows = static_cast<uint64_t>(w->rows), workers = static_cast<uint64_t>(pool.size());
     const MutableBytes out = free.first(rows * stride);
     free = free.subspan(rows * stride);
-    std::atomic<bool> failed = false;  // to make rows that are made as they are read
+    std::atomic<bool> failed = false;  // if reading fails, the file's order stays in use
     pool.run([&](int worker) {
       const uint64_t begin = rows * static_cast<uint64_t>(worker) / workers;
       const uint64_t end = rows * (static_cast<uint64_t>(worker) + 1) / workers;

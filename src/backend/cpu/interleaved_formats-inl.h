@@ -1,4 +1,4 @@
-// Blocks in the order of interleave.h as vectors of codes (block_formats-inl.h). Included once per instruction set.
+// Interleaved blocks (interleave.h) as vectors of codes (block_formats-inl.h). Included once per instruction set.
 #if defined(TERN_BACKEND_CPU_INTERLEAVED_FORMATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_INTERLEAVED_FORMATS_INL_H_
 #undef TERN_BACKEND_CPU_INTERLEAVED_FORMATS_INL_H_
@@ -25,7 +25,7 @@ namespace block {
 
 inline constexpr size_t kRecordGroups = kRecordRuns / kLanes;
 
-// To the left, or where kBits are below 0 to the right; bits cross into the next byte.
+// Shifts left, or right if kBits < 0; bits cross into the next byte.
 template <int kBits>
 HWY_INLINE VU8 ShiftBits(VU8 v) {
   if constexpr (kBits > 0) {
@@ -47,7 +47,7 @@ HWY_INLINE VF32 SetHalf(uint16_t half) {
 #endif
 }
 
-// Of a record's two numbers, the one of each of the group's runs.
+// A record has two numbers, one per block; gives each of the group's runs the one of its block.
 HWY_INLINE VF32 LoadBlockScales(const uint8_t* at, size_t group_of_record) {
   uint16_t both[2];
   std::memcpy(both, at, sizeof both);
@@ -59,13 +59,13 @@ HWY_INLINE VF32 LoadBlockScales(const uint8_t* at, size_t group_of_record) {
   }
 }
 
-// Bytes of runs as floats.
+// Loads one byte per run and converts them to floats.
 template <class Byte>
 HWY_INLINE VF32 LoadByteScales(const Byte* at) {
   return hn::ConvertTo(DF32(), hn::PromoteTo(DI32(), hn::LoadU(hn::Rebind<Byte, DI32>(), at)));
 }
 
-// Bits kShift … kShift + kBits − 1 of each run's two bytes, sign and all where kIsSigned.
+// Bits kShift … kShift + kBits − 1 of each run's two bytes, sign-extended if kIsSigned.
 template <int kShift, int kBits, bool kIsSigned>
 HWY_INLINE VI32 LoadPairBits(const uint8_t* at) {
   const auto pairs = hn::LoadU(hn::Rebind<uint16_t, DI32>(), reinterpret_cast<const uint16_t*>(at));
@@ -77,10 +77,10 @@ HWY_INLINE VI32 LoadPairBits(const uint8_t* at) {
   }
 }
 
-// A format (quant/block_format.h) in records: words, and so vectors, lie ready.
+// A format (quant/block_format.h) in records, whose words need no gathering.
 //
-// kMins is 1 where every run has a min, and 2 where both of its halves have: what is taken from the products of those
-// values with their activations is min(i) · Σx.
+// kMins is 1 if every run has a min, and 2 if both of its halves have one. From the product of those values with their
+// activations, min(i) · Σx is subtracted.
 template <class Type>
 class Interleaved {
  public:
@@ -88,7 +88,7 @@ class Interleaved {
   static constexpr Coding kCoding = Type::kCoding;
   static constexpr RecordLayout kLayout = RecordLayout(kCoding);
   static constexpr int kValues = Type::kValues;
-  // Levels that are not evenly spaced are signed bytes, as in Q8.
+  // Unevenly spaced levels are signed bytes, as in Q8.
   static constexpr int kZero = kCoding.levels ? Q8::kZero : kCoding.zero;
   static constexpr int kLargest = kCoding.levels ? Q8::kLargest : kCoding.n_codes - 1;
   static constexpr bool kHalfScales = kCoding.has_scales() && kCoding.group == 16;
@@ -111,7 +111,7 @@ class Interleaved {
       return codes;
     }
   }
-  // Of each run.
+  // The scale of each run.
   HWY_INLINE VF32 scale() const {
     const VF32 d = factor(kLayout.d_at);
     if constexpr (kCoding.has_scales() && !kHalfScales) {
@@ -121,12 +121,12 @@ class Interleaved {
     }
     return d;
   }
-  // Of each run's first or last half.
+  // The scale of the first or last half of each run.
   template <int kHalf>
   HWY_INLINE VI32 half_scale() const {
     return LoadPairBits<8 * kHalf, kMins == 0 ? 8 : 4, kMins == 0>(pairs());
   }
-  // Of each run, or of its first or last half.
+  // The min of each run, or of its first or last half.
   template <int kPart>
   HWY_INLINE VF32 min() const {
     const VF32 dmin = factor(kLayout.dmin_at);
@@ -172,7 +172,7 @@ class Interleaved {
   static HWY_INLINE VU8 levels() { return hn::LoadDup128(DU8(), reinterpret_cast<const uint8_t*>(kCoding.levels)); }
 
   const uint8_t* record_;
-  size_t group_;  // of the record
+  size_t group_;  // index in the record
   VU8 lines_[kLines];
 };
 

@@ -1,4 +1,4 @@
-// kv_append: keys and values on their way into the blocks, in the order of kv_layout.h.
+// kv_append writes keys and values to the KV blocks, in the order of kv_layout.h.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/kv_cache.cc"
 #endif
@@ -33,7 +33,7 @@ HWY_INLINE void StoreCached(VF values, T* at, size_t n) {
   }
 }
 
-// What is stored of one head of one token: values of type T, and of q8_0 the scales.
+// The stored form of one head of one token: values of type T, and for q8_0 the scales.
 template <class T>
 struct StoredHead {
   HWY_ALIGN T values[kMostKvScales * kKvScaleGroup];

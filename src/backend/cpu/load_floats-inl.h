@@ -1,4 +1,4 @@
-// Loading values of any float type as float32 vectors. Included once per instruction set, after <hwy/highway.h>.
+// Loads values of any float type as float32 vectors. Included once per instruction set, after <hwy/highway.h>.
 #if defined(TERN_BACKEND_CPU_LOAD_FLOATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_LOAD_FLOATS_INL_H_
 #undef TERN_BACKEND_CPU_LOAD_FLOATS_INL_H_
@@ -20,17 +20,17 @@ namespace tern::cpu {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_WASM
-// Four halves as floats, exactly, but infinity as 65,536 and NaN as more. The bits moved to where a float has them make
-// a number 2¹¹² times too small. Where it is subnormal, as the half was, processors take 100 cycles more: this is for
-// weights, of which few are.
+// Converts four f16 numbers to floats, exactly, except that infinity becomes 65,536 and NaN becomes more. With its bits
+// moved to their places in a float, the number is 2¹¹² times too small. If that is subnormal, as the f16 number was,
+// the product costs processors 100 more cycles. So this is for weights, of which few are subnormal.
 HWY_INLINE hwy::HWY_NAMESPACE::Vec128<float> FloatsOfHalves(const void* at) {
   const v128_t bits = wasm_i32x4_shl(wasm_i32x4_load16x4(at), 13);
   return {wasm_f32x4_mul(wasm_v128_and(bits, wasm_i32x4_const_splat(~0x70001FFF)), wasm_f32x4_const_splat(0x1p112f))};
 }
 
-// The same where subnormal halves are common, as among the scales of small weights. Adding 112 to the exponent e makes
-// a float of a normal half; of a subnormal one 2⁻¹⁵ + m·2⁻²⁵ for m·2⁻²⁴, which is put right by adding it once more
-// without 2⁻¹⁴.
+// The same for data in which subnormal f16 numbers are common, such as the scales of small weights. Adding 112 to the
+// exponent e makes a normal f16 number a float. A subnormal one m·2⁻²⁴ becomes 2⁻¹⁵ + m·2⁻²⁵, which is corrected by
+// adding it once more and subtracting 2⁻¹⁴.
 HWY_INLINE hwy::HWY_NAMESPACE::Vec128<float> FloatsOfSmallHalves(const void* at) {
   const v128_t bits = wasm_i32x4_shl(wasm_i32x4_load16x4(at), 13);
   const v128_t magnitude =
@@ -41,7 +41,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec128<float> FloatsOfSmallHalves(const void* at)
 }
 #endif
 
-// A vector of values of float, hwy::float16_t or hwy::bfloat16_t.
+// A vector of values of type float, hwy::float16_t or hwy::bfloat16_t.
 template <class T>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<float>> LoadWholeFloats(const T* at) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -57,13 +57,13 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<float>> LoadW
   }
 }
 
-// `n` ≤ lanes of them; the lanes beyond are 0.
+// The same for `n` ≤ lanes values; the other lanes are 0.
 template <class T>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::ScalableTag<float>> LoadFloats(const T* at, size_t n) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<float> d;
   if (n == hn::Lanes(d)) return LoadWholeFloats(at);
-  // Copied, since weights lie anywhere in a file: an element may not be aligned to its size.
+  // Copied, because a weight in a file may not be aligned to its size.
   HWY_ALIGN T some[hn::MaxLanes(d)] = {};
   std::memcpy(some, reinterpret_cast<const char*>(at), n * sizeof(T));
   return LoadWholeFloats(some);

@@ -1,5 +1,5 @@
-// The CPU's ops: every worker of the pool calls the same op with its own WorkQueue. Arguments and shapes:
-// backend/ops.h. Files have the same names as those of the reference (backend/ref), which defines what each op
+// The ops of the CPU backend. Every worker of the pool calls the same op with its own WorkQueue. backend/ops.h has the
+// arguments and shapes. The files have the same names as in backend/ref, the reference that defines what each op
 // computes.
 #pragma once
 
@@ -13,18 +13,19 @@ void select_rows(const ops::SelectRows& op, WorkQueue& queue);
 void rms_norm(const ops::RmsNorm& op, WorkQueue& queue);
 void quantize(const ops::Quantize& op, WorkQueue& queue);
 void rms_norm_quantize(const ops::RmsNormQuantize& op, WorkQueue& queue);  // scratch: width floats
-// I2_S weights, or TQ1_0 rearranged (base3.h); a GLU's two alike. Scratch: ternary_scratch(cols) floats.
+// I2_S weights, or rearranged TQ1_0 (base3.h); a GLU needs the same format for both. Scratch: ternary_scratch(cols)
+// floats.
 void ternary_linear(const ops::TernaryLinear& op, WorkQueue& queue);
 void ternary_glu(const ops::TernaryGlu& op, WorkQueue& queue);
 size_t ternary_scratch(int cols);
 void quantize_blocks(const ops::QuantizeBlocks& op, WorkQueue& queue);
 void float_linear(const ops::FloatLinear& op, WorkQueue& queue);  // scratch: cols floats
 void float_glu(const ops::FloatGlu& op, WorkQueue& queue);  // on int8 blocks both need block_scratch() (block_linear.h)
-// One result of float_linear, bit for bit. F16, BF16 or F32 weights in memory, float input.
+// One result of float_linear, bit for bit. Needs F16, BF16 or F32 weights in memory and float input.
 float float_row(const Tensor& w, int row, const float* x);
 void rope(const ops::Rope& op, WorkQueue& queue);
 void kv_append(const ops::KvAppend& op, WorkQueue& queue);
-// Scratch: attention_scratch(head_dim) floats. `parts` has room for the rows where each is of another sequence.
+// Scratch: attention_scratch(head_dim) floats. `parts` must have room for the rows if each belongs to another sequence.
 class AttentionParts;
 void attention(const ops::Attention& op, AttentionParts& parts, WorkQueue& queue);
 size_t attention_scratch(int head_dim);

@@ -1,6 +1,6 @@
-// What becomes of the results of a linear layer: stored, added, or multiplied with act(gate). The functions are
-// compiled once for each instruction set, in results.cc, and called from every kernel: with the exponentials inlined in
-// them, they would be longer than the kernels. Included once per instruction set.
+// Stores the results of a linear layer: sets, adds, or multiplies with act(gate). The functions are compiled once per
+// instruction set, in results.cc, and called from every kernel: with the exponentials inlined, they would be longer
+// than the kernels. Included once per instruction set.
 #if defined(TERN_BACKEND_CPU_RESULTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_RESULTS_INL_H_
 #undef TERN_BACKEND_CPU_RESULTS_INL_H_
@@ -22,11 +22,11 @@ namespace HWY_NAMESPACE {
 // x = cap · tanh(x / cap).
 void Cap(float cap, float* x, size_t n);
 
-// out[i] = act(gate[i]) · up[i]; out may be gate or up. A result depends on its own operands only, not on where in a
-// vector they were, so it is the same however a layer is cut.
+// out[i] = act(gate[i]) · up[i]; out may be gate or up. A result depends only on its own operands, not on its position
+// in a vector, so it is the same however a layer is divided.
 void Glu(GluAct act, const float* gate, const float* up, size_t n, float* out);
 
-// Where the results for all tokens and rows go, and how.
+// The destination of the results for all tokens and rows, and how they are stored.
 struct Results {
   enum class How { kSet, kAdd, kGlu };  // out = y, out += y, out = act(out) · y
 
@@ -43,8 +43,8 @@ struct Results {
 
 inline constexpr size_t kMostTileResults = 128;
 
-// y[t][r], [n_tokens, y_rows] and at most kMostTileResults of them, for the tokens from `token` and the rows from `row`
-// on; of the rows, the first n_rows.
+// Stores y[t][r], [n_tokens, y_rows] with at most kMostTileResults values, for the tokens from `token` and the rows
+// from `row` on. Only the first n_rows rows are stored.
 void PutResults(const Results& results, const float* y, int n_tokens, int y_rows, int token, int row, int n_rows);
 
 template <int kTokens, int kRows>

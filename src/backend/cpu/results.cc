@@ -1,4 +1,4 @@
-// What becomes of the results of a linear layer (results-inl.h): the parts with exponentials, called from all kernels.
+// The stores of linear layers' results (results-inl.h): the parts with exponentials, called from all kernels.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/results.cc"
 #endif
@@ -36,7 +36,7 @@ HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out)
     const auto g = hn::LoadN(d, gate + i, count);
     const auto u = hn::LoadN(d, up + i, count);
     if constexpr (kAct == GluAct::kSilu) {
-      // Beyond −104 hn::Exp is not defined, and x / (1 + e^104) is 0 all the same.
+      // hn::Exp is not defined below −104, and x / (1 + e^104) is 0 anyway.
       const auto e = hn::Exp(d, hn::Min(hn::Neg(g), hn::Set(d, 104.0f)));
       hn::StoreN(hn::Mul(hn::Div(g, hn::Add(hn::Set(d, 1.0f), e)), u), d, out + i, count);
     } else if constexpr (kAct == GluAct::kGeluTanh) {
@@ -46,7 +46,7 @@ HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out)
       const auto act = hn::Mul(hn::Mul(g, hn::Set(d, 0.5f)), hn::Add(bend, hn::Set(d, 1.0f)));
       hn::StoreN(hn::Mul(act, u), d, out + i, count);
     } else {
-      const auto positive = hn::Max(hn::Zero(d), g);  // in this order, for x86 takes the second of 0 and NaN
+      const auto positive = hn::Max(hn::Zero(d), g);  // in this order: of 0 and NaN, x86 takes the second
       hn::StoreN(hn::Mul(hn::Mul(positive, positive), u), d, out + i, count);
     }
   }
@@ -62,7 +62,7 @@ void PutResults(const Results& results, const float* y, int n_tokens, int y_rows
   float* const first = results.out + static_cast<size_t>(token) * results.stride + static_cast<size_t>(row);
   const auto tokens = static_cast<size_t>(n_tokens), rows = static_cast<size_t>(n_rows);
   const auto y_stride = static_cast<size_t>(y_rows);
-  if (results.how == Results::How::kGlu && tokens > 1 && rows == y_stride) {  // whole vectors, where rows are few
+  if (results.how == Results::How::kGlu && tokens > 1 && rows == y_stride) {  // whole vectors, if rows are few
     float gate[kMostTileResults];
     for (size_t t = 0; t < tokens; ++t) std::copy_n(first + t * results.stride, rows, gate + t * rows);
     Glu(results.act, gate, y, tokens * rows, gate);

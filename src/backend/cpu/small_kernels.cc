@@ -1,5 +1,5 @@
-// The short kernels in one translation unit. Highway's headers are read once for each instruction set, which takes
-// longer than to compile any of these. Builds with TERN_UNITY=OFF compile each file alone.
+// The short kernels in one translation unit: Highway's headers are read once per instruction set, which takes longer
+// than compiling any of these. Builds with TERN_UNITY=OFF compile each file alone.
 #define HWY_TARGET_INCLUDE "backend/cpu/small_kernels.cc"
 // clang-format off: this order
 #include <hwy/foreach_target.h>
@@ -13,7 +13,7 @@
 #include "backend/cpu/results.cc"
 #include "backend/cpu/sum_words.cc"
 
-#if HWY_ONCE  // no vectors of their own
+#if HWY_ONCE  // these use no vectors
 #include "backend/cpu/embed.cc"
 #include "backend/cpu/rope.cc"
 #endif

@@ -1,4 +1,4 @@
-// The fastest way to touch memory once: what the kernels' bytes per second are measured against.
+// The fastest way to read memory once, to compare with the kernels' bytes per second.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/sum_words.cc"
 #endif

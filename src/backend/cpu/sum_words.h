@@ -1,4 +1,4 @@
-// The sum of all words (modulo 2⁶⁴), as fast as the core reads memory.
+// Sums all words (modulo 2⁶⁴) as fast as the core can read memory.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// y = Σ code·q for ternary weights and int8 activations: I2_S straight from the file's bytes, and rows of base 3.
+// y = Σ code·q for ternary weights and int8 activations: I2_S directly from the file's bytes, and rows in base 3.
 //
-// Codes are c = w + 1 ∈ {0, 1, 2}, unsigned, so the dot product instructions for unsigned × signed bytes apply; Σ w·q =
-// Σ c·q − Σ q is mended once per output. Everything is exact in int32.
+// Codes are c = w + 1 ∈ {0, 1, 2}, unsigned, so the unsigned × signed byte dot products apply. Σ w·q = Σ c·q − Σ q is
+// corrected once per output. Everything is exact in int32.
 //
-// A few tokens reuse little, so there the order of reading counts: rows are streamed one after another, as they lie,
-// and unpacked in registers (i2_s_rows-inl.h, base3_rows-inl.h). For more tokens a panel of rows is unpacked to bytes
+// With few tokens there is little reuse, so the order of reading matters: rows are streamed in memory order and
+// unpacked in registers (i2_s_rows-inl.h, base3_rows-inl.h). With more tokens, a panel of rows is unpacked to bytes
 // once and multiplied with all of them (code_tiles-inl.h, amx_tiles.h).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/ternary_linear.cc"
@@ -28,14 +28,14 @@
 #define TERN_BACKEND_CPU_TERNARY_LINEAR_CC_
 namespace tern::cpu {
 
-// Rows that are multiplied with one token after another: their codes stay in the first-level cache.
+// Rows that are multiplied with one token after another; their codes stay in the first-level cache.
 inline constexpr int kPassRows = 16;
-// Tokens whose sums are kept while a panel's columns pass.
+// Tokens whose sums are kept while the columns of a panel pass.
 inline constexpr int kPanelTokens = 64;
-// Columns of a panel, of which a row's last block may have more than the row.
+// Columns of a panel. The last block of a row may have more than the row.
 inline constexpr size_t whole_blocks(size_t cols) { return 4 * i2_s_bytes(cols); }
-// From so many tokens on unpacking pays: where rows are unpacked for several tokens at once, the same with AMX, and
-// where they are not.
+// The number of tokens from which unpacking pays: if rows are unpacked for several tokens at once, the same with AMX,
+// and if rows are unpacked for each token.
 inline constexpr int kMinPanelTokens = 28, kMinPanelTokensAmx = 12, kMinPanelTokensOneByOne = 4;
 
 }  // namespace tern::cpu
@@ -52,7 +52,7 @@ int MinPanelTokens() {
   return cpu_target().amx ? kMinPanelTokensAmx : kMinPanelTokens;
 }
 
-// One op: its activations for as many tokens as it has, and the worker's memory.
+// One op: the activations of its tokens, and the worker's memory.
 struct Job {
   ops::QuantizedRows in;
   int n;
@@ -65,7 +65,7 @@ HWY_INLINE const uint8_t* RowAt(const Tensor& w, size_t stride, int row) {
   return reinterpret_cast<const uint8_t*>(w.data.data()) + static_cast<size_t>(row) * stride;
 }
 
-// At most kPassRows rows with T tokens from `first` on.
+// Multiplies at most kPassRows rows with T tokens, from `first` on.
 template <class Rows, class Dot, int T>
 void StreamTokensAtOnce(const Job& job, const Tensor& w, int begin, int end, int first, const Results& results) {
   const size_t stride = Rows::row_bytes(job.cols), one = Rows::arranged_bytes(job.cols);
@@ -82,7 +82,7 @@ void StreamTokensAtOnce(const Job& job, const Tensor& w, int begin, int end, int
   for (int t = 0; t < T; ++t) PutTile(results, y[t], first + t, begin, end - begin);
 }
 
-// The same with as many of the tokens as go at once; returns how many.
+// The same with as many of the remaining tokens as possible at once. Returns their number.
 template <class Rows, class Dot>
 int StreamTokens(const Job& job, const Tensor& w, int begin, int end, int first, const Results& results) {
   const int n = job.n - first;
@@ -95,7 +95,7 @@ int StreamTokens(const Job& job, const Tensor& w, int begin, int end, int first,
   return StreamTokensAtOnce<Rows, Dot, 2>(job, w, begin, end, first, results), 2;
 }
 
-// At most kPassRows rows with a few tokens, whose activations are arranged once the worker has claimed rows.
+// Multiplies at most kPassRows rows with a few tokens, whose activations ForRanges() has arranged.
 template <class Rows, class Dot>
 void StreamRows(const Job& job, const Tensor& w, int begin, int end, const Results& results) {
   const auto* arranged = reinterpret_cast<const int8_t*>(job.scratch.data());
@@ -128,11 +128,11 @@ void StreamRows(const Job& job, const Tensor& w, int begin, int end, const Resul
 struct Panel {
   int32_t* sums;   // [kPanelTokens, kPanelRows]
   uint8_t* codes;  // [cols / 4][kPanelRows][4], in whole blocks
-  uint8_t* rows;   // as in the matrix; kPanelRows of them, where it has fewer left
-  uint8_t* spare;  // Rows::make_panel's
+  uint8_t* rows;   // kPanelRows rows as in the matrix, used if the matrix has fewer left
+  uint8_t* spare;  // for Rows::make_panel
 };
 
-// The same bytes as TernaryScratch() counts.
+// Takes as many bytes as TernaryScratch() counts.
 template <class Rows>
 HWY_INLINE Panel PanelOf(const Job& job) {
   Panel panel;
@@ -152,7 +152,7 @@ HWY_INLINE void PutSums(const Job& job, const Tensor& w, const int32_t* sums, in
   PutTile(results, y, token, row, n_rows);
 }
 
-// At most kPanelRows rows with all tokens.
+// Multiplies at most kPanelRows rows with all tokens.
 template <class Rows, class Dot>
 void MultiplyPanel(const Job& job, const Tensor& w, int begin, int end, const Results& results) {
   const Panel panel = PanelOf<Rows>(job);
@@ -188,7 +188,7 @@ void AnyRows(const Job& job, const Tensor& w, int begin, int end, const Results&
   }
 }
 
-// The activations of a few tokens, into the worker's memory.
+// Arranges the activations of a few tokens in the worker's memory.
 template <class Rows>
 HWY_INLINE void ArrangeAll(const Job& job) {
   auto* const arranged = reinterpret_cast<int8_t*>(job.scratch.data());
@@ -198,7 +198,7 @@ HWY_INLINE void ArrangeAll(const Job& job) {
   }
 }
 
-// Calls body(begin, end) for few rows at a time, which this worker is to compute.
+// Calls body(begin, end) for a few rows at a time, for all rows that this worker claims.
 template <class Rows, class Body>
 HWY_INLINE void ForRanges(const Job& job, int n_rows, WorkQueue& queue, const Body& body) {
   const bool streams = job.n < MinPanelTokens<Rows>();
@@ -230,7 +230,7 @@ void TernaryLinear(const ops::TernaryLinear& op, WorkQueue& queue) {
   });
 }
 
-// The gate's results go to the output, and the up pass over the same rows finishes them.
+// The gate's results go to the output; the up pass over the same rows then multiplies them.
 void TernaryGlu(const ops::TernaryGlu& op, WorkQueue& queue) {
   const Job job = JobOf(op.in, op.n, *op.w_gate, queue);
   const Results store(ops::Store::kSet, op.out, op.w_gate->rows);

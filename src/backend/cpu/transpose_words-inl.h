@@ -1,5 +1,5 @@
-// Rows of bytes to words of four columns, row beside row, as panels have them (code_panel.h). Included once per
-// instruction set.
+// Transposes rows of bytes to words of four columns, with the rows side by side, as in panels (code_panel.h). Included
+// once per instruction set.
 #if defined(TERN_BACKEND_CPU_TRANSPOSE_WORDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_TRANSPOSE_WORDS_INL_H_
 #undef TERN_BACKEND_CPU_TRANSPOSE_WORDS_INL_H_
@@ -16,14 +16,14 @@ namespace tern::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Words of four bytes, row beside row: of [kPanelRows, stride] bytes the first `width` of each row, a multiple of 16,
-// as [width / 4][kPanelRows][4].
+// Stores the first `width` bytes (a multiple of 16) of each row of [kPanelRows, stride] as words of four bytes, with
+// the rows side by side: [width / 4][kPanelRows][4].
 HWY_NOINLINE inline void TransposeWords(const uint8_t* rows, size_t stride, size_t width, uint8_t* words) {
   const hn::Full128<uint32_t> d;
   const hn::Full128<uint64_t> d64;
   const auto load = [&](const uint8_t* at) HWY_ATTR { return hn::BitCast(d, hn::LoadU(hn::Full128<uint8_t>(), at)); };
   const auto wide = [&](auto v) HWY_ATTR { return hn::BitCast(d64, v); };
-  // Four rows × four words at a time, transposed.
+  // Transposes four rows × four words at a time.
   for (size_t i = 0; i < width; i += 16) {
     for (size_t r = 0; r < kPanelRows; r += 4) {
       const uint8_t* const from = rows + r * stride + i;

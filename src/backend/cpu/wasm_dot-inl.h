@@ -1,13 +1,13 @@
-// Dot products of bytes on WebAssembly, exact in int32. Highway has no instruction for them there. Included once per
+// Byte dot products on WebAssembly, exact in int32. Highway has no instruction for them there. Included once per
 // instruction set.
 //
-// With relaxed SIMD there is one, for i8 × i7: what it does with the eighth bit of its second operand, and whether a
-// sum of two products saturates at 16 bits, is the browser's choice. Neither happens as long as the second operand is
-// 0 … 127, for then two products make at most 2·128·127 = 32,512.
+// Relaxed SIMD has such an instruction, for i8 × i7. The browser chooses what it does with the eighth bit of its second
+// operand, and whether a sum of two products saturates at 16 bits. Neither matters while the second operand is 0 … 127,
+// because two products are then at most 2·128·127 = 32,512.
 //
-// Without it, pairs of bytes are multiplied as 16-bit numbers, by i32x4.dot_i16x8. Of the 16-bit code c = 256·odd +
-// even, Σ even·q₀ + odd·q₁ = Σ c·q₀ + (c >> 8)·(q₁ − 256·q₀): no code has to be cut off. The activations' parts are
-// made once per op.
+// Without relaxed SIMD, pairs of bytes are multiplied as 16-bit numbers by i32x4.dot_i16x8. For the 16-bit code c =
+// 256·odd + even, Σ even·q₀ + odd·q₁ = Σ c·q₀ + (c >> 8)·(q₁ − 256·q₀), so no code has to be masked. The activations'
+// parts are made once per op.
 #if defined(TERN_BACKEND_CPU_WASM_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_WASM_DOT_INL_H_
 #undef TERN_BACKEND_CPU_WASM_DOT_INL_H_
@@ -31,7 +31,7 @@ using WasmU8 = hwy::HWY_NAMESPACE::Vec128<uint8_t>;
 using WasmI8 = hwy::HWY_NAMESPACE::Vec128<int8_t>;
 using WasmI32 = hwy::HWY_NAMESPACE::Vec128<int32_t>;
 
-// sum += codes·q, in groups of four bytes; codes are 0 … 127.
+// Returns sum + codes·q, in groups of four bytes; codes are 0 … 127.
 HWY_INLINE WasmI32 WasmDot4(WasmU8 codes, WasmI8 q, WasmI32 sum) {
 #ifdef __wasm_relaxed_simd__
   return WasmI32{wasm_i32x4_relaxed_dot_i8x16_i7x16_add(q.raw, codes.raw, sum.raw)};
@@ -43,7 +43,7 @@ HWY_INLINE WasmI32 WasmDot4(WasmU8 codes, WasmI8 q, WasmI32 sum) {
 #endif
 }
 
-// Signed bytes as WasmDot<255> takes them.
+// Converts signed bytes to the codes of WasmDot<255>.
 HWY_INLINE WasmU8 WasmCodesOfSigned(WasmU8 w) {
 #ifdef __wasm_relaxed_simd__
   return w;
@@ -52,8 +52,8 @@ HWY_INLINE WasmU8 WasmCodesOfSigned(WasmU8 w) {
 #endif
 }
 
-// Block dot products (block_kernels-inl.h), for codes up to kLargest: 127, or 255 for signed bytes. Activations are
-// −127 … 127 (ops::BlockRows).
+// Block dot products (block_kernels-inl.h) for codes up to kLargest: 127, or 255 for signed bytes. Activations are −127
+// … 127 (ops::BlockRows).
 template <int kLargest>
 struct WasmDot {
   static constexpr bool kSigned = kLargest > 127;
@@ -63,8 +63,8 @@ struct WasmDot {
   };
 
 #ifdef __wasm_relaxed_simd__
-  // Signed weights are the first operand, and |q| the second. With the sign s ∈ {0, −1} of q, (w ^ s)·|q| is w·q where
-  // q is positive, and w·q − |q| where it is not: w ^ −1 = −w − 1, which every w has.
+  // Signed weights are the first operand, and |q| the second. With the sign s ∈ {0, −1} of q, (w ^ s)·|q| is w·q if q
+  // is positive, and w·q − |q| if it is negative: w ^ −1 = −w − 1, which is valid for every w.
   static constexpr size_t kVectors = kSigned ? 2 : 1;
 
   static void put(const int8_t* q, uint8_t* lane) {

@@ -16,7 +16,7 @@ std::unexpected<Error> lost(const Script& script) {
   return fail(ErrorCode::kDeviceLost, "the fake device is lost at position {}", script.fail_at_pos);
 }
 
-// Blocks without contents; counts them.
+// Counts its blocks, which have no contents.
 class FakeKvStore final : public KvStore {
  public:
   FakeKvStore(const Script& script, int block_tokens, KvType type, Log& log)
@@ -51,7 +51,7 @@ class FakeKvStore final : public KvStore {
   int n_blocks_ = 0;  // of this store
 };
 
-// The script's tokens, some of them worked out before they are asked for. Aborts on a caller that asks for too many.
+// Streams the script's tokens, running ahead as the script says. Aborts if the caller asks for too many.
 class FakeStream final : public TokenStream {
  public:
   FakeStream(const Script& script, Log& log, size_t n)
@@ -151,7 +151,7 @@ class FakeExecutable final : public Executable {
   void observe(StepObserver) override {}
 
  private:
-  // There must be blocks for what the slice writes.
+  // Checks that the slice's blocks cover what it writes.
   static void check(const KvStore& store, const Slice& slice, int n) {
     CHECK(n >= 1 && slice.first_pos >= 0 && slice.first_pos + n <= slice.n_ctx);
     CHECK(slice.first_pos + n <= std::ssize(slice.blocks) * store.block_tokens());

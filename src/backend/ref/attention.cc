@@ -9,7 +9,7 @@
 namespace tern::ref {
 namespace {
 
-// The value at `at`, and of q8_0 the scale at `scale_at`, of a block's side (kv_layout.h).
+// The value at `at` of a block's side (kv_layout.h); q8_0 multiplies it by the scale at `scale_at`.
 double load_value(const ops::KvLayer& layer, const std::byte* side, size_t at, size_t scale_at) {
   if (layer.type == KvType::kF32) return reinterpret_cast<const float*>(side)[at];
   if (layer.type == KvType::kF16) return f16_to_f32(reinterpret_cast<const uint16_t*>(side)[at]);

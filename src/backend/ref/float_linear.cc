@@ -6,7 +6,7 @@
 namespace tern::ref {
 namespace {
 
-// The floats that row `r` of the input stands for.
+// Row `r` of the input as floats; int8 blocks are dequantized.
 std::vector<double> input_row(const ops::FloatRows& in, int r, size_t cols) {
   std::vector<double> row(cols);
   const size_t first = static_cast<size_t>(r) * cols;

@@ -1,5 +1,5 @@
-// The reference: plain loops with double accumulation, one op per file. Written to be read and to be right, not to be
-// fast; every other backend is tested against it. Arguments and shapes: backend/ops.h.
+// The reference: plain loops with double accumulation, one op per file. Written for clarity and correctness, not for
+// speed; every other backend is tested against it. Arguments and shapes: backend/ops.h.
 #pragma once
 
 #include "backend/ops.h"

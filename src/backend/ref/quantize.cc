@@ -11,8 +11,8 @@ namespace {
 
 int8_t to_int8(float x) { return static_cast<int8_t>(std::clamp(std::nearbyint(x), -128.0f, 127.0f)); }
 
-// Where a value is not finite, no number says what the others are worth: they become 0, and the scale NaN. So nothing
-// that is computed from them passes for a number.
+// If a value of a row or block is not finite, all codes become 0 and the scale NaN, so that every result computed from
+// them is NaN.
 bool are_finite(std::span<const float> values) {
   return std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
 }
@@ -21,8 +21,8 @@ constexpr float kNoScale = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-// In float, as the model was trained: the integers are part of the model's definition, so every backend must find the
-// same ones for the same input.
+// In float, as in training: the integers are part of the model's definition, so every backend must find the same ones
+// for the same input.
 void quantize(const ops::Quantize& op) {
   for (int r = 0; r < op.n; ++r) {
     const float* in = op.in + static_cast<size_t>(r) * static_cast<size_t>(op.width);
@@ -44,7 +44,7 @@ void quantize(const ops::Quantize& op) {
   }
 }
 
-// d = max|x| / 127 and q = x / d rounded, in float: Q8_0's quantiser with its scale left at f32.
+// d = max|x| / 127 and q = x / d rounded, in float: Q8_0's quantization, but the scale stays f32.
 void quantize_blocks(const ops::QuantizeBlocks& op) {
   const size_t n_blocks = static_cast<size_t>(op.n) * static_cast<size_t>(op.width) / kInt8Block;
   for (size_t b = 0; b < n_blocks; ++b) {

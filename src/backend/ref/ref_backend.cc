@@ -9,7 +9,7 @@
 namespace tern::ref {
 namespace {
 
-// One overload per kind of op argument, so that a bound step finds its op.
+// One overload per kind of op argument, so that overload resolution finds a bound step's op.
 void run_op(const ops::Embed& op) { embed(op); }
 void run_op(const ops::SelectRows& op) { select_rows(op); }
 void run_op(const ops::RmsNorm& op) { rms_norm(op); }

@@ -1,4 +1,4 @@
-// The reference backend: runs a plan step by step on one thread. Slow, and right.
+// The reference backend: runs a plan step by step on one thread. Slow, but correct.
 #pragma once
 
 #include "backend/backend.h"

@@ -5,7 +5,7 @@
 
 namespace tern::ref {
 
-// y = Σ w·q / s · scale. The weights that decode to whole numbers give an integer sum, which a double holds exactly.
+// y = Σ w·q / s · scale. Weights that decode to whole numbers give an integer sum, which a double holds exactly.
 void ternary_linear(const ops::TernaryLinear& op) {
   const auto cols = static_cast<size_t>(op.w->cols);
   for (int row = 0; row < op.w->rows; ++row) {

@@ -1,4 +1,4 @@
-// Rows of a weight matrix through the format's own decoder: the truth about its bytes.
+// Rows of a weight matrix, decoded by the format's own decoder.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tern::ref {
 
-// Row `row` of `w`, [w.cols]; what the format decodes, without w.scale.
+// Row `row` of `w`, [w.cols], as the format decodes it, without w.scale.
 inline std::vector<float> weight_row(const Tensor& w, int row) {
   const uint64_t bytes = row_bytes(w.format, w.cols);
   std::vector<float> values(static_cast<size_t>(w.cols));

@@ -1,4 +1,4 @@
-// Files of a page (base/file.h), which JavaScript keeps: nothing is mapped. A resident file is a copy in memory.
+// Files of a page (base/file.h), owned by JavaScript. They cannot be mapped: a resident file is a copy in memory.
 #include "base/file.h"
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ class PageFile final : public File {
   }
 
   Result<void> bring() {
-    // The last gigabyte is for what computing needs.
+    // Leaves the last gigabyte for computation.
     if (size_ <= SIZE_MAX - (uint64_t{1} << 30))
       memory_.reset(static_cast<std::byte*>(std::aligned_alloc(64, round_up(size_, 64))));
     if (!memory_) {

@@ -1,4 +1,4 @@
-// What library_files.js offers.
+// The functions of library_files.js.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Texts that JavaScript leaves for C++.
+// Takes texts that JavaScript allocated for C++.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 
 namespace tern {
 
-// A text in memory of malloc, which is freed. Null is "".
+// Copies and frees a text allocated with malloc. Null gives "".
 inline std::string take_text(char* text) {
   const std::string taken = text ? text : "";
   std::free(text);
   return taken;
 }
 
-// What stands between the separators; nothing of an empty text.
+// Splits at the separators; an empty text has no parts.
 inline std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {

@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// Whether all blocks that are not all zero have one scale, given where in a block it lies.
+// True if all nonzero scales of the blocks are equal. `scale_at`: offset of the scale in a block.
 Result<bool> has_one_scale(const StoredBytes& blocks, size_t block_bytes, size_t scale_at) {
   constexpr size_t kBlocksAtOnce = 16384;
   std::optional<uint16_t> scale;

@@ -1,4 +1,4 @@
-// Which models have BitLinear layers, read off their weights.
+// Detects from the weights which models have BitLinear layers.
 #pragma once
 
 #include "base/result.h"

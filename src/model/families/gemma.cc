@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// Files do not carry the embedding's factor, and of the largest models they do not say that attention is scaled by the
-// width for each head rather than by head_dim: llama.cpp tells them by their number of layers.
+// Files do not contain the embedding's factor. For the largest models they also do not say that attention is scaled by
+// d_model / n_heads rather than by head_dim. llama.cpp recognizes these by their number of layers.
 Result<void> set_scales(const ModelSource& source, Config& c, int layers_of_largest) {
   if (c.embedding_scale == 1) c.embedding_scale = std::sqrt(static_cast<float>(c.d_model));
   if (c.attention_scale != 0 || c.n_layers != layers_of_largest) return {};
@@ -21,8 +21,9 @@ Result<void> set_scales(const ModelSource& source, Config& c, int layers_of_larg
   return {};
 }
 
-// One layer of `period` sees everything, at its end; the others see a window, and turn by ropes[local_rope]. A window
-// of 0 is none: all layers see everything and turn alike, as in models of another maker (Rnj-1) and in llama.cpp.
+// The last layer of every `period` attends to everything. The others have a window and rotate by ropes[local_rope]. A
+// window of 0 means no window: all layers attend to everything and rotate alike, as in llama.cpp and in another maker's
+// models (Rnj-1).
 Result<void> set_layers(ModelSource& source, Config& c, int usual_period, int local_rope) {
   const MetadataReader meta(source, c.architecture);
   TRY(const int period, meta.integer("attention.sliding_window_pattern", 1 << 20, usual_period));
@@ -46,7 +47,7 @@ Result<void> finish_gemma2(ModelSource& source, Config& c) {
   return set_layers(source, c, 2, 0);
 }
 
-// Layers with a window turn as the model was first trained, without the scaling for long contexts.
+// Layers with a window rotate as in the first training, without the scaling for long contexts.
 Result<void> finish_gemma3(ModelSource& source, Config& c) {
   constexpr int kLayersOf27b = 62;
   TRY_STATUS(set_scales(source, c, kLayersOf27b));

@@ -8,7 +8,7 @@ namespace {
 constexpr TensorName kOuterNames[] = {
     {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
 
-// inner_attn_ln and ffn_layernorm are 1bitLLM's spellings. ffn_up is both halves in Phi-3.
+// inner_attn_ln and ffn_layernorm are 1bitLLM's spellings. In Phi-3, ffn_up holds both gate and up.
 constexpr TensorName kUsualNames[] = {
     {"attn_norm", "input_layernorm"},
     {"attn_q", "self_attn.q_proj", true},
@@ -54,7 +54,7 @@ constexpr Family bitnet(std::string_view architecture, std::string_view model_ty
           .finish = finish_bitnet};
 }
 
-// Llama, and what computes as it with other factors.
+// Llama, and models that compute like it with other factors.
 constexpr Family llama(std::string_view name) {
   return {.architecture = name,
           .model_type = name,

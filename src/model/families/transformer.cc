@@ -1,4 +1,4 @@
-// What the families share: the shape of a decoder-only transformer, and its weights.
+// The part that families share: the shape of a decoder-only transformer, and its weights.
 #include <algorithm>
 
 #include "base/format_text.h"
@@ -22,8 +22,8 @@ Result<void> check_shape(const ModelSource& source, const Config& c) {
                 "model again",
                 source.path(), l.n_heads, l.n_kv_heads, i);
   }
-  // Every packed format's rows are blocks of 32, kernels read rows in words of 16 bytes, and attention reads a head in
-  // vectors of four.
+  // Rows of packed formats are blocks of 32, kernels read rows in 16-byte words, and attention reads a head in vectors
+  // of four.
   struct Width {
     const char* what;
     int width, unit;
@@ -38,7 +38,8 @@ Result<void> check_shape(const ModelSource& source, const Config& c) {
   return {};
 }
 
-// What may be one number for all layers, or a list. Config gets the most, and where layers differ each its own.
+// Reads values that may be one number for all layers or a list. Config gets the maximum and, if layers differ, each
+// layer its own value.
 Result<void> read_layers(const MetadataReader& meta, Config& c) {
   constexpr int kMostHeads = 4096;
   const auto set = [&](int Config::* most, int LayerConfig::* own, const std::vector<int>& values) {
@@ -55,7 +56,7 @@ Result<void> read_layers(const MetadataReader& meta, Config& c) {
   return {};
 }
 
-// Where a file does not say how wide heads are, they share the embedding's width.
+// If a file does not give the head width, the heads divide the embedding's width among them.
 Result<int> read_head_dim(const ModelSource& source, const MetadataReader& meta, const Config& c) {
   TRY(const auto declared, source.get_int(c.architecture + ".attention.key_length"));
   if (!declared && c.layers_differ(&LayerConfig::n_heads)) {
@@ -71,7 +72,7 @@ Result<int> read_head_dim(const ModelSource& source, const MetadataReader& meta,
   return meta.integer("attention.key_length", 4096, c.d_model / c.n_heads);
 }
 
-// 0 stands for "not set".
+// 0 means "not set".
 Result<float> read_scale(const MetadataReader& meta, std::string_view key, float usual) {
   TRY(const auto value, meta.number(key));
   if (!value || *value == 0) return usual;
@@ -92,7 +93,7 @@ struct ActivationName {
   std::string_view name;
   GluAct act;
 };
-// Tern's own name of each first. "gelu" without the tanh is another function.
+// Tern's own name of each comes first. "gelu" without the tanh is a different function.
 constexpr ActivationName kActivations[] = {
     {"relu2", GluAct::kRelu2},        {"silu", GluAct::kSilu},  {"gelu_tanh", GluAct::kGeluTanh},
     {"relu_squared", GluAct::kRelu2}, {"swish", GluAct::kSilu}, {"gelu_pytorch_tanh", GluAct::kGeluTanh},
@@ -108,7 +109,7 @@ Result<GluAct> read_glu_act(const ModelSource& source, const Config& c, GluAct u
               *declared);
 }
 
-// Other programs' names for the activation, which the family or feed_forward.activation decides.
+// Checks other programs' names for the activation, which the family or feed_forward.activation decides.
 Result<void> check_hidden_act(const ModelSource& source, const Config& c) {
   for (const char* name : {"hidden_activation", "hidden_act"}) {
     const std::string key = format_text("{}.{}", c.architecture, name);
@@ -155,7 +156,7 @@ Result<Config> read_shape(ModelSource& source, const std::string& architecture) 
   return c;
 }
 
-// Matrices that lie in one, rows after rows, as what they would be by themselves.
+// Splits off rows of a joined matrix, as if they were a matrix of their own.
 Linear part_of(const Linear& joined, std::string name, int first, int n) {
   Linear part = rows_of(joined, std::move(name), first, n);
   part.input_norm = joined.input_norm;

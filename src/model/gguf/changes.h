@@ -1,4 +1,4 @@
-// Changes to a GGUF file's metadata, made before anything is read from it.
+// Changes to a GGUF file's metadata, applied before anything is read from it.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace tern {
 
-// Gives the file the overridden values. kInvalidArgument: what is no override, a key named twice, a key that says how
-// the file is laid out, a key to ignore that the file does not have.
+// Applies the overrides to the file. kInvalidArgument: not a valid override, a key named twice, a key that describes
+// the file's layout, or a key to ignore that is not in the file.
 Result<void> apply_changes(const MetadataChanges& changes, GgufFile& file);
 
-// kInvalidArgument where there are changes: only GGUF files can be read otherwise than they say.
+// kInvalidArgument: there are changes, and the file is not GGUF, the only container that can have any.
 Result<void> refuse_changes(const MetadataChanges& changes, const std::string& path);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Overridden and ignored metadata, from what is asked for to what a model computes with.
+// Tests overridden and ignored metadata, from the request to the model's values.
 #include "model/gguf/changes.h"
 
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ TEST(MetadataChanges, WhatMattersOrIsNotThereIsNotIgnored) {
                          "there is no metadata key 'bitnet-b1.58.key_of_tomorrow' to ignore");
   expect_changes_refused(path, {.overrides = {window + "=int:0"}, .ignored_keys = {window}},
                          "overridden or ignored twice");
-  // What changes nothing anyhow may be named.
+  // Keys that have no effect may be named.
   EXPECT_TRUE(open_with(path, {.overrides = {window + "=int:0"}, .ignored_keys = {kBitnet + "vocab_size"}}));
   expect_changes_refused(file.write("hadamard"), {.ignored_keys = {"prism.hadamard.size"}}, "the weights are rotated",
                          ErrorCode::kNotSupported);

@@ -1,4 +1,4 @@
-// Gemma 3's vocabulary as GGUF files have it, against Hugging Face's library with the same as a tokenizer.json
+// Compares Gemma 3's vocabulary as in GGUF files with Hugging Face's library reading the same one from a tokenizer.json
 // (tests/golden/make_sentence_piece_goldens.py).
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST_F(GemmaVocab, SaysHowTextsBeginAndRepliesEnd) {
   EXPECT_EQ(vocab_.stop_tokens, (Ids{1, 6}));  // <eos> and <end_of_turn>, but not </s>
 }
 
-// A text that has U+2581 itself can give other ids (docs/formats.md).
+// Ids may differ only for texts that contain U+2581 (docs/formats.md).
 TEST_F(GemmaVocab, GivesTheIdsOfTheTokenizerJson) {
   const auto goldens = nlohmann::json::parse(read_text_file(kGoldens + "gemma.json").value());
   const auto tokenizer = make_tokenizer(vocab_).value();

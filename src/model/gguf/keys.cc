@@ -15,7 +15,7 @@ void write_gguf_config(const Config& c, GgufWriter& writer) {
   const auto add_u32 = [&](std::string_view key, int value) {
     writer.add_u32(prefix + std::string(key), static_cast<uint32_t>(value));
   };
-  // A number, or a list where layers differ.
+  // Adds a number, or a list if layers differ.
   const auto add_of_layers = [&](std::string_view key, int LayerConfig::* value) {
     if (!c.layers_differ(value)) return add_u32(key, c.layer(0).*value);
     std::vector<int32_t> values;

@@ -6,7 +6,7 @@
 
 namespace tern {
 
-// Adds `general.architecture` and every `ARCH.key` from which read_config() reads the same Config, and llama.cpp too.
+// Adds `general.architecture` and the `ARCH.key` values from which read_config() and llama.cpp read the same Config.
 void write_gguf_config(const Config& config, GgufWriter& writer);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// The tokenizer keys of published GGUF files (../shared/data/headers), with small vocabularies in place of theirs: each
+// Tests the tokenizer keys of published GGUF files (../shared/data/headers) with small stand-in vocabularies: each file
 // is read, or refused for a reason.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 const std::string kHeaders = source_path("../shared/data/headers/");
 
-// The 256 bytes of either kind, then tokens of no use, with those that the file names among them.
+// The 256 bytes in the vocabulary's form, then unused tokens, including those that the file names.
 class StandIn {
  public:
   explicit StandIn(const Json& header) {
@@ -32,7 +32,7 @@ class StandIn {
     const auto n = header.at("tokens").at("n").get<size_t>();
     for (size_t i = 0; i < n; ++i) add("[PAD" + std::to_string(i) + "]", TokenType::kUnused);
     for (size_t i = 0; i < 256; ++i) {
-      const size_t id = byte_level ? 3000 + i : 3 + i;  // the first ids of the latter are <unk>, <s> and </s>
+      const size_t id = byte_level ? 3000 + i : 3 + i;  // SentencePiece's ids begin with <unk>, <s> and </s>
       if (byte_level) {
         set(id, spell_byte(static_cast<uint8_t>(i)), TokenType::kNormal);
       } else {
@@ -101,7 +101,7 @@ GgufFile written_header(const Json& header) {
 }
 
 struct Expected {
-  const char* prefix;  // of the header's name
+  const char* prefix;  // of the header file's name
   VocabKind kind;
   PreTokenizer pre;
   bool ignore_merges, add_bos;
@@ -133,8 +133,8 @@ TEST(PublishedHeaders, EveryTokenizerIsRead) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with(".json")) continue;
     const Json header = Json::parse(read_text_file(entry.path().string()).value());
-    if (!header.contains("kv")) continue;  // a directory of Hugging Face's or MLC's
-    // A family that is refused may have a tokenizer that is not known either.
+    if (!header.contains("kv")) continue;  // a Hugging Face or MLC directory
+    // Families that are refused may have an unknown tokenizer.
     if (!find_family(header.at("kv").at("general.architecture").at(1).get<std::string>())) continue;
     ++n;
     const auto* row = std::ranges::find_if(kExpected, [&](const Expected& e) { return name.starts_with(e.prefix); });

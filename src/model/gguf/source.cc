@@ -16,7 +16,7 @@ GgufSource::GgufSource(GgufFile file, Access access, MetadataChanges changes)
       changes_(std::move(changes)),
       made_(access) {}
 
-// llama.cpp's converter permutes the rows of some architectures.
+// llama.cpp's converter permutes the rows in some architectures.
 RopePairs GgufSource::rope_pairs(std::string_view architecture) const {
   const Family* family = find_family(architecture);
   return family ? family->gguf_pairs : RopePairs::kHalves;
@@ -53,7 +53,7 @@ std::vector<NamedTensor> GgufSource::tensor_names() const {
   return names;
 }
 
-// An I2_S matrix whose rows begin and end inside blocks, with blocks of its own for each row.
+// Repacks an I2_S matrix whose rows begin or end inside blocks, so that each row has its own blocks.
 Result<SourceTensor> GgufSource::in_rows(SourceTensor flat) {
   if (!is_i2_s_row(flat.shape.back())) {
     return fail(ErrorCode::kNotSupported,
@@ -105,7 +105,7 @@ Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view nam
       return made_.add(std::move(tensor));
     }
   }
-  // Gains and biases of half precision: kernels read floats.
+  // Gains and biases in half precision are converted, because kernels read floats.
   if (tensor.shape.size() == 1 && (tensor.format == Format::kF16 || tensor.format == Format::kBF16)) {
     TRY(tensor, make_f32_vector(std::move(tensor), made_, path()));
     return made_.add(std::move(tensor));

@@ -9,7 +9,7 @@ namespace tern {
 
 class GgufSource final : public ModelSource {
  public:
-  // The file as the changes, which have been applied to it, have made it.
+  // `file`: the file after `changes` have been applied to it.
   explicit GgufSource(GgufFile file, Access access = Access::kResident, MetadataChanges changes = {});
 
   const std::string& path() const override { return file_.path(); }
@@ -41,8 +41,8 @@ class GgufSource final : public ModelSource {
   MadeTensors made_;
 };
 
-// kNotSupported where keys of the file say that its weights mean something else than their formats do. Of those, only
-// keys that Tern does not know can be ignored.
+// kNotSupported: keys of the file give its weights another meaning than their formats do. Only those that Tern does not
+// know can be ignored.
 Result<void> check_extensions(const GgufFile& file, const MetadataChanges& changes);
 
 }  // namespace tern

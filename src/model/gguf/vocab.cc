@@ -17,8 +17,8 @@ std::string_view architecture_of(const GgufFile& file) {
 
 bool is_bitnet(const GgufFile& file) { return architecture_of(file).starts_with("bitnet"); }
 
-// What the family makes certain where a file does not name its pre-tokenizer; empty where it does not. llama.cpp then
-// cuts words by an expression of its own, which no model was trained with.
+// The pre-tokenizer that the family implies if the file names none; empty: it implies none. In that case llama.cpp
+// splits words by an expression of its own, which no model was trained with.
 std::string_view usual_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
   const std::string_view architecture = architecture_of(file);
   if (architecture == "qwen2" || architecture == "qwen3") return "qwen2";
@@ -90,7 +90,7 @@ Result<void> read_flags(const GgufFile& file, Vocab& vocab) {
   return {};
 }
 
-// SentencePiece's own ids, where the file leaves them out.
+// Uses SentencePiece's default ids where the file names none.
 void use_usual_ids(Vocab& vocab) {
   const auto otherwise = [&](std::optional<TokenId>& id, TokenId usual, std::string_view spelling) {
     if (!id && vocab.tokens.size() > static_cast<size_t>(usual) && vocab.tokens[static_cast<size_t>(usual)] == spelling)
@@ -117,8 +117,8 @@ Result<void> read_ids(const GgufFile& file, bool add_bos, Vocab& vocab) {
   return {};
 }
 
-// llama.cpp's older converters took control tokens of Phi-3 for user-defined ones. But </s> is HTML in Gemma's
-// vocabulary.
+// Old versions of llama.cpp's converter marked control tokens of Phi-3 as user-defined. </s> is excluded: in Gemma's
+// vocabulary it is HTML.
 void restore_control_tokens(Vocab& vocab) {
   for (size_t i = 0; i < vocab.types.size(); ++i) {
     const std::string_view token = vocab.tokens[i];
@@ -158,8 +158,8 @@ Result<void> read_byte_level(const GgufFile& file, Vocab& vocab) {
   return {};
 }
 
-// Phi-3's tokenizer.json lets its control tokens swallow the white space after them (the line break of "<|user|>\n"
-// gives no token), all but three. Files made by llama.cpp lost that; they are known by the tokens of its turns.
+// In Phi-3's tokenizer.json all control tokens but three strip the white space after them (the line break of
+// "<|user|>\n" gives no token). Files made by llama.cpp lost that. They are recognized by Phi-3's turn tokens.
 void restore_phi3_flags(Vocab& vocab) {
   for (const std::string_view turn : {"<|user|>", "<|assistant|>", "<|end|>"}) {
     if (find_special_token(vocab, turn) == kNoToken) return;
@@ -173,7 +173,7 @@ void restore_phi3_flags(Vocab& vocab) {
   }
 }
 
-// What SentencePiece can do to a text first; the models of Tern's families do neither.
+// Refuses SentencePiece's text normalizers, which no model of Tern's families uses.
 Result<void> refuse_normalizers(const GgufFile& file) {
   TRY(const auto removes, file.get_bool(gguf_key::kRemoveExtraSpaces));
   TRY(const auto charsmap, file.get_ints(gguf_key::kCharsmap));
@@ -236,7 +236,7 @@ Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file) {
   if (merges) vocab.merges = std::move(*merges);
   TRY_STATUS(read_types(file, vocab));
   TRY(const auto own_stop_tokens, file.get_ints(gguf_key::kStopTokens));
-  if (!own_stop_tokens) restore_control_tokens(vocab);  // else Tern wrote the types, as the model's files have them
+  if (!own_stop_tokens) restore_control_tokens(vocab);  // else Tern wrote the types, which match the model's files
   TRY_STATUS(read_flags(file, vocab));
   TRY_STATUS(vocab.kind == VocabKind::kByteLevel ? read_byte_level(file, vocab) : read_sentence_piece(file, vocab));
   TRY_STATUS(read_stop_tokens(file, vocab));

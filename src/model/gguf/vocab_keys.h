@@ -1,4 +1,4 @@
-// What GGUF files call the parts of a tokenizer; for reading and writing them.
+// GGUF's names for the parts of a tokenizer, for reading and writing.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace tern {
 
-// What a name in tokenizer.ggml.pre stands for.
+// The meaning of a name in tokenizer.ggml.pre.
 struct PreTokenizerName {
   std::string_view name;
   PreTokenizer pre;
   bool ignore_merges;
-  bool add_bos;  // where tokenizer.ggml.add_bos_token is absent
-  bool nfc;      // text is normalised first, as the model's tokenizer.json says
+  bool add_bos;  // default if tokenizer.ggml.add_bos_token is absent
+  bool nfc;      // text is normalized first, as in the model's tokenizer.json
 };
-// The names that files of Tern's families carry, with what llama.cpp does for them; falcon_e, which it does not know,
-// with what ik_llama.cpp does. The first name of each kind is the one to write.
+// The names in files of Tern's families, with their meaning in llama.cpp; falcon_e, which it does not know, with that
+// in ik_llama.cpp. The first name of each kind is the one that is written.
 inline constexpr PreTokenizerName kPreTokenizerNames[] = {
     {"llama-bpe", PreTokenizer::kLlamaBpe, true, true, false},
     {"llama3", PreTokenizer::kLlamaBpe, true, true, false},
@@ -28,10 +28,10 @@ inline constexpr PreTokenizerName kPreTokenizerNames[] = {
     {"smaug-bpe", PreTokenizer::kLlamaBpe, false, false, false},  // Llama 3 without ignore_merges
     {"dbrx", PreTokenizer::kLlamaBpe, false, false, false},       // Phi-4
     {"qwen2", PreTokenizer::kQwen2, false, false, true},
-    {"deepseek-r1-qwen", PreTokenizer::kQwen2, false, false, true},  // DeepSeek's distilled Qwen, with a BOS
+    {"deepseek-r1-qwen", PreTokenizer::kQwen2, false, false, true},  // DeepSeek's distilled Qwen, which has a BOS
     {"gpt-2", PreTokenizer::kGpt2, false, false, false},
     {"smollm", PreTokenizer::kSmolLm, false, false, false},
-    {"tekken", PreTokenizer::kTekken, true, true, false},   // Mistral's Nemo, a Llama
+    {"tekken", PreTokenizer::kTekken, true, true, false},   // Mistral's Nemo, with the Llama architecture
     {"gpt-4o", PreTokenizer::kGpt4o, false, false, false},  // Phi-4-mini
 };
 
@@ -56,16 +56,16 @@ inline constexpr const char* kEos = "tokenizer.ggml.eos_token_id";
 inline constexpr const char* kEot = "tokenizer.ggml.eot_token_id";
 inline constexpr const char* kEom = "tokenizer.ggml.eom_token_id";
 inline constexpr const char* kEosIds = "tokenizer.ggml.eos_token_ids";
-inline constexpr const char* kEogIds = "tokenizer.ggml.eog_token_ids";  // that end a reply
+inline constexpr const char* kEogIds = "tokenizer.ggml.eog_token_ids";  // tokens that end a reply
 inline constexpr const char* kUnknown = "tokenizer.ggml.unknown_token_id";
-inline constexpr const char* kUnk = "tokenizer.ggml.unk_token_id";  // some programs' name for it
+inline constexpr const char* kUnk = "tokenizer.ggml.unk_token_id";  // the same in some programs
 inline constexpr const char* kPadding = "tokenizer.ggml.padding_token_id";
 inline constexpr const char* kAddBos = "tokenizer.ggml.add_bos_token";
 inline constexpr const char* kAddEos = "tokenizer.ggml.add_eos_token";
 inline constexpr const char* kAddSpacePrefix = "tokenizer.ggml.add_space_prefix";
 inline constexpr const char* kRemoveExtraSpaces = "tokenizer.ggml.remove_extra_whitespaces";
 inline constexpr const char* kCharsmap = "tokenizer.ggml.precompiled_charsmap";
-// Tern's own.
+// Tern's own keys.
 inline constexpr const char* kIgnoreMerges = "tern.tokenizer.ignore_merges";
 inline constexpr const char* kNfc = "tern.tokenizer.nfc";
 inline constexpr const char* kSpaceRule = "tern.tokenizer.space_rule";

@@ -1,5 +1,5 @@
-// A vocabulary written into a GGUF file and read back gives the same ids. That llama.cpp gives them too is compared by
-// hand, with tests/golden/compare_gguf_vocab.py.
+// A vocabulary written to a GGUF file and read back gives the same ids. tests/golden/compare_gguf_vocab.py, run by
+// hand, compares them with llama.cpp's.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ GgufFile written(const Vocab& vocab, const std::string& path, size_t n_rows = 0)
   return GgufFile::open(path).value();
 }
 
-// Tests run side by side, each in a process of its own.
+// Tests run in parallel, each in its own process.
 std::string temporary_path() {
   return testing::TempDir() + "tern_vocab_round_trip_" + std::to_string(getpid()) + ".gguf";
 }
@@ -48,7 +48,7 @@ void expect_same_settings(const Vocab& a, const Vocab& b) {
   EXPECT_EQ(a.merges, b.merges);
 }
 
-// Spellings that must outlive the vocabulary's views are kept in `names`.
+// `names` owns spellings that must outlive the vocabulary's views.
 Vocab small_vocab(VocabKind kind, std::deque<std::string>& names) {
   Vocab vocab;
   vocab.kind = kind;
@@ -122,7 +122,7 @@ TEST(GgufVocabRoundTrip, SentencePiece) {
   }
 }
 
-// The merges b+a, a+b, a+ba, made into scores, are made in the same order.
+// Scores made from the merges b+a, a+b, a+ba give the same order of merging.
 TEST(GgufVocabRoundTrip, ScoresStandForMerges) {
   std::deque<std::string> names;
   const Vocab vocab = small_vocab(VocabKind::kSentencePiece, names);
@@ -155,7 +155,7 @@ TEST_P(PublishedVocab, GivesTheSameIds) {
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the published tokenizer is not here: " << path;
   const auto json = MappedFile::open(path).value();
   Vocab vocab = read_tokenizer_json(json.bytes(), path).value();
-  if (vocab.kind == VocabKind::kSentencePiece) {  // as the files beside tokenizer.json say; else 1 and 2 are assumed
+  if (vocab.kind == VocabKind::kSentencePiece) {  // from the files beside tokenizer.json; readers assume 1 and 2
     vocab.bos = 1;
     vocab.eos = 32000;
   }
@@ -173,7 +173,7 @@ TEST_P(PublishedVocab, GivesTheSameIds) {
 INSTANTIATE_TEST_SUITE_P(GgufVocabRoundTrip, PublishedVocab, testing::Values("llama3", "qwen3", "phi3"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
-// For comparisons by hand, see tests/golden/compare_gguf_vocab.py.
+// For manual comparisons; see tests/golden/compare_gguf_vocab.py.
 TEST(GgufVocabRoundTrip, WritesAFileForComparison) {
   const char* json_path = std::getenv("TERN_TOKENIZER_JSON");
   const char* out = std::getenv("TERN_VOCAB_GGUF");

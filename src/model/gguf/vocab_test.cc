@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// The official BitNet file's tokenizer in small: no `pre`, a placeholder template, <|eot_id|> not declared.
+// The official BitNet file's tokenizer, scaled down: no `pre`, a placeholder template, <|eot_id|> not declared.
 TinyGguf published_bitnet() {
   TinyGguf file;
   file.strings = {
@@ -86,7 +86,7 @@ TEST(GgufVocab, ReadsDeclaredPreTokenizers) {
   EXPECT_NE(read_gguf_vocab(open(file)).error().message.find("\"viking\""), std::string::npos);
 }
 
-// All other names that llama.cpp knows: their words are cut in ways that Tern has not.
+// All other names that llama.cpp knows. Tern does not support their ways of splitting words.
 TEST(GgufVocab, RefusesOtherPreTokenizersByName) {
   constexpr const char* kOthers[] = {"falcon-h1",
                                      "pixtral",
@@ -191,7 +191,7 @@ TEST(GgufVocab, RefusesOtherKindsOfTokenizersByName) {
   }
 }
 
-// What a file does not say, it says by its kind.
+// Missing keys get defaults that depend on the kind of vocabulary.
 TEST(GgufVocab, BosAndEosWhereKeysAreMissing) {
   TinyGguf llama;
   llama.strings = {{"tokenizer.ggml.model", "llama"}};
@@ -204,12 +204,12 @@ TEST(GgufVocab, BosAndEosWhereKeysAreMissing) {
   EXPECT_TRUE(read(llama).add_bos);
   EXPECT_EQ(read(llama).final_token, std::nullopt);
   llama.bools["tokenizer.ggml.add_eos_token"] = true;
-  llama.bools["tokenizer.ggml.add_sep_token"] = true;  // BERT's alone
+  llama.bools["tokenizer.ggml.add_sep_token"] = true;  // only for BERT
   llama.token_ids["tokenizer.ggml.seperator_token_id"] = 3;
   EXPECT_EQ(read(llama).final_token, 2);
   llama.bools["tokenizer.ggml.add_bos_token"] = false;
   EXPECT_FALSE(read(llama).add_bos);
-  llama.string_lists["tokenizer.ggml.tokens"] = {"<unk>", "x", "y", "a"};  // then it has none
+  llama.string_lists["tokenizer.ggml.tokens"] = {"<unk>", "x", "y", "a"};  // without <s> there is no BOS
   EXPECT_EQ(read(llama).bos, std::nullopt);
   EXPECT_EQ(read(llama).eos, std::nullopt);
 
@@ -217,7 +217,7 @@ TEST(GgufVocab, BosAndEosWhereKeysAreMissing) {
   byte_level.token_ids.clear();
   for (const char* pre : {"llama-bpe", "tekken", "qwen2", "gpt-2"}) {
     byte_level.strings["tokenizer.ggml.pre"] = pre;
-    EXPECT_EQ(read(byte_level).bos, std::nullopt) << pre;  // llama.cpp: token 11
+    EXPECT_EQ(read(byte_level).bos, std::nullopt) << pre;  // llama.cpp uses token 11
     EXPECT_FALSE(read(byte_level).add_bos) << pre;
   }
 }
@@ -247,7 +247,7 @@ TEST(GgufVocab, KnowsThePreTokenizersOfItsFamilies) {
   }
 }
 
-// No name, or one that says nothing.
+// The name is missing, or is "default".
 TEST(GgufVocab, TheFamilySaysWhatTheFileLeavesOut) {
   TinyGguf file = published_bitnet();
   const auto read = [&] { return read_gguf_vocab(open(file)); };
@@ -265,7 +265,7 @@ TEST(GgufVocab, TheFamilySaysWhatTheFileLeavesOut) {
   EXPECT_EQ(read().error().code, ErrorCode::kNotSupported);
 }
 
-// llama.cpp puts token 11 first where a file declares no BOS; transformers puts none, and so does Tern.
+// llama.cpp puts token 11 first if a file declares no BOS. transformers puts none, and so does Tern.
 TEST(GgufVocab, NoBosWithoutItsId) {
   TinyGguf file = published_bitnet();
   file.strings["tokenizer.ggml.pre"] = "falcon3";
@@ -287,17 +287,17 @@ TEST(GgufVocab, FinalTokenOfModelsThatEmbed) {
 
 TEST(GgufVocab, TokensThatEndATurnAreControlTokens) {
   TinyGguf file = published_bitnet();
-  file.integer_lists["tokenizer.ggml.token_type"] = {1, 1, 1, 1, 3, 3, 4, 1};  // <|eot_id|> user-defined
+  file.integer_lists["tokenizer.ggml.token_type"] = {1, 1, 1, 1, 3, 3, 4, 1};  // <|eot_id|> is user-defined
   const GgufFile gguf = open(file);
   const Vocab vocab = read_gguf_vocab(gguf).value().value();
   EXPECT_EQ(vocab.types[6], TokenType::kControl);
   EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{5, 6}));
-  file.string_lists["tokenizer.ggml.tokens"][6] = "</s>";  // Gemma's is HTML
+  file.string_lists["tokenizer.ggml.tokens"][6] = "</s>";  // in Gemma this is HTML
   const GgufFile html = open(file);
   EXPECT_EQ(read_gguf_vocab(html).value()->types[6], TokenType::kUserDefined);
 }
 
-// A Phi-3 file as llama.cpp writes it, in small.
+// A Phi-3 file as llama.cpp writes it, scaled down.
 TinyGguf phi3() {
   TinyGguf file;
   file.strings = {{"tokenizer.ggml.model", "llama"}};
@@ -332,7 +332,7 @@ TEST(GgufVocab, SentencePieceWithWhatPhi3NeedsBack) {
 
 TEST(GgufVocab, SentencePieceOfOtherFamilies) {
   TinyGguf minicpm = phi3();
-  minicpm.strings["tokenizer.ggml.pre"] = "minicpm";  // only byte-level vocabularies are cut into words
+  minicpm.strings["tokenizer.ggml.pre"] = "minicpm";  // ignored: only byte-level vocabularies split words
   EXPECT_EQ(read_gguf_vocab(open(minicpm)).value()->space_rule, SpaceRule::kEverywhere);
 
   TinyGguf gemma = phi3();

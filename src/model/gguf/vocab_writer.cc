@@ -10,9 +10,9 @@
 namespace tern {
 namespace {
 
-// Scores under which merging by score makes the same tokens as merging in the order of the list: the earlier the first
-// merge that makes a token, the higher. (The list can tell apart two ways of making one token, scores cannot; Tern
-// reads the list, which is written too.)
+// Scores with which merging by score makes the same tokens as merging in list order: a token made by an earlier merge
+// gets a higher score. (The list can distinguish two ways of making one token, but scores cannot. The list is written
+// too, and Tern reads that.)
 std::vector<float> scores_from_merges(const Vocab& vocab) {
   std::unordered_map<std::string, size_t> first_merge;
   for (size_t rank = 0; rank < vocab.merges.size(); ++rank) {
@@ -38,7 +38,7 @@ void write_id(GgufWriter& writer, const char* key, std::optional<TokenId> id) {
   if (id) writer.add_u32(key, static_cast<uint32_t>(*id));
 }
 
-// EOT is what other programs call the token that ends a turn where EOS ends a text.
+// Other programs call the token that ends a turn EOT if EOS ends a text.
 std::optional<TokenId> end_of_turn(const Vocab& vocab) {
   for (const std::string_view spelling : {"<|eot_id|>", "<|im_end|>", "<|end|>"}) {
     for (const TokenId id : vocab.stop_tokens) {
@@ -64,7 +64,7 @@ void write_ids(const Vocab& vocab, GgufWriter& writer) {
   writer.add_u32s(gguf_key::kStopTokens, stops);
 }
 
-// Tokens and their types, with a name for every unused one: llama.cpp takes no two tokens of one name.
+// Writes tokens and their types. Unused tokens get distinct names, because llama.cpp refuses duplicates.
 void write_tokens(const Vocab& vocab, size_t n, GgufWriter& writer) {
   std::deque<std::string> names;
   std::vector<std::string_view> tokens = vocab.tokens;
@@ -84,7 +84,7 @@ void write_tokens(const Vocab& vocab, size_t n, GgufWriter& writer) {
   writer.add_i32s(gguf_key::kTokenFlags, flags);
 }
 
-// Best the one that says about merges what the vocabulary does: llama.cpp knows it from nothing else.
+// Prefers a name with the vocabulary's ignore_merges, because llama.cpp has no other way to learn it.
 const PreTokenizerName* name_to_write(const Vocab& vocab) {
   const auto* row = std::ranges::find_if(kPreTokenizerNames, [&](const PreTokenizerName& name) {
     return name.pre == vocab.pre && name.ignore_merges == vocab.ignore_merges;

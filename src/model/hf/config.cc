@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// 1bitLLM's models call themselves "llama" and this class.
+// 1bitLLM's models have the model_type "llama" and one of these classes.
 constexpr std::array kBitnetClasses = {"BitNetForCausalLM", "BitnetForCausalLM"};
 
 std::string known_model_types() {
@@ -42,7 +42,7 @@ Result<const Family*> read_family(const JsonConfig& config) {
   return *type == "llama" && has_bitnet_class(config) ? find_family("bitnet-b1.58") : &*found;
 }
 
-// Tern makes all linear layers but the head ternary, and no others.
+// Tern makes all linear layers except the output head ternary, and no others.
 Result<void> check_kept_modules(const JsonConfig& quantization) {
   const auto kept = quantization.json().find("modules_to_not_convert");
   if (kept == quantization.json().end() || kept->is_null()) return {};
@@ -56,7 +56,7 @@ Result<void> check_kept_modules(const JsonConfig& quantization) {
   return {};
 }
 
-// The norms that use_rms_norm puts before every linear layer have the model's own epsilon.
+// The norms that use_rms_norm puts before every linear layer must have the model's own epsilon.
 Result<void> check_norm_eps(const JsonConfig& config, const JsonConfig& quantization) {
   constexpr double kUsualEps = 1e-6;
   TRY(const auto eps, quantization.number("rms_norm_eps"));
@@ -81,7 +81,7 @@ Result<HfLinear> read_bitnet_quantization(const JsonConfig& quantization) {
               quantization.path(), tern::quoted(kind), tern::quoted(when));
 }
 
-// Whether every linear layer has a norm of its own before it.
+// True if every linear layer has its own norm before it.
 Result<bool> read_input_norms(const JsonConfig& config) {
   TRY(const Json* object, config.object("quantization_config"));
   if (!object) return false;

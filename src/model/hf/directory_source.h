@@ -1,5 +1,5 @@
-// What directories have in common as model sources: values, and some small tensors, come from a configuration, and
-// their attention's rows lie as transformers has them.
+// The common part of directories as model sources: values and some small tensors come from a configuration, and rows of
+// attn_q and attn_k are in transformers' order.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class DirectorySource : public ModelSource {
  private:
   virtual const SourceValues& values() const = 0;
   virtual bool has_in_files(std::string_view name) const = 0;
-  // As find_tensor.
+  // Like find_tensor.
   virtual Result<std::optional<SourceTensor>> find_in_files(std::string_view name) = 0;
 
   std::shared_ptr<const Folder> folder_;

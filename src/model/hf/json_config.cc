@@ -17,7 +17,7 @@ const Json* present(const Json& object, const char* key) {
 
 struct IntegerKey {
   const char* name;
-  const char* other_name;  // MLC's, where it differs; it comes first
+  const char* other_name;  // MLC's name if it differs; tried first
   std::string_view gguf;
   bool required;
 };
@@ -31,7 +31,7 @@ constexpr IntegerKey kIntegers[] = {
     {"max_position_embeddings", "context_window_size", "context_length", true},
 };
 
-// MLC writes 0 for what is to be derived.
+// MLC writes 0 for values that follow from others.
 Result<std::optional<int64_t>> read_integer(const JsonConfig& config, const IntegerKey& key) {
   if (key.other_name) {
     TRY(const auto value, config.integer(key.other_name));
@@ -45,7 +45,7 @@ std::unexpected<Error> missing(const JsonConfig& config, const char* key) {
   return fail(ErrorCode::kCorruption, "{}: \"{}\" is missing; download the file again", config.path(), key);
 }
 
-// Which layers see a window only, as the number of layers after which one sees everything.
+// Sets the period of layers without a window: every n-th layer attends to everything, the others have a window.
 Result<void> set_layer_types(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   TRY(const auto pattern, config.integer("sliding_window_pattern"));
   if (pattern) values.set(prefix + "attention.sliding_window_pattern", *pattern);
@@ -68,7 +68,7 @@ Result<void> set_layer_types(const JsonConfig& config, const std::string& prefix
   return {};
 }
 
-// Attention to a window of the last positions. Qwen's configurations name a size that only use_sliding_window turns on.
+// Attention to a window of the last positions. In Qwen's configurations the size counts only with use_sliding_window.
 Result<void> set_window(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   TRY(const auto is_used, config.flag("use_sliding_window"));
   TRY(const auto window, config.integer("sliding_window"));
@@ -81,7 +81,9 @@ Result<void> set_window(const JsonConfig& config, const std::string& prefix, Sou
 }
 
 Result<void> set_activation(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
-  const char* key = config.json().contains("hidden_activation") ? "hidden_activation" : "hidden_act";  // Gemma's first
+  const char* key = config.json().contains("hidden_activation") ? "hidden_activation" : "hidden_act";  // Gemma has
+                                                                                                       // both; the
+                                                                                                       // first counts
   TRY(const auto act, config.text(key));
   if (!act) return {};
   const auto found = find_glu_act(*act);
@@ -93,7 +95,7 @@ Result<void> set_activation(const JsonConfig& config, const std::string& prefix,
   return {};
 }
 
-// Numbers that change what is computed, under the key by which a family computes with them or refuses them.
+// Numbers that affect the results, with the keys by which a family uses or refuses them.
 struct NumberKey {
   const char* name;
   std::string_view gguf;
@@ -110,7 +112,7 @@ constexpr NumberKey kNumbers[] = {
     {"num_experts", "expert_count"},
 };
 
-// MiniCPM's factors follow from others of its numbers.
+// MiniCPM's factors are computed from its other numbers.
 Result<void> set_minicpm_scales(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   TRY(const auto n_layers, config.number("num_hidden_layers"));
   TRY(const auto width, config.number("hidden_size"));
@@ -121,7 +123,7 @@ Result<void> set_minicpm_scales(const JsonConfig& config, const std::string& pre
   return {};
 }
 
-// Gemma's attention is scaled by a width that its configuration names, and may look ahead.
+// Gemma's configuration names the width that scales attention, and may ask for bidirectional attention.
 Result<void> set_attention(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   TRY(const auto width, config.number("query_pre_attn_scalar"));
   if (width.value_or(0) > 0) values.set(prefix + "attention.scale", 1 / std::sqrt(*width));

@@ -10,7 +10,7 @@
 
 namespace tern {
 
-// Members of an object by name and type. Absent and null: std::nullopt; another type: kCorruption.
+// Members of an object by name and type. std::nullopt: absent or null; kCorruption: another type.
 class JsonConfig {
  public:
   JsonConfig(const Json& object, std::string path) : object_(object), path_(std::move(path)) {}
@@ -19,7 +19,7 @@ class JsonConfig {
   Result<std::optional<double>> number(const char* key) const;  // finite
   Result<std::optional<std::string>> text(const char* key) const;
   Result<std::optional<bool>> flag(const char* key) const;
-  Result<const Json*> object(const char* key) const;  // nullptr where absent
+  Result<const Json*> object(const char* key) const;  // nullptr: absent
 
   const Json& json() const { return object_; }
   const std::string& path() const { return path_; }
@@ -31,9 +31,8 @@ class JsonConfig {
   std::string path_;
 };
 
-// What read_transformer_config asks for (transformer.cc), as ARCHITECTURE.* keys. Also the activation of the
-// feed-forward layers where it is another than silu, and the kind of a scaled RoPE, for the family to refuse.
-// kCorruption: a value that every configuration has is missing; kNotSupported: a model that is computed in another way.
+// Sets the ARCHITECTURE.* keys that read_config() asks for (families/transformer.cc), including the feed-forward
+// activation and RoPE. kCorruption: a mandatory value is missing; kNotSupported: a model that Tern does not compute.
 Result<void> set_transformer_values(const JsonConfig& config, const std::string& architecture, SourceValues& values);
 
 }  // namespace tern

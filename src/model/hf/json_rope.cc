@@ -10,8 +10,8 @@
 namespace tern {
 namespace {
 
-// The members that the scaling and its parameters come from: transformers 5 writes rope_parameters, earlier versions
-// rope_theta and rope_scaling beside it.
+// The members that describe the scaling: transformers 5 writes rope_parameters, earlier versions rope_scaling with
+// rope_theta beside it.
 class RopeMembers {
  public:
   RopeMembers(const JsonConfig& config, const JsonConfig& rope, const std::string& prefix, SourceValues& values)
@@ -39,7 +39,7 @@ class RopeMembers {
                 key);
   }
 
-  // Positions of the first training, and of the model.
+  // The context length of the first training, and that of the model.
   Result<double> original_positions() const {
     for (const JsonConfig* object : {&rope_, &config_}) {
       TRY(const auto value, object->number("original_max_position_embeddings"));
@@ -50,7 +50,7 @@ class RopeMembers {
   Result<double> positions() const {
     TRY(const auto value, config_.number("max_position_embeddings"));
     if (value && *value > 0) return *value;
-    TRY(const auto window, config_.number("context_window_size"));  // MLC's
+    TRY(const auto window, config_.number("context_window_size"));  // MLC's name
     return window.value_or(0);
   }
 
@@ -61,7 +61,7 @@ class RopeMembers {
     return {};
   }
 
-  // `mscale` and `mscale_all_dim` are DeepSeek's; "truncate" is gpt-oss's.
+  // `mscale` and `mscale_all_dim` are DeepSeek's names; "truncate" is gpt-oss's.
   Result<void> set_yarn() {
     TRY(const auto truncate, rope_.flag("truncate"));
     if (!truncate.value_or(true)) {
@@ -85,7 +85,7 @@ class RopeMembers {
     return set_attention_factor(*factor);
   }
 
-  // transformers' attention_factor is the whole of what GGUF's attn_factor multiplies.
+  // transformers' attention_factor is the final factor, but GGUF's attn_factor is multiplied by YaRN's own.
   Result<void> set_attention_factor(double factor) {
     const auto magnitude = [&](double times) { return factor > 1 ? 1 + 0.1 * times * std::log(factor) : 1; };
     TRY(auto whole, rope_.number("attention_factor"));
@@ -142,7 +142,7 @@ class RopeMembers {
                 key);
   }
 
-  // Dimensions of a head, bounded: the family checks them again.
+  // Dimensions of a head, within bounds; the family checks them again.
   Result<int> rotated_dims() const {
     TRY(const auto declared, values_.get_int(prefix_ + "attention.key_length"));
     TRY(const auto width, values_.get_int(prefix_ + "embedding_length"));
@@ -159,8 +159,8 @@ class RopeMembers {
   SourceValues& values_;
 };
 
-// Models whose layers turn in two ways: transformers 5 has parameters for each kind of layer, earlier versions a second
-// theta. The layers with a window turn unscaled.
+// For models with two kinds of rotation: transformers 5 has parameters for each kind of layer, earlier versions a
+// second theta. Layers with a window rotate without scaling.
 Result<void> set_local_rope(const JsonConfig& config, const Json* local, const std::string& prefix,
                             SourceValues& values) {
   TRY(auto theta, config.number("rope_local_base_freq"));
@@ -205,7 +205,7 @@ Result<void> set_rope(const JsonConfig& config, const std::string& prefix, Sourc
     if (inner_theta) theta = inner_theta;
   }
   TRY_STATUS(set_local_rope(config, local, prefix, values));
-  constexpr double kBitnetTheta = 500000, kTheta = 10000;  // what transformers' configurations begin with
+  constexpr double kBitnetTheta = 500000, kTheta = 10000;  // defaults of transformers' configurations
   values.set(prefix + "rope.freq_base", theta.value_or(prefix.starts_with("bitnet") ? kBitnetTheta : kTheta));
   if (!scaling) return {};
   const JsonConfig rope(*scaling, config.path());

@@ -5,8 +5,8 @@
 
 namespace tern {
 
-// Sets `PREFIXrope.*` and, where pairs have divisors of their own, the tensors rope_freqs or rope_factors_*.
-// kNotSupported: a scaling that Tern does not compute, partial RoPE; kCorruption: values that make no sense.
+// Sets `PREFIXrope.*` and, if pairs have individual divisors, the tensors rope_freqs or rope_factors_*. kNotSupported:
+// a scaling that Tern does not compute, or partial RoPE; kCorruption: invalid values.
 Result<void> set_rope(const JsonConfig& config, const std::string& prefix, SourceValues& values);
 
 }  // namespace tern

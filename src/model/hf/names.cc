@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kGgufLayers = "blk.", kHfLayers = "model.layers.";
 
-// What a tensor's name ends with. The last two belong to linear layers only.
+// Endings of tensor names. The last two are only for linear layers.
 struct Ending {
   std::string_view gguf;
   std::string_view hf;
@@ -20,7 +20,7 @@ struct Ending {
 constexpr Ending kEndings[] = {
     {".weight", ".weight", false}, {".bias", ".bias", true}, {"_norm_in.weight", ".rms_norm.weight", true}};
 
-// A name without what names its layer: "blk.3." or "model.layers.3."; empty outside the layers.
+// A name split into the layer's number and the rest; `number` is empty outside the layers.
 struct Split {
   std::string_view number;
   std::string_view rest;

@@ -10,24 +10,24 @@
 
 namespace tern {
 
-// "blk.3.attn_q.weight" taken apart; nullopt for a name outside the layers.
+// "blk.3.attn_q.weight" in parts; nullopt: a name outside the layers.
 struct LayerName {
   int number = 0;
   std::string_view rest;  // "attn_q"
 };
 std::optional<LayerName> parse_layer_name(std::string_view gguf_name);
 
-// The names under which the family's checkpoints have the tensor, the most usual first; empty for one that it has not.
+// The tensor's names in the family's checkpoints, the most common first; empty: unknown to the family.
 std::vector<std::string> hf_names(const Family& family, std::string_view gguf_name);
 
-// Whether the GGUF name is that of a linear layer's matrix.
+// True for a linear layer's matrix.
 bool is_linear_name(const Family& family, std::string_view gguf_name);
 
-// GGUF's name of a checkpoint's tensor, or for `X.weight_scale` of the matrix that it belongs to. nullopt: the family
-// does not have it.
+// The GGUF name of a checkpoint's tensor; for `X.weight_scale`, that of its matrix. nullopt: not a tensor of the
+// family.
 std::optional<std::string> gguf_name_of(const Family& family, std::string_view hf_name);
 
-// Whether the family takes this tensor of a checkpoint, or may leave it out without changing what is computed.
+// True if the family uses this tensor of a checkpoint, or if leaving it out has no effect on the results.
 bool is_known_hf_name(const Family& family, std::string_view hf_name);
 
 }  // namespace tern

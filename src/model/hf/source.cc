@@ -35,7 +35,7 @@ Result<std::unique_ptr<HfSource>> HfSource::open(std::shared_ptr<const Folder> f
   return source;
 }
 
-// A tensor that nobody asks for would be left out of the computation in silence.
+// Refuses unknown tensors, which would otherwise be ignored silently.
 Result<void> HfSource::check_tensors() const {
   for (const SafetensorsTensor* tensor : files_.tensors()) {
     if (is_known_hf_name(family(), tensor->name)) continue;
@@ -59,7 +59,7 @@ Result<void> HfSource::check_tensors() const {
   return {};
 }
 
-// What the configuration says of tensors that a model may have or not: transformers goes by it, and by nothing else.
+// Checks what the configuration says about optional tensors, because transformers relies on that alone.
 Result<void> HfSource::check_claims() const {
   struct Claim {
     std::string_view key;

@@ -1,5 +1,5 @@
-// A Hugging Face directory (config.json and safetensors) as a ModelSource. Floats are views into the files; norms
-// become f32, and ternary weights I2_S, in memory or as they are read.
+// A Hugging Face directory (config.json and safetensors) as a ModelSource. Floats are views of the files; norms are
+// converted to f32 and ternary weights to I2_S, in memory or on each read.
 #pragma once
 
 #include "file/safetensors_directory.h"
@@ -11,8 +11,8 @@ namespace tern {
 
 class HfSource final : public DirectorySource {
  public:
-  // Errors: those of SafetensorsDirectory::open and parse_hf_config; kNotSupported for tensors that the model's family
-  // does not have, such as biases.
+  // Errors: those of SafetensorsDirectory::open and parse_hf_config; kNotSupported: tensors that the model's family
+  // does not have.
   static Result<std::unique_ptr<HfSource>> open(std::shared_ptr<const Folder> folder,
                                                 Access access = Access::kResident);
 
@@ -43,7 +43,7 @@ class HfSource final : public DirectorySource {
   std::string container_ = "safetensors";
 };
 
-// Whether the directory has a config.json.
+// True if the directory has a config.json.
 bool is_hf_directory(const Folder& folder);
 
 }  // namespace tern

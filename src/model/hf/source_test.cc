@@ -23,12 +23,12 @@ struct Stored {
   std::string data;
 };
 
-// A value for every place, so that no two tensors and no two rows are alike. Exact in bf16.
+// Distinct values by place, so that no two tensors or rows are alike. They are exact in bf16.
 float value_at(std::string_view name, size_t i) {
   return static_cast<float>((std::hash<std::string_view>()(name) + i * 37) % 251) - 125.0f;
 }
 
-// A complete directory that a test then spoils: one layer, d_model 128, 2 heads, 1 KV head, d_ff 256, 8 tokens.
+// A complete directory that a test then breaks: one layer, d_model 128, 2 heads, 1 KV head, d_ff 256, 8 tokens.
 class HfSourceTest : public testing::Test {
  protected:
   HfSourceTest() {
@@ -68,7 +68,7 @@ class HfSourceTest : public testing::Test {
     for (size_t i = 0; i < values.size(); ++i) values[i] = f32_to_bf16(value_at(name, i));
     tensors_[name] = {"BF16", shape, raw_values(values)};
   }
-  // The linear layers as packed codes with a weight_scale of 0.5.
+  // Stores the linear layers as packed codes with a weight_scale of 0.5.
   void pack(std::string_view linear_class) {
     config_["quantization_config"] = {{"quant_method", "bitnet"}, {"linear_class", linear_class}};
     for (const auto& [name, rows, cols] : kLinear) {
@@ -169,7 +169,7 @@ TEST_F(HfSourceTest, BitnetAndItsSpellings) {
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(model->config.glu_act, GluAct::kRelu2);
   expect_values(model->weights.layers[0].ffn_sub_norm, layer("mlp.ffn_sub_norm"));
-  // 1bitLLM's: latent weights, other names, SiLU.
+  // 1bitLLM's files: latent weights, other names, SiLU.
   config_.erase("quantization_config");
   config_["model_type"] = "llama";
   config_["architectures"] = {"BitnetForCausalLM"};
@@ -194,13 +194,13 @@ TEST_F(HfSourceTest, BitnetAndItsSpellings) {
   EXPECT_FALSE(lazy.data.is_resident());
   Scratch scratch;
   EXPECT_TRUE(std::ranges::equal(lazy.data.read_all(scratch).value(), made.data));
-  // The class alone does not make it one.
+  // The class alone is not enough.
   config_["model_type"] = "mamba";
   expect_refused(kNotSupported, "model_type 'mamba'");
 }
 
 TEST_F(HfSourceTest, TheHeadMayBeTheEmbedding) {
-  config_["tie_word_embeddings"] = true;  // then an lm_head in the files means nothing
+  config_["tie_word_embeddings"] = true;  // then the files' lm_head is ignored
   const auto model = open();
   EXPECT_EQ(model->weights.output.data.data(), model->weights.token_embd.data.data());
   config_["tie_word_embeddings"] = false;
@@ -253,7 +253,7 @@ TEST_F(HfSourceTest, RefusesPackedWeightsThatAreNone) {
   tensors_ = good;
   tensors_[layer("mlp.up_proj")].data[99] = '\xC0';
   expect_refused(kCorruption, "mlp.up_proj.weight holds two-bit codes that no ternary weight has");
-  // In pieces it may be found only when the weights are read.
+  // When reading in pieces, this may be found only when the weights are read.
   const auto in_pieces = open_model(folder_, {}, Access::kPieces);
   Scratch scratch;
   const auto read = in_pieces ? in_pieces->weights.layers[0].ffn_up.data.read_all(scratch)
@@ -315,7 +315,7 @@ TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   config_["hidden_size"] = "128";
   expect_refused(kCorruption, "\"hidden_size\" is of type string, not an integer");
   config_ = good;
-  config_["num_key_value_heads"] = {1, 2};  // of the layers
+  config_["num_key_value_heads"] = {1, 2};  // one value per layer
   expect_refused(kCorruption, "\"num_key_value_heads\" is of type array, not an integer");
   config_ = good;
   config_["num_hidden_layers"] = 5000000000;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kPlane = kI2sBlock / 4;
 
-// The codes of one of the four rows in a packed row, as I2_S. `shift` is 0, 2, 4 or 6.
+// Repacks one of the four rows in a packed row to I2_S. `shift` is 0, 2, 4 or 6.
 void repack_row(const uint8_t* packed, int64_t cols, int shift, uint8_t* out) {
   const auto code = [shift](uint8_t byte) { return (byte >> shift) & 3; };
   int64_t block = 0;
@@ -74,7 +74,7 @@ Result<bool> repack_hf_ternary(const HfPacked& packed, RowRange rows, MutableByt
 Result<HfTernaryScale> hf_ternary_scale(const HfLatent& latent, ThreadPool& pool) {
   const auto cols = static_cast<size_t>(latent.cols);
   const uint64_t in_row = row_bytes(latent.format, latent.cols);
-  // Summed row by row, so that the result depends neither on the number of threads nor on the pieces.
+  // Row by row, so that the sum depends neither on the number of threads nor on the pieces.
   std::vector<double> sums(static_cast<size_t>(latent.rows));
   const auto add = [&](RowRange rows, Bytes bytes) -> Result<void> {
     pool.run([&](int worker) {
@@ -109,7 +109,7 @@ Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& s
         format_info(latent.format).decode(bytes.subspan(static_cast<uint64_t>(r) * in_row, in_row), row);
         for (size_t c = 0; c < cols; ++c) {
           const float rounded = std::nearbyint(row[c] * scale.inverse);
-          codes[c] = static_cast<int8_t>((rounded > 0) - (rounded < 0));  // 0 of what is no number
+          codes[c] = static_cast<int8_t>((rounded > 0) - (rounded < 0));  // NaN becomes 0
         }
         encode_i2_s_codes(codes, i2_s.subspan(static_cast<uint64_t>(part.first - rows.first + r) * out_row, out_row));
       }

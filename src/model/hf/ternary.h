@@ -1,4 +1,4 @@
-// The ternary weights of Hugging Face checkpoints, as I2_S (quant/i2_s.h): any rows at a time, on all threads.
+// Converts ternary weights of Hugging Face checkpoints to I2_S (quant/i2_s.h): any range of rows, on all threads.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tern {
 
-// Packed codes: uint8 [rows/4, cols]. The two bits 2i+1 and 2i of byte (r, c) are the code, −1, 0, +1 as 0, 1, 2, of
-// row i·rows/4 + r and column c: four blocks of rows lie on top of each other. rows is a multiple of 4, cols of 128.
+// Packed codes: uint8 [rows/4, cols]. Byte (r, c) holds four rows: its bits 2i+1 and 2i are the code of row i·rows/4 +
+// r and column c. Codes 0, 1, 2 stand for −1, 0, +1. rows is a multiple of 4, cols of 128.
 //
 // Example: rows 8, one column with +1, 0, −1, +1, 0, −1, +1, −1: bytes 92 09.
 //
@@ -23,11 +23,11 @@ struct HfPacked {
   int64_t rows, cols;
 };
 
-// Writes these rows as blocks of I2_S. False: a byte has the impossible code 3.
+// Writes these rows as I2_S blocks. False: a byte has the invalid code 3.
 Result<bool> repack_hf_ternary(const HfPacked& packed, RowRange rows, MutableBytes i2_s, ThreadPool& pool);
 
-// Latent weights [rows, cols] in a float format, made ternary as training does it: with m = max(mean|w|, 1e-5) over the
-// whole matrix, code = round-half-even(w / m) clamped to ±1.
+// Latent weights [rows, cols] in a float format, quantized as in training: with m = max(mean|w|, 1e-5) over the whole
+// matrix, code = round-half-even(w / m) clamped to ±1.
 //
 // Source: transformers, integrations/bitnet.py (WeightQuant).
 struct HfLatent {
@@ -37,18 +37,18 @@ struct HfLatent {
 };
 
 struct HfTernaryScale {
-  float scale;    // m rounded to the weights' own format; not finite where the weights are not
+  float scale;    // m rounded to the weights' own format; not finite if the weights are not
   float inverse;  // 1 / m
 };
 
 // Reads all weights.
 Result<HfTernaryScale> hf_ternary_scale(const HfLatent& latent, ThreadPool& pool);
 
-// Writes these rows as blocks of I2_S.
+// Writes these rows as I2_S blocks.
 Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& scale, RowRange rows, MutableBytes i2_s,
                                  ThreadPool& pool);
 
-// A whole I2_S tensor, whose rows `make` fills.
+// A whole I2_S tensor whose rows `make` fills in.
 std::unique_ptr<MadeRows> i2_s_rows(int64_t rows, int64_t cols, float scale, MadeRows::Make make);
 
 }  // namespace tern

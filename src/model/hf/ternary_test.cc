@@ -16,7 +16,7 @@
 namespace tern {
 namespace {
 
-// As transformers' pack_weights is defined: rows of a quarter on top of each other.
+// Packs like transformers' pack_weights: the four quarters of the rows share bytes.
 std::vector<std::byte> pack(const std::vector<int8_t>& codes, int64_t rows, int64_t cols) {
   std::vector<std::byte> packed(static_cast<size_t>(rows / 4 * cols));
   for (int64_t r = 0; r < rows; ++r) {
@@ -117,7 +117,7 @@ TEST(HfTernary, TheImpossibleCodeIsSeenAnywhere) {
   }
 }
 
-// Lines of pairs by transformers' WeightQuant (tests/golden/make_container_goldens.py).
+// Pairs of lines from transformers' WeightQuant (tests/golden/make_container_goldens.py).
 TEST(HfTernary, LatentWeightsAsTransformersQuantisesThem) {
   std::ifstream file(source_path("tests/golden/containers/weight_quant.txt"));
   const auto read_line = [&] {
@@ -152,7 +152,7 @@ TEST(HfTernary, OtherFormatsAndNoNumbers) {
   std::vector<std::byte> i2_s(4 * 128 / 4 + kI2sTailBytes);
   std::vector<float> w(512, -0.25f);
   w[0] = 0.1f;
-  w[1] = 0.13f;  // just above half of the mean
+  w[1] = 0.13f;  // just above half the mean
   w[511] = 0.75f;
   const float mean = (510 * 0.25f - 0.25f + 0.1f + 0.13f + 0.75f) / 512;
   const float scale = quantise({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool);

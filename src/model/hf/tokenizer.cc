@@ -12,7 +12,7 @@ constexpr std::string_view kTokenizerJson = "tokenizer.json";
 constexpr std::string_view kTokenizerModel = "tokenizer.model";
 constexpr std::string_view kTokenizerConfig = "tokenizer_config.json";
 constexpr std::string_view kTemplateFile = "chat_template.jinja";
-constexpr uintmax_t kMaxTemplate = 1 << 20;  // far more than is accepted; see template_guard.h
+constexpr uintmax_t kMaxTemplate = 1 << 20;  // far above the limit in text/chat_template.cc
 
 Result<Vocab> read_vocab(const Folder& folder) {
   if (folder.has(kTokenizerJson)) {
@@ -27,7 +27,7 @@ Result<Vocab> read_vocab(const Folder& folder) {
   return read_tokenizer_model(file->resident(), file->path());
 }
 
-// What generation_config.json says comes before what config.json does.
+// generation_config.json has precedence over config.json.
 Result<void> add_declared_stop_tokens(const Folder& folder, Vocab& vocab) {
   for (const char* name : {"generation_config.json", "config.json"}) {
     if (!folder.has(name)) continue;
@@ -44,7 +44,7 @@ Result<void> read_config(const Folder& folder, HfTokenizer& tokenizer) {
   if (!folder.has(kTokenizerConfig)) return {};
   TRY(const auto file, folder.open(kTokenizerConfig));
   TRY(TokenizerConfig config, read_tokenizer_config(file->resident(), file->path()));
-  // A tokenizer.json is complete, and where the two differ it is what counts.
+  // tokenizer.json is complete, and it counts if the two differ.
   if (folder.has(kTokenizerJson)) config.added_tokens.clear();
   TRY_STATUS(apply_tokenizer_config(config, tokenizer.vocab, file->path()));
   tokenizer.chat_template = std::move(config.chat_template);

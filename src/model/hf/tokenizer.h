@@ -14,19 +14,19 @@ namespace tern {
 struct HfTokenizer {
   Vocab vocab;
   std::optional<std::string> chat_template;  // Jinja source
-  std::string bos, eos;                      // what bos_token and eos_token stand for in it; empty where there is none
+  std::string bos, eos;                      // the template's values of bos_token and eos_token; empty: none
 };
 
-// From tokenizer.json, or where it is missing tokenizer.model; with tokenizer_config.json, generation_config.json (for
-// the stop tokens; config.json where it is missing) and chat_template.jinja, as far as they are there. Stop tokens are
-// all that these declare and those known to end a turn.
-// Errors: kNotFound where there is neither tokenizer; those of the readers, naming the file.
+// Reads tokenizer.json or, if it is missing, tokenizer.model; also, if present, tokenizer_config.json,
+// chat_template.jinja, and for the stop tokens generation_config.json or, if that is missing, config.json. Stop tokens
+// are those that the files declare and those known to end a turn. Errors: kNotFound: neither tokenizer file exists;
+// those of the readers, naming the file.
 Result<HfTokenizer> read_hf_tokenizer(const Folder& folder);
 inline Result<HfTokenizer> read_hf_tokenizer(const std::string& directory) {
   return read_hf_tokenizer(DiskFolder(directory));
 }
 
-// The same as what every source gives; nullopt where the directory has no tokenizer.
+// The same in the form that all sources use; nullopt: the directory has no tokenizer.
 Result<std::optional<SourceText>> read_directory_text(const Folder& folder);
 
 }  // namespace tern

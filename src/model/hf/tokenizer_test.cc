@@ -15,7 +15,7 @@ namespace {
 using Ids = std::vector<TokenId>;
 namespace fs = std::filesystem;
 
-// A directory of its own, with the files that a test puts there.
+// A temporary directory, with the files that a test puts there.
 class Directory {
  public:
   Directory() { fs::create_directories(path); }
@@ -50,7 +50,7 @@ TEST(HfTokenizer, AllThatLiesInTheDirectory) {
   EXPECT_EQ(tokenizer.vocab.bos, 1);
   EXPECT_TRUE(tokenizer.vocab.add_bos);
   EXPECT_EQ(tokenizer.vocab.eos, 6);
-  EXPECT_EQ(tokenizer.vocab.stop_tokens, (Ids{3, 5, 6}));  // declared; <|end|>; EOS
+  EXPECT_EQ(tokenizer.vocab.stop_tokens, (Ids{3, 5, 6}));  // the declared one; <|end|>; EOS
   EXPECT_EQ(make_tokenizer(tokenizer.vocab).value()->encode("a a"), (Ids{1, 3, 4}));
 }
 
@@ -65,7 +65,7 @@ TEST(HfTokenizer, ATokenizerAloneIsEnough) {
   EXPECT_EQ(tokenizer.vocab.stop_tokens, (Ids{5, 6}));
 }
 
-// As Gemma 3's files have it: BOS from the post-processor, EOS and the end of a turn from three files.
+// Like Gemma 3's files: BOS from the post-processor, EOS and the end of a turn from three files.
 TEST(HfTokenizer, Gemma) {
   const auto goldens = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/gemma.json")).value());
   const Directory directory;
@@ -116,7 +116,7 @@ TEST(HfTokenizer, Published) {
   EXPECT_EQ(llama3.bos, "<|begin_of_text|>");
 }
 
-// A tokenizer.model with the tokens that only tokenizer_config.json knows gives the ids of the tokenizer.json.
+// A tokenizer.model plus the tokens of tokenizer_config.json gives the same ids as the tokenizer.json.
 TEST(HfTokenizer, PublishedModelFileWithItsConfig) {
   const std::string phi3 = source_path("../shared/data/tokenizers/phi3/");
   if (!fs::exists(phi3)) GTEST_SKIP() << "the published tokenizer is not here: " << phi3;

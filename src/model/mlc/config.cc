@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-constexpr std::array<std::string_view, 3> kArchitectures = {"llama", "phi3", "qwen3"};  // as GGUF calls them too
+constexpr std::array<std::string_view, 3> kArchitectures = {"llama", "phi3", "qwen3"};  // same names in GGUF
 
 struct Quantisation {
   std::string_view name;

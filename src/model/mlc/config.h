@@ -1,4 +1,4 @@
-// What an MLC directory's mlc-chat-config.json says, in GGUF's terms.
+// An MLC directory's mlc-chat-config.json in GGUF's terms.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 namespace tern {
 
 struct MlcConfig {
-  std::string architecture;  // GGUF's name of it
-  std::optional<bool> tied;  // whether the head is the embedding
-  // Rows of the parts of the matrix that holds q, k and v.
+  std::string architecture;  // GGUF's name
+  std::optional<bool> tied;  // true if the output head is the embedding
+  // Row counts of q and of k (or v) in the matrix that joins q, k and v.
   int64_t q_rows = 0;
   int64_t kv_rows = 0;
   SourceValues values;
 };
 
-// kCorruption: no such file; kNotSupported: an architecture or a quantisation that Tern cannot read, by its name.
+// kCorruption: no such file; kNotSupported, naming it: an architecture or a quantization that Tern cannot read.
 Result<MlcConfig> parse_mlc_config(std::string_view text, const std::string& path);
 
 }  // namespace tern

@@ -13,17 +13,18 @@ constexpr size_t kCodeBytes = kQ4_0Block / 2;
 constexpr uint64_t kLowNibbles = 0x0F0F0F0F0F0F0F0F;
 constexpr uint64_t kOnes = 0x1111111111111111;
 
-// The four low bytes of a word as the low bytes of its four 16-bit lanes.
+// Spreads the four low bytes of a word to the low bytes of its four 16-bit lanes.
 uint64_t spread(uint64_t x) {
   x &= 0xFFFFFFFF;
   x = (x | x << 16) & 0x0000FFFF0000FFFF;
   return (x | x << 8) & 0x00FF00FF00FF00FF;
 }
 
-// The 32 codes of a block as two words: byte k of `low` holds values 2k (low nibble) and 2k + 1, `high` the same of
-// values 16 and on. Whole words at a time are a third faster than a loop over bytes (3.4 GB/s of codes on a thread).
+// Repacks the 32 codes of a block from two words: byte k of `low` holds values 2k (low nibble) and 2k + 1; `high` holds
+// values 16 and on in the same way. Whole words are a third faster than a loop over bytes (3.4 GB/s of codes on a
+// thread).
 void repack_block(uint64_t low, uint64_t high, uint16_t scale, std::byte* out) {
-  // Adding 1 to each nibble makes all codes one larger; below 15 nothing is carried.
+  // Adding 1 to each nibble increments all codes. Codes below 15 do not carry.
   const uint64_t even = ((low & kLowNibbles) | (high & kLowNibbles) << 4) + kOnes;
   const uint64_t odd = ((low >> 4 & kLowNibbles) | (high & ~kLowNibbles)) + kOnes;
   store(out, scale);
@@ -31,7 +32,7 @@ void repack_block(uint64_t low, uint64_t high, uint16_t scale, std::byte* out) {
   store(out + 10, spread(even >> 32) | spread(odd >> 32) << 8);
 }
 
-// One bit in a nibble is set where its code is 15.
+// Sets one bit in each nibble whose code is 15.
 uint64_t codes_of_15(uint64_t word) { return word & word >> 1 & word >> 2 & word >> 3 & kOnes; }
 
 bool is_number(uint16_t scale) {

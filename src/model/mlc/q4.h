@@ -1,4 +1,4 @@
-// MLC's q4f16_1 as Q4_0 (quant/q4_0.h), without loss.
+// Converts MLC's q4f16_1 to Q4_0 (quant/q4_0.h) without loss.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace tern {
 
-// codes: u32 [rows, cols/8], value i of the eight at bits 4i. scales: f16 [rows, cols/32]. A code c of 0 to 14 stands
-// for (c − 7) · s. Q4_0's stands for (q − 8) · d, so q = c + 1 and d = s are the same numbers; only the order differs:
-// MLC has neighbours in one byte, Q4_0 values j and j + 16. cols is a multiple of 32.
+// codes: u32 [rows, cols/8], value i of the eight at bits 4i. scales: f16 [rows, cols/32]. A code c from 0 to 14 means
+// (c − 7) · s. Q4_0's code q means (q − 8) · d, so q = c + 1 and d = s give the same numbers. Only the order differs: a
+// byte holds adjacent values in MLC, but values j and j + 16 in Q4_0. cols is a multiple of 32.
 //
-// Writes rows · cols/32 blocks of Q4_0. False: a code of 15, which MLC's quantiser never writes, or a scale that is no
-// number.
+// Writes rows · cols/32 blocks of Q4_0. False: a code of 15, which MLC's quantizer never writes, or a scale that is not
+// finite.
 //
 // Example: s = 0.5 and w = −3.5, −1, 0, 0.5, 3.5, 1, −0.5, 2 are the codes 0, 5, 7, 8, 14, 9, 6, 11: 0xB69E8750.
 //

@@ -12,7 +12,7 @@
 namespace tern {
 namespace {
 
-// Which rows of MLC's tensor are the one that is asked for.
+// Which rows of MLC's tensor form the requested one.
 enum class Part { kAll, kQ, kK, kV, kGate, kUp };
 
 struct MlcName {
@@ -21,7 +21,7 @@ struct MlcName {
   Part part = Part::kAll;
 };
 
-// An architecture's names; `layers` comes before a layer's number.
+// An architecture's names; `layers` precedes a layer's number.
 struct Names {
   std::string_view architecture;
   std::string_view layers;
@@ -29,7 +29,7 @@ struct Names {
   std::vector<MlcName> in_layer;
 };
 
-// Sources: mlc-llm, python/mlc_llm/model/{llama,phi3,qwen3}/*_loader.py. Phi-3's family takes its fused matrices whole.
+// Sources: mlc-llm, python/mlc_llm/model/{llama,phi3,qwen3}/*_loader.py. The Phi-3 family takes fused matrices whole.
 std::vector<MlcName> llama_layer(std::string_view fused) {
   return {{"attn_norm", "input_layernorm"},
           {"attn_q", fused, Part::kQ},
@@ -64,7 +64,7 @@ const Names& names_of(std::string_view architecture) {
 }
 
 struct Wanted {
-  std::string mlc;  // without ".weight" and the like
+  std::string mlc;  // without ".weight" and other endings
   Part part = Part::kAll;
 };
 
@@ -80,7 +80,7 @@ std::optional<Wanted> wanted(const Names& names, std::string_view gguf_name) {
   return Wanted{std::move(name), found->part};
 }
 
-// All that the tensor holds; nothing where it is not known.
+// The GGUF names of everything that the tensor holds; empty: an unknown tensor.
 std::vector<std::string> gguf_names(const Names& names, std::string_view mlc_name) {
   std::vector<std::string> found;
   for (const std::string_view end : {".q_weight", ".q_scale", ".weight"}) {
@@ -119,7 +119,7 @@ Result<std::unique_ptr<MlcSource>> MlcSource::open(std::shared_ptr<const Folder>
   return source;
 }
 
-// A tensor that nobody asks for would be left out of the computation in silence.
+// Refuses unknown tensors, which would otherwise be ignored silently.
 Result<void> MlcSource::check_tensors() const {
   const Names& names = names_of(config_.architecture);
   for (const MlcTensor& tensor : files_.tensors()) {
@@ -180,7 +180,7 @@ Result<std::optional<SourceTensor>> MlcSource::find_in_files(std::string_view na
   }
 }
 
-// MLC's tensor `name`, remembered under that name.
+// MLC's tensor `name`, cached under that name.
 Result<std::optional<SourceTensor>> MlcSource::find_whole(const std::string& name) {
   if (const SourceTensor* made = made_.find(name)) return *made;
   if (const MlcTensor* codes = files_.find(name + ".q_weight")) {

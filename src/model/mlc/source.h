@@ -1,5 +1,5 @@
-// An MLC directory as a ModelSource: q4f16_1 becomes Q4_0 in memory or as it is read, unquantised matrices are views
-// into the shards.
+// An MLC directory as a ModelSource: q4f16_1 is converted to Q4_0, in memory or on each read; matrices that are not
+// quantized are views of the shards.
 #pragma once
 
 #include "file/mlc.h"
@@ -11,15 +11,15 @@ namespace tern {
 
 class MlcSource final : public DirectorySource {
  public:
-  // Errors: those of MlcDirectory::open and parse_mlc_config; kNotSupported for tensors that the model's family does
-  // not have, such as biases.
+  // Errors: those of MlcDirectory::open and parse_mlc_config; kNotSupported: tensors that the model's family does not
+  // have, such as biases.
   static Result<std::unique_ptr<MlcSource>> open(std::shared_ptr<const Folder> folder, const MlcCheck& check,
                                                  Access access = Access::kResident);
 
   const std::string& container() const override { return container_; }
   uint64_t file_bytes() const override { return files_.file_bytes(); }
   std::vector<NamedTensor> tensor_names() const override;
-  // Nothing to bring: what is computed with was made in memory.
+  // Does nothing, as most tensors are made in memory.
   void populate(const std::function<void(uint64_t, uint64_t)>&) const override {}
 
  private:

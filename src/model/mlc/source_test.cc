@@ -18,7 +18,7 @@ namespace {
 using enum ErrorCode;
 namespace fs = std::filesystem;
 
-// The definition: value i of a u32 at bits 4i, times the scale of its group of 32.
+// By definition: value i of a u32 is at bits 4i, times the scale of its group of 32.
 float q4f16_1_value(Bytes codes, Bytes scales, size_t i) {
   const auto word = load<uint32_t>(codes.data() + i / 8 * 4);
   const float scale = f16_to_f32(load<uint16_t>(scales.data() + i / 32 * 2));
@@ -262,7 +262,7 @@ TEST_F(MlcSourceTest, RefusesForeignCodes) {
   expect_refused(kCorruption, "holds codes or scales that q4f16_1 never has");
 }
 
-// Unquantised matrices are used as they are; float32 is stored as bf16.
+// Matrices that are not quantized are used unchanged; float32 is stored as bf16.
 TEST_F(MlcSourceTest, Unquantised) {
   config_["quantization"] = "q0f16";
   matrices_.erase("model.layers.0.mlp.down_proj");

@@ -1,5 +1,5 @@
-// What a model's tool calls look like is known to a module of its own (src/engine/web/forms.cc), which has the search
-// for it. The engine's module renders conversations without tools, and refuses others.
+// In the browser a separate module detects a model's tool calls (src/engine/web/forms.cc). The engine's module renders
+// only conversations without tools and refuses others.
 #include "text/chat_format.h"
 
 namespace tern {

@@ -1,4 +1,4 @@
-// WordSplitter by the regular expressions of JavaScript (words.js).
+// WordSplitter with the regular expressions of JavaScript (words.js).
 #include "text/pre_tokenizer.h"
 
 #include <array>
@@ -8,10 +8,9 @@
 #include "text/word_patterns.h"
 
 extern "C" {
-// A pass over the text by the expression; the text is copied. 0 where the browser refuses the expression. To be ended
-// in the same thread.
+// Begins a pass over a copy of the text. 0: the browser refuses the expression. The same thread must end the pass.
 int tern_words_begin(const char* pattern, const char* text, size_t length);
-// Writes the lengths of the next words in bytes; at most `most`, and 0 of them at the end of the text.
+// Writes the lengths of the next words in bytes, at most `most`. Returns their number; 0: the end of the text.
 int tern_words_next(int words, uint32_t* lengths, int most);
 void tern_words_end(int words);
 }
@@ -24,7 +23,7 @@ struct WordSplitter::Impl {
 
 struct WordSplitter::Cursor::State {
   int words = 0;
-  std::array<uint32_t, 256> lengths;  // so that JavaScript is asked rarely
+  std::array<uint32_t, 256> lengths;  // a buffer, so that JavaScript is called rarely
   int n = 0, at = 0;
 
   State() = default;
@@ -65,7 +64,7 @@ std::string_view WordSplitter::Cursor::next() {
     s.n = tern_words_next(s.words, s.lengths.data(), static_cast<int>(s.lengths.size()));
     s.at = 0;
   }
-  // Where the browser gives up (out of memory), the rest is one word: no byte is lost.
+  // If the browser gives up (out of memory), the rest is one word, so no byte is lost.
   size_t length = s.n > 0 ? s.lengths[static_cast<size_t>(s.at++)] : rest_.size();
   if (length == 0 || length > rest_.size()) length = rest_.size();
   const std::string_view word = rest_.substr(0, length);

@@ -1,4 +1,4 @@
-// Unicode's tables as the browser has them (unicode.js).
+// The browser's Unicode tables (unicode.js).
 #include "text/unicode.h"
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 extern "C" {
 int tern_is_combining_mark(uint32_t c);
 int tern_is_word_category(uint32_t c);
-// Writes the normalised text to memory from malloc() and its address to *out. Its length in bytes; -1 if there is not
-// enough memory.
+// Writes the normalized text to memory from malloc() and its address to *out. Returns its length in bytes; -1: out of
+// memory.
 int32_t tern_nfc(const char* text, size_t length, char** out);
 }
 

@@ -1,4 +1,4 @@
-// A problem of attention with what the reference makes of it, and how far off a kernel may be.
+// An attention problem with the reference's results, and the error bounds of a kernel.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@ struct AttentionProblem {
       : s(shape), n(tokens), pos(last_pos + 1 - tokens), window(seen), softcap(cap), kv(shape, type, kManyPositions) {
     const size_t count = size_t{last_pos + 1} * s.n_kv_heads * s.head_dim;
     const auto k = random(count, seed), v = random(count, seed + 1);
-    kv.append(k.data(), v.data(), static_cast<int>(last_pos + 1), 0);  // beyond it: poison
+    kv.append(k.data(), v.data(), static_cast<int>(last_pos + 1), 0);  // later positions stay poisoned
     q = random(size_t{n} * s.n_heads * s.head_dim, seed + 2, q_factor);
     expect_of_reference();
   }
 
-  // Again, where keys, values or queries have been changed.
+  // Computes the expected results again after keys, values or queries were changed.
   void expect_of_reference() {
     expected.resize(q.size());
     kv.attention(q.data(), static_cast<int>(n), static_cast<int>(s.n_heads), static_cast<int>(pos),
@@ -31,15 +31,16 @@ struct AttentionProblem {
     values = kv.floats();
   }
 
-  // With S = the greatest Σ|q·k|/√d and A = Σ weight·|v|: a score is off by a rounding per term of S (head_dim + 4 of
-  // them), and the greatest one is subtracted from it, so twice that goes into the exponent, and in WGSL an exponential
-  // of x is off by 3 + 2|x| ulp with |x| ≤ 2S. A weight appears above and below the line, so all of it counts twice.
-  // Then a rounding per position and product in both sums. `halves`: queries and weights were rounded to 11 bits, small
-  // weights to multiples of 2^-24 where the greatest is at least 1; and codes of keys and values, times their scale.
+  // Let S = the largest Σ|q·k|/√d and A = Σ weight·|v|. A score is off by a rounding per term of S (head_dim + 4 of
+  // them). The largest score is subtracted from it, so twice that goes into the exponent. In WGSL, an exponential of x
+  // is off by 3 + 2|x| ulp, with |x| ≤ 2S. Weights appear above and below the fraction line, so all of it counts twice.
+  // Each of the two sums adds a rounding per position and product. `halves`: queries and weights are rounded to 11
+  // bits, small weights to multiples of 2^-24 (the largest weight is at least 1), and KV codes times their scale are
+  // rounded, too.
   struct RowBounds {
     size_t row;
     bool halves;
-    std::vector<double> weights;  // of each position, the greatest being 1
+    std::vector<double> weights;  // of each position; the largest is 1
     double greatest_sum = 0;      // S
     double total = 0;
   };
@@ -88,7 +89,7 @@ struct AttentionProblem {
   size_t first_of(size_t n_pos) const { return window > 0 && n_pos > window ? n_pos - window : 0; }
 
   void expect(std::span<const float> y, const char* how, bool halves = false) const {
-    std::optional<RowBounds> bounds;  // they take a while
+    std::optional<RowBounds> bounds;  // computed only when needed: they are slow
     for (size_t i = 0; i < y.size(); ++i) {
       if (std::abs(y[i] - expected[i]) <= 1e-7) continue;
       if (const size_t row = i / s.head_dim; !bounds || bounds->row != row) bounds = bounds_of(row, halves);
@@ -105,13 +106,13 @@ struct AttentionProblem {
   std::vector<float> q, expected, values;
 };
 
-// What is left for the norm that follows: Σ y² and the greatest |y·gain| of every head.
+// Statistics for the norm that follows: Σ y² and the largest |y·gain| of every head.
 struct HeadStats {
   explicit HeadStats(const AttentionProblem& p)
       : s(p.s),
         gain(random(size_t{s.n_heads} * s.head_dim, p.pos + 7)),
         parts(poisoned<float>(size_t{2} * p.n * s.n_heads)) {}
-  // Sums of positive terms: a rounding for each, and one for each product.
+  // Sums of positive terms: one rounding per addition and one per product.
   void expect(const std::vector<float>& y) const {
     const size_t d = s.head_dim;
     for (size_t row = 0; row < parts.size() / 2; ++row) {

@@ -1,4 +1,4 @@
-// kv_append, attention in one piece, and attention in splits with the merge.
+// kv_append, attention without splits, and attention in splits with the merge.
 #include "backend/gpu/kernels/attention.h"
 
 #include <cmath>
@@ -17,13 +17,13 @@ using Stats = HeadStats;
 using GpuAttention = GpuConform;
 TERN_FOR_VARIANTS_WITHOUT_INTEGERS(GpuAttention);
 
-// Groups of one and of four; head sizes that fill a workgroup evenly and not.
+// Groups of one, two, four and six heads; head sizes that fill a workgroup evenly and some that do not.
 constexpr gpu::HeadShape kShapes[] = {{2, 2, 64},  {4, 1, 80},  {8, 2, 128}, {2, 2, 36},
                                       {4, 4, 100}, {4, 2, 112}, {6, 1, 32}};
 
 template <class KvWord>
 void test_append(GpuBench& bench, const gpu::HeadShape& s, uint32_t pos, uint32_t n) {
-  // Values that an f16 holds exactly, so that there is nothing to round.
+  // Values that f16 represents exactly, so that nothing is rounded.
   auto k = random(size_t{n} * s.n_kv_heads * s.head_dim, pos), v = random(k.size(), pos + 1);
   for (float& x : k) x = f16_to_f32(f32_to_f16(x));
   for (float& x : v) x = f16_to_f32(f32_to_f16(x));
@@ -46,7 +46,7 @@ TEST_P(GpuAttention, KvAppendIsBitIdentical) {
 
 TEST_P(GpuAttention, KvAppendRoundsToHalves) {
   const gpu::HeadShape& s = kShapes[1];
-  const auto k = random(s.head_dim, 1, 3), v = random(s.head_dim, 2, 1e-4f);  // the latter are subnormal halves, some
+  const auto k = random(s.head_dim, 1, 3), v = random(s.head_dim, 2, 1e-4f);  // some of v are subnormal halves
   KvData expected(s, KvType::kF16, kManyPositions), actual(s, KvType::kF16, kManyPositions);
   expected.append(k.data(), v.data(), 1, 4);
   bench().run(gpu::kv_append<F16x2>({.heads = s}), {.x = 2 * s.n_kv_heads}, in<F32>(k), in<F32>(v),
@@ -58,7 +58,7 @@ TEST_P(GpuAttention, KvAppendRoundsToHalves) {
   }
 }
 
-// Scales that are subnormal halves, none, and nearly infinite; groups with one value of note; and values half way
+// Scales that are subnormal halves, zero, and nearly infinite; groups with a single nonzero value; and values halfway
 // between two codes.
 TEST_P(GpuAttention, KvAppendMakesTheCodesAndScalesOfTheReference) {
   for (const gpu::HeadShape& s : kShapes) {
@@ -70,7 +70,7 @@ TEST_P(GpuAttention, KvAppendMakesTheCodesAndScalesOfTheReference) {
       if (row % 5 == 1) v[i] = i % 32 == 7 ? -3.0f : 0.0f;
       if (row % 5 == 2) k[i] = 0;
       if (row % 5 == 3) k[i] = i % 32 == 0 ? 127.0f : static_cast<float>(i % 32) - 0.5f;  // a scale of 1
-      if (row % 5 == 4 && i % 32 == 3) k[i] = 8e6f;                                       // of nearly infinity
+      if (row % 5 == 4 && i % 32 == 3) k[i] = 8e6f;                                       // a nearly infinite scale
     }
     KvData expected(s, KvType::kQ8_0, kManyPositions), actual(s, KvType::kQ8_0, kManyPositions);
     expected.append(k.data(), v.data(), static_cast<int>(n), 60);
@@ -90,7 +90,7 @@ void test_serial(GpuBench& bench, const Problem& p) {
   p.expect(y, "serial");
 }
 
-// With two positions of each chunk for every group of lanes; in splits they have one.
+// Each group of lanes has two positions of a chunk; with splits it has one.
 template <class KvWord>
 void test_groups(GpuBench& bench, const Problem& p) {
   const bool is_like_its_neighbour = p.n == 1 && (p.pos == 1 || p.pos == 62 || p.pos == 63 || p.pos == 127);
@@ -155,7 +155,7 @@ void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
   stats.expect(y);
 }
 
-// Positions around the chunks in which they are handled, and far from them.
+// Numbers of positions around the chunk size, and others.
 template <class Test>
 void for_problems(KvType type, Test&& test) {
   uint64_t seed = 1;
@@ -197,7 +197,7 @@ TEST_P(GpuAttention, SplitAndMergedFromCodes) {
   for_problems(KvType::kQ8_0, [&](const Problem& p) { test_split<I8x4>(bench(), p, 3); });
 }
 
-// Windows shorter than a chunk, of a chunk and a bit, and longer than what there is; for one token and for many.
+// Windows shorter than a chunk, a little longer than a chunk, and longer than the history; for one token and for many.
 TEST_P(GpuAttention, Window) {
   uint64_t seed = 90;
   const gpu::HeadShape s = {4, 2, 64};
@@ -213,7 +213,7 @@ TEST_P(GpuAttention, Window) {
   }
 }
 
-// Where scores are hundreds apart, e^score is infinite or nothing unless the greatest score is taken off it first.
+// Scores are hundreds apart: e^score overflows or vanishes unless the largest score is subtracted first.
 TEST_P(GpuAttention, ScoresFarApart) {
   for (const auto& s : kShapes) {
     for (const uint64_t seed : {31u, 32u, 33u}) {
@@ -224,7 +224,7 @@ TEST_P(GpuAttention, ScoresFarApart) {
   }
 }
 
-// Keys are 0, so the weights are equal: the mean of what the positions say, which names head and position.
+// Keys are 0, so the weights are equal: the result is the mean of the values, which encode head and position.
 TEST_P(GpuAttention, ReadsTheRightHeadsAndPositions) {
   const gpu::HeadShape s{6, 2, 64};
   constexpr uint32_t kTokens = 70;

@@ -7,7 +7,7 @@
 
 namespace tern::conform {
 
-// The rows of a batch, and up to the end of the last group of `columns` others.
+// The rows of a batch, padded with further rows to a multiple of `columns`.
 struct RowsAndMore {
   RowsAndMore(int n, int cols, uint32_t columns, uint32_t n_parts)
       : x(random(padded(n, columns) * static_cast<size_t>(cols), 1)), gain(random(static_cast<size_t>(cols), 2)) {

@@ -1,4 +1,4 @@
-// Heads and activations for the kernels of best logits, and these kernels run one after the other.
+// Heads and activations for the best-logits kernels, and functions that run these kernels one after another.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ using namespace wgsl;
 
 inline constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
-// A head of given values, and rows of activations that it meets.
+// A head with given values, and rows of activations to multiply it with.
 struct HeadCase {
   HeadCase(Format format, int rows, int cols, int n, uint64_t seed)
       : stored(tensor_bytes(format, rows, cols)), x(random(static_cast<size_t>(n * cols), seed + 1)), n_x(n) {
@@ -47,7 +47,7 @@ struct HeadCase {
   Tensor w;
   std::vector<float> x;  // [n_x, cols]
   int n_x;
-  std::vector<float> gain = {};  // of a norm; empty: there is none
+  std::vector<float> gain = {};  // of a norm; empty: no norm
 };
 
 inline double length(std::span<const double> values) {
@@ -84,7 +84,7 @@ struct InputParts {
   std::vector<uint32_t> greatest;  // [rows, kGreatestParts]
 };
 
-// For `columns` rows of x, those past the last as they happen to be.
+// Has room for `columns` rows of x. Rows after the last of x are left as initialized.
 inline InputParts input_of(GpuBench& bench, const HeadCase& c, uint32_t columns) {
   const auto cols = static_cast<uint32_t>(c.w.cols), n = static_cast<uint32_t>(c.n_x);
   const gpu::EstimatedInputConfig config{

@@ -1,5 +1,5 @@
-// The head's best logits by way of its int8 copy: the copy's and the estimates' bounds, and what comes of them against
-// float_linear.
+// The head's best logits via its int8 copy: the bounds of the copy and of the estimates, and the resulting logits
+// compared with float_linear.
 #include "backend/gpu/kernels/best_logits.h"
 
 #include <algorithm>
@@ -93,10 +93,11 @@ TEST_P(GpuBestLogits, TheInputIsInTwoParts) {
   }
 }
 
-// The float that is ordered like this.
+// The float whose order-preserving integer key is `key`.
 float of_key(uint32_t key) { return std::bit_cast<float>(key >= 0x80000000u ? key & 0x7FFFFFFFu : ~key); }
 
-// Not one logit is above its bound, nor the best of a part's rows below what is promised of them.
+// Every logit is at most its upper bound, and each part's key is a lower bound of the part's largest logit. Both are
+// tight.
 void expect_bounds(const HeadCase& c, const Estimates& e, const Copy& copy, const InputParts& input) {
   for (int t = 0; t < c.n_x; ++t) {
     const std::vector<double> x = c.input(t);
@@ -146,8 +147,8 @@ TEST_P(GpuBestLogits, PartsHaveTheRowsOfSeveralWorkgroups) {
   expect_bounds(c, estimates_of(bench(), c, 1), copy_of(bench(), c), input_of(bench(), c, 1));
 }
 
-// What is promised: the n best and what equals the least of them as float_linear has them, of the rest that or −∞.
-// Returns how many were computed.
+// The contract: the n_best largest logits, and all equal to the least of them, are float_linear's; the others are that
+// or −∞. Returns the number of computed logits.
 int expect_best(GpuBench& bench, const HeadCase& c, uint32_t n_best) {
   const std::vector<float> exact = all_logits(bench, c), got = best_logits(bench, c, n_best);
   const auto rows = static_cast<size_t>(c.w.rows);
@@ -187,7 +188,7 @@ TEST_P(GpuBestLogits, RowsThatAreAlike) {
   EXPECT_EQ(expect_best(bench(), same, 1), 300) << "all equal the best";
   EXPECT_EQ(expect_best(bench(), same, 40), 300);
 
-  HeadCase few(Format::kF16, 3, 48, 1, 42);  // fewer rows than are wanted
+  HeadCase few(Format::kF16, 3, 48, 1, 42);  // fewer rows than requested
   EXPECT_EQ(expect_best(bench(), few, 128), 3);
   HeadCase none(Format::kF16, 200, 48, 1, 43);
   for (int r = 0; r < 200; ++r) none.set_row(r, std::vector<float>(48));
@@ -224,7 +225,7 @@ TEST_P(GpuBestLogits, RowsOfWhichNothingIsKnown) {
   expect_best(bench(), c, 3);
 }
 
-// Near the ends of what the numbers hold, and with outliers.
+// Values near the limits of the number formats, and outliers.
 TEST_P(GpuBestLogits, FarFromOrdinary) {
   for (const auto& [of_w, of_x] : {std::pair{1e-6f, 1.0f}, {6e4f, 1e-3f}, {1.0f, 1e6f}, {1.0f, 1e-12f}}) {
     HeadCase c(Format::kF16, 400, 112, 1, 71);
@@ -240,14 +241,14 @@ TEST_P(GpuBestLogits, FarFromOrdinary) {
   }
 }
 
-// Squares of such numbers are below what floats hold, or nearly so.
+// The squares of these values are below the range of floats, or nearly so.
 TEST_P(GpuBestLogits, TinyRowsAndInputs) {
   for (const Format format : {Format::kF32, Format::kBF16}) {
     for (const float size : {0x1p-30f, 0x1p-45f, 0x1p-66f, 0x1p-75f, 0x1p-110f}) {
       for (const bool of_x : {false, true}) {
         HeadCase c(format, 300, 112, 1, 81);
         const auto common = c.row(0);
-        for (int r = 0; r < 300; ++r) {  // nearly alike, so that the bounds decide
+        for (int r = 0; r < 300; ++r) {  // nearly equal rows, so that the bounds matter
           auto row = c.row(r);
           for (size_t i = 0; i < row.size(); ++i) row[i] = (common[i] + row[i] * 0x1p-11f) * (of_x ? 1 : size);
           c.set_row(r, row);
@@ -260,7 +261,7 @@ TEST_P(GpuBestLogits, TinyRowsAndInputs) {
       }
     }
   }
-  // One tiny row among others is always computed; one of zeros is not.
+  // A single tiny row is always computed; a row of zeros is not.
   HeadCase c(Format::kF32, 300, 112, 1, 82);
   c.set_row(7, std::vector<float>(112));
   auto tiny = c.row(8);

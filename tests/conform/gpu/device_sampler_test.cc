@@ -1,4 +1,4 @@
-// The device's choice of tokens against Sampler's, on whatever adapter is there.
+// Tokens chosen by the device compared with Sampler's, on any adapter.
 #include "backend/gpu/record/device_sampler.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using sample_test::Logits;
 constexpr float kNan = sample_test::kNan, kInf = sample_test::kInf;
 
-// Random logits, the same on every platform: sums of uniforms, about normal with deviation `spread`.
+// Random logits, the same on every platform: sums of uniform numbers, nearly normal with deviation `spread`.
 Logits random_logits(size_t n, uint64_t seed, float spread) {
   SplitMix64 random(seed);
   Logits logits(n);
@@ -34,8 +34,7 @@ Caps caps_of(const Device& device, bool with_subgroups) {
   return {.subgroup = with_subgroups && device.features().subgroups ? device.features().subgroup_min : 0};
 }
 
-// A device sampler with buffers of its own, which draws from the same logits again and again; `rows` rows of them, one
-// after the other.
+// A device sampler with its own buffers. It draws repeatedly from the same logits: `rows` rows, one after another.
 class Draws {
  public:
   Draws(Device& device, const Logits& logits, bool with_subgroups = true, size_t rows = 1)
@@ -60,10 +59,10 @@ class Draws {
 
   std::vector<TokenId> sampled(const Sampling& o, int n) { return sampled(std::vector{o}, n)[0]; }
 
-  // The tokens of each row, which have options of their own.
+  // The tokens of each row. Each row has its own options.
   std::vector<std::vector<TokenId>> sampled(const std::vector<Sampling>& rows, int n) {
     std::vector<DeviceSampling> sampling;
-    std::vector<Sampler> hosts;  // only their random numbers
+    std::vector<Sampler> hosts;  // used only for their random numbers
     for (const Sampling& o : rows) {
       hosts.emplace_back(o, 1);
       sampling.push_back(
@@ -118,7 +117,7 @@ class Draws {
         for (size_t row = 0; row < n_rows_; ++row) tokens[row].push_back(ids[row]);
       }
     }
-    // The run has moved on, and the last tokens are the next input.
+    // The step and the positions have advanced, and the last tokens are the next input.
     EXPECT_EQ(read<BatchParams>({params_.get()}, 1)[0].step, static_cast<uint32_t>(n));
     const auto rows = read<BatchRow>({params_.get(), sizeof(BatchParams)}, n_rows_);
     const auto next = read<TokenId>({tokens_.get()}, n_rows_);
@@ -143,7 +142,7 @@ class DeviceSamplerTest : public DeviceTest {
     if (device) device = std::make_unique<MutatingDevice>(std::move(device));
   }
 
-  // The device's tokens and the host's, which may differ at most `allowed` times.
+  // Compares the device's tokens with the host's; at most `allowed` of them may differ.
   void expect_same(const Logits& logits, const Sampling& options, int n = 12, int allowed = 0) {
     Draws draws(*device, logits);
     expect_same(draws, logits, options, n, allowed);
@@ -165,7 +164,7 @@ class DeviceSamplerTest : public DeviceTest {
   }
 };
 
-// No share falls between two of a few hundred ties: the host would tell 180.000007 of them from 180.
+// No limit falls between two of a few hundred ties, because the host would distinguish 180.000007 of them from 180.
 const Sampling kEveryFilter[] = {
     {.temperature = 0.8f, .top_k = 0, .seed = 1},
     {.temperature = 0.8f, .top_k = 40, .seed = 2},
@@ -188,7 +187,7 @@ TEST_F(DeviceSamplerTest, DrawsAsTheHostDoes) {
   }
 }
 
-// Rows that are filtered in different ways, or not drawn at all, in one program: each has the tokens of its own.
+// One program for rows with different filters, or greedy rows: each row gets its own tokens.
 TEST_F(DeviceSamplerTest, RowsHaveOptionsAndNumbersOfTheirOwn) {
   constexpr size_t kWidth = 1500;
   const auto expect_rows = [&](const std::vector<Sampling>& rows) {
@@ -212,14 +211,14 @@ TEST_F(DeviceSamplerTest, RowsHaveOptionsAndNumbersOfTheirOwn) {
   every.push_back({.temperature = 0});
   every.push_back({.temperature = 0, .top_k = 7, .top_p = 0.5f, .min_p = 0.3f});
   expect_rows(every);
-  expect_rows({every[0], every[3], every[5]});  // none has a top-k
-  expect_rows({every[1], every[0], every[2]});  // none has a top-p
+  expect_rows({every[0], every[3], every[5]});  // no row has a top-k
+  expect_rows({every[1], every[0], every[2]});  // no row has a top-p
   expect_rows({every[0], every[5]});            // neither
-  expect_rows({every[9], every[10]});           // nothing is drawn
+  expect_rows({every[9], every[10]});           // only greedy rows
 }
 
-// Where thousands of tokens have about the same probability, the last bits of exp and of sums now and then decide
-// between neighbours.
+// Where thousands of tokens have nearly the same probability, the last bits of exp and of sums occasionally decide
+// between neighbors.
 TEST_F(DeviceSamplerTest, DrawsFromALargeVocabulary) {
   const Logits logits = random_logits(151'936, 5, 2.0f);
   Draws draws(*device, logits);
@@ -234,7 +233,7 @@ TEST_F(DeviceSamplerTest, TiesGoToTheLowerId) {
   Logits flat(1000, -2.5f);
   Draws from_flat(*device, flat);
   for (const Sampling& options : kEveryFilter) expect_same(from_flat, flat, options);
-  // A hundred are kept, and only those with the lowest ids.
+  // Only the hundred lowest ids are kept.
   for (const TokenId token : from_flat.sampled({.temperature = 1, .top_k = 100, .seed = 3}, 64)) EXPECT_LT(token, 100);
   for (const TokenId token : from_flat.sampled({.temperature = 1, .top_k = 0, .top_p = 0.1f, .seed = 3}, 64)) {
     EXPECT_LE(token, 100);
@@ -280,7 +279,7 @@ TEST_F(DeviceSamplerTest, PeakedLogits) {
 
 TEST_F(DeviceSamplerTest, MinPIsAShareOfTheGreatest) {
   const Logits logits = random_logits(4000, 8, 0.01f);
-  for (const size_t at : {0u, 2000u, 3999u}) {  // in the first part of the vocabulary, in the middle, in the last
+  for (const size_t at : {0u, 2000u, 3999u}) {  // in the first, middle and last part of the vocabulary
     Logits peaked = logits;
     peaked[at] += 2;
     Draws draws(*device, peaked);
@@ -305,7 +304,7 @@ TEST_F(DeviceSamplerTest, SameWithoutSubgroups) {
   for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options, 4);
 }
 
-// Frequencies follow the softmax: of all tokens, and of those that top-k leaves.
+// Frequencies follow the softmax, over all tokens and over those that top-k keeps.
 TEST_F(DeviceSamplerTest, FrequenciesAreTheProbabilities) {
   const std::vector<double> p = {0.3, 0.25, 0.05, 0.15, 0.2, 0.05};
   const Logits logits = sample_test::logits_of(p);
@@ -330,7 +329,7 @@ TEST_F(DeviceSamplerTest, GreedyIsTheGreatest) {
 }
 
 TEST_F(DeviceSamplerTest, LeavesVocabulariesThatAreTooLargeToTheHost) {
-  Draws draws(*device, Logits(10));  // opens nothing large
+  Draws draws(*device, Logits(10));  // a small vocabulary
   KernelLibrary kernels(*device, "");
   const auto buffer = words({0});
   auto sampler = DeviceSampler::create({.device = *device,

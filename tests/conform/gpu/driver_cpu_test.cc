@@ -14,7 +14,7 @@ TEST(DriverCpu, IsOneWhoseGathersAreFast) {
   EXPECT_EQ(cpu_for_driver("haswell"), "haswell");
 }
 
-// Where it no longer asks this way, tests take minutes instead of seconds on some machines.
+// If the driver stops asking for the CPU this way, tests take minutes instead of seconds on some machines.
 TEST(DriverCpu, IsWhatTheSoftwareDriverAsksFor) {
   gpu::DeviceOptions options;
   options.adapter = "llvmpipe";

@@ -1,5 +1,5 @@
-// The head's best logits by way of its int8 copy, in whole models: in batches, in streams, in texts; and devices that
-// get them wrong.
+// The head's best logits via its int8 copy in whole models: in batches, streams and texts; also on devices that compute
+// them wrongly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const Setup& setup
   });
 }
 
-// Where a kernel is one that `is_meant`, what it finds is replaced.
+// Replaces what `find` matches in the kernel named `kernel`, if its text contains `meant`.
 Rewrite replacing(const std::string& kernel, const std::string& meant, const std::string& find,
                   const std::string& replace) {
   return [=](const wgsl::Module& module) {
@@ -81,7 +81,7 @@ class GpuExactHead : public testing::Test {
     return make_plan(model.config, model.weights, {.fuse = Fusions::all()});
   }
 
-  // Slices of so many sequences, each of `length` tokens from position 0 on.
+  // Slices of n sequences, each of `length` tokens from position 0 on.
   struct Sequences {
     Sequences(Executable& executable, int n, int length)
         : store(executable.new_kv_store(kKvBlock, KvType::kF16).value()), blocks(static_cast<size_t>(n)) {
@@ -113,7 +113,8 @@ class GpuExactHead : public testing::Test {
   static int64_t n_left_out(const std::vector<float>& logits) { return std::ranges::count(logits, kMinusInfinity); }
 };
 
-// Of each row, what is not left out is as it is in `all`, and nothing is left out that is among the best.
+// In each row, logits that are not left out are close to those in `all`, and no logit among the n_best largest is left
+// out.
 void expect_best(const std::vector<float>& got, const std::vector<float>& all, size_t width, size_t n_best) {
   ASSERT_EQ(got.size(), all.size());
   for (size_t first = 0; first < all.size(); first += width) {
@@ -154,7 +155,7 @@ TEST_F(GpuExactHead, BatchesHaveTheBestOfEachRow) {
         EXPECT_EQ(n_left_out(sequences.run(executable, {1, 0})) > 0, n == 1) << "all of one row are wanted";
       }
     }
-    // Whoever looks at every step sees all logits.
+    // With an observer, all logits are computed.
     executable.observe([](const StepOutput&) {});
     Sequences observed(executable, 1, 1);
     EXPECT_EQ(n_left_out(observed.run(executable, {1})), 0);
@@ -169,7 +170,7 @@ TEST_F(GpuExactHead, OnlyRowsWithoutLogitsSayNothing) {
   Sequences sequences(**made, 2, 1);
   sequences.slices[1].logits = WantLogits::kNone;
   const auto all = sequences.run(**made, {0});
-  const auto best = sequences.run(**made, {1, 0});  // the second has none
+  const auto best = sequences.run(**made, {1, 0});  // the second slice has no logits
   expect_best(best, all, 1000, 1);
   EXPECT_GT(n_left_out(best), 0);
 }
@@ -210,7 +211,7 @@ const Rewrite kWrongOfSeveral = replacing("estimate_logits", "bounds[1u]", R"(\*
 const Rewrite kWrongCopy = replacing("head_copy", "", R"(= four;)", "= four.yxzw;");
 
 TEST_F(GpuExactHead, WrongOnesAreLeftOutOrRefused) {
-  const TinyModel small(shape(3000)), large(shape(33000));  // 17 MB: worth a copy
+  const TinyModel small(shape(3000)), large(shape(33000));  // 17 MB: large enough that a copy pays off
   const Plan of_small = plan_of(small), of_large = plan_of(large);
   for (const Rewrite& wrong : {kWrongEstimates, kWrongCopy}) {
     const auto refused = compile(of_small, {.rewrite = wrong});
@@ -231,7 +232,7 @@ TEST_F(GpuExactHead, WrongOnesAreLeftOutOrRefused) {
   EXPECT_EQ(n_left_out(sequences.run(**left_out, {1})), 0);
 }
 
-// Kernels of several rows are checked before the first such run.
+// Kernels for several rows are checked before the first run with several rows.
 TEST_F(GpuExactHead, WrongOfSeveralRowsAlone) {
   const TinyModel large(shape(33000));
   const Plan plan = plan_of(large);
@@ -245,14 +246,14 @@ TEST_F(GpuExactHead, WrongOfSeveralRowsAlone) {
   EXPECT_EQ((*made)->gpu_adapter()->failed_tests.size(), 1u);
   EXPECT_EQ(n_left_out(one.run(**made, {1})), 0);
 
-  // Whoever asked for the copy keeps it for what it is right for, until then.
+  // An explicitly requested copy is also kept until a run with several rows shows that it is wrong.
   const auto named = compile(plan, {.rewrite = kWrongOfSeveral});
   ASSERT_TRUE(named) << named.error().message;
   Sequences of_named(**named, 2, 1);
   EXPECT_EQ(n_left_out(of_named.run(**named, {1})), 0);
 }
 
-// A stream goes on with all logits where another run finds out that the copy is no good.
+// A stream continues with all logits after another run finds that the copy is wrong.
 TEST_F(GpuExactHead, IsGivenUpWhileAStreamLives) {
   const TinyModel large(shape(33000));
   const Plan plan = plan_of(large);
@@ -275,7 +276,7 @@ TEST_F(GpuExactHead, IsGivenUpWhileAStreamLives) {
   EXPECT_EQ(tokens_of(**made, true), expected);
 }
 
-// Rows of logits that are not a power of two, and but one.
+// Limits of logits rows that are not a power of two, and a limit of one.
 TEST_F(GpuExactHead, AnyNumberOfRows) {
   const TinyModel model(shape(5000));
   const Plan plan = plan_of(model);
@@ -345,7 +346,7 @@ TEST_F(GpuExactHead, TextsAreTheSame) {
       return engine.new_session().value().generate(prompt, options).value().tokens;
     };
     EXPECT_EQ(tokens_of(exact), tokens_of(file)) << "top_k " << way.top_k.value_or(-1);
-    // Without a filter nothing may be left out.
+    // Without a filter, no logit may be left out.
     const auto kernels = exact.gpu_kernels().value();
     const bool is_used = std::ranges::any_of(kernels, [](const auto& k) { return k.name == "estimate_logits"; });
     EXPECT_EQ(is_used, way.top_k != 0) << "top_k " << way.top_k.value_or(-1);

@@ -1,5 +1,5 @@
-// Small random models of every family and format as wholes: the GPU against the reference, fused against unfused, few
-// tokens against many, and tokens that the device chooses against those of single runs.
+// Small random models of every family and format: the GPU compared with the reference, fused with unfused plans, few
+// tokens with many, and device-sampled tokens with those of single runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<TokenId> some_tokens(int n) {
   return tokens;
 }
 
-// The last logits of `tokens` in batches of `batch`.
+// The last logits of `tokens`, run in batches of `batch`.
 std::vector<float> logits_of(Executable& e, std::span<const TokenId> tokens, size_t batch, KvType type = KvType::kF32) {
   const auto cache = e.new_cache(64, type).value();
   std::vector<float> last;
@@ -58,8 +58,7 @@ class GpuFamilies : public testing::TestWithParam<TinyShape> {
 
 std::vector<TinyShape> shapes() {
   std::vector<TinyShape> all;
-#ifdef TERN_SANITIZED  // the host's code is the same for all formats: one with floats, one with codes, one with K's
-                       // blocks
+#ifdef TERN_SANITIZED  // same host code for all formats: one with floats, one with codes, one with K blocks
   const auto formats = {Format::kF16, Format::kQ4_0, Format::kQ4_K};
 #else
   const auto formats = float_row_formats();
@@ -68,7 +67,7 @@ std::vector<TinyShape> shapes() {
     all.push_back(
         {.name = "qwen3_" + std::string(format_info(f).name), .parts = {.head_norms = true}, .format = f, .head = f});
   }
-  // As Q4_K_M: in some layers values and down projections have more bits.
+  // Like Q4_K_M: in some layers, values and down projections have more bits.
   all.push_back({.name = "qwen3_mixed",
                  .parts = {.head_norms = true},
                  .format = Format::kQ4_K,
@@ -102,7 +101,7 @@ std::vector<TinyShape> shapes() {
                  .int8_activations = true,
                  .format = Format::kI2_S,
                  .head = Format::kF16});
-  // Fewer heads, then as many heads and fewer KV heads, then layers as before.
+  // Layers that differ: fewer heads, then as many heads but fewer KV heads, then as the first.
   const std::vector<LayerConfig> layers = {{.d_ff = 256},
                                            {.window = 7, .rope = 1, .n_heads = 2, .n_kv_heads = 2},
                                            {.n_heads = 4, .n_kv_heads = 1, .d_ff = 256},
@@ -133,18 +132,18 @@ std::vector<TinyShape> shapes_where(bool (*wanted)(const TinyShape&)) {
 std::string name_of(const testing::TestParamInfo<TinyShape>& info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(, GpuFamilies, testing::ValuesIn(shapes()), name_of);
 
-// Where prompts are multiplied on f16 matrices, every activation is rounded to f16, 2^-11 of itself at most: an NMSE of
-// 8e-8 for each product, of which a token's way has about fifteen in these models.
+// Prompts on f16 matrices round every activation to f16, by at most 2^-11 of its value: an NMSE of 8e-8 per product. A
+// token goes through about fifteen products in these models.
 constexpr double kF16Matrices = 3e-6;
 
-// Floats in another order of summation: a rounding of 2^-24 for each of a few hundred terms, which adds up over some
-// twenty steps to a few millionths. int8 activations make steps of the 254th part of a run's greatest value, an NMSE of
-// 4e-5 for each product; and in ternary layers they go over an edge (docs/numerics.md).
+// Float sums in another order: a rounding of 2^-24 for each of a few hundred terms, which adds up to a few millionths
+// over some twenty steps. int8 activations have steps of 1/254 of a run's largest value, an NMSE of 4e-5 per product.
+// In ternary layers some round to the neighboring integer (docs/numerics.md).
 constexpr double kFloats = 1e-10, kInt8 = 1e-3;
 
-// A few keys and values that are rounded the other way, by 2^-10 of themselves.
+// A few keys and values are rounded the other way, by 2^-10 of their value.
 constexpr double kF16Keys = 1e-7;
-// A few codes that are the next ones, a 127th of the greatest value of their group.
+// A few codes are off by one, 1/127 of the largest value of their group.
 constexpr double kCodes = 1e-4;
 
 TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
@@ -154,7 +153,7 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   const auto expected = logits_of(*ref::compile(plain, {.max_batch = 32}).value(), tokens, 32);
   const std::vector<std::string> nothing = {"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits"};
   const bool has_codes = !model.config.int8_activations && gpu::coding_of(model.weights.layers[0].ffn_up).has_codes();
-  // What a software driver gets by itself (`serial`), or what GPUs do.
+  // `serial`: what a software driver uses by default; otherwise what GPUs use.
   const auto compare = [&](const Fusions& fuse, std::vector<std::string> without, bool serial = false) {
     const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
     const bool int8 = has_codes && fuse.int8_on_read && without.empty() && !serial;
@@ -167,7 +166,7 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
     if (int8) {
       EXPECT_GT(few, kFloats) << "was anything int8?";
     }
-    // As many as are not multiplied in tiles, one more, and all.
+    // The largest batch that is not multiplied in tiles, one more token, and all tokens.
     const int before_tiles = gpu::Layouts{}.float_tiles_from - 1;
     for (const int at_once : {before_tiles, before_tiles + 1, 32}) {
       EXPECT_LT(nmse(logits_of(**gpu, tokens, at_once), expected), std::max(close, kF16Matrices)) << at_once;
@@ -182,18 +181,18 @@ TEST_P(GpuFamilies, GiveTheLogitsOfTheReference) {
   if (GetParam().windows[0] > 0 || GetParam().name == "llama_ternary") compare(Fusions::all(), nothing);
 }
 
-// The text of attention on matrices is as long as heads are wide (small_tiles.h).
+// The shader text of attention on matrices grows with the width of the heads (small_tiles.h).
 TinyShape with_small_heads(TinyShape shape) {
   shape.head_dim = 32;
   return shape;
 }
 
-// Logits of a prompt's first tokens, with layouts of the test's.
+// Logits of a prompt's first tokens with given layouts.
 class GpuPrompts {
  public:
   explicit GpuPrompts(const TinyShape& shape) : model_(with_small_heads(shape)) {
     Fusions fuse = Fusions::all();
-    fuse.int8_on_read = false;  // the head's row would make a step of the smallest difference
+    fuse.int8_on_read = false;  // int8 would turn the smallest difference into a whole step
     plan_ = make_plan(model_.config, model_.weights, {.fuse = fuse});
     gpu_ = gpu::compile(plan_, {.max_batch = 64, .gpu = {.without = {"serial"}}}).value();
   }
@@ -217,10 +216,11 @@ class GpuPrompts {
   std::unique_ptr<Executable> gpu_;
 };
 
-// A prompt on subgroup matrices, layers and attention, against one without; in big tiles, and in those of few tokens.
+// A prompt with layers and attention on subgroup matrices, compared with one without; in big tiles and in few-token
+// tiles.
 class GpuFamiliesMatrices : public GpuFamilies {};
 INSTANTIATE_TEST_SUITE_P(, GpuFamiliesMatrices, testing::ValuesIn(shapes_where([](const TinyShape& s) {
-                           return s.name == "gemma2";  // windows, soft caps, and none
+                           return s.name == "gemma2";  // a layer with a window, one without, and soft caps
                          })),
                          name_of);
 TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
@@ -238,8 +238,8 @@ TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {
   EXPECT_NE(all[0], all[1]) << "sums of shared columns have another order";
 }
 
-// Where one kernel ends and the next begins: with as few as there are tiles for, one more than the smallest has, and
-// one more than are in such tiles.
+// Token counts around the limits between kernels: the capacity of each tile, one token more, and one token more than
+// the few-token tiles take.
 TEST_P(GpuFamiliesMatrices, FewTokensAreThoseWithoutMatrices) {
   GpuPrompts prompts(GetParam());
   if (!prompts.has_matrices()) GTEST_SKIP() << "no subgroup matrices";
@@ -249,8 +249,8 @@ TEST_P(GpuFamiliesMatrices, FewTokensAreThoseWithoutMatrices) {
   }
 }
 
-// A head of packed weights for several rows of logits, in tiles of each size and where one ends and the next begins,
-// against the kernel for columns.
+// A packed head with several rows of logits, in tiles of each size and around the limits between them, compared with
+// the column kernel.
 TEST_P(GpuFamiliesMatrices, HeadsOfSeveralRowsAreThoseInColumns) {
   const TinyModel model(with_small_heads(GetParam()));
   Fusions fuse = Fusions::all();
@@ -279,14 +279,14 @@ TEST_P(GpuFamiliesMatrices, HeadsOfSeveralRowsAreThoseInColumns) {
   }
 }
 
-// Attention that makes its heads itself, against a kernel before it: the logits of some tokens one by one, after a
-// prompt that ends just before attention is split. To the bit on a software driver. A GPU's compiler may fuse
-// multiplications with additions in one kernel and not in the other; then a key that is rounded to f16 can go either
-// way. There activations stay floats: int8 would make a step of the smallest difference.
+// Attention that computes its heads itself, compared with a separate kernel for them: the logits of some tokens one by
+// one, after a prompt that ends just before attention is split. They are bit-identical on a software driver. A GPU's
+// compiler may fuse multiplications with additions in one kernel and not in the other; then a key may round to f16
+// either way. On GPUs activations stay floats, because int8 would turn the smallest difference into a whole step.
 class GpuFamiliesHeads : public GpuFamilies {};
 INSTANTIATE_TEST_SUITE_P(, GpuFamiliesHeads,
                          testing::ValuesIn(shapes_where([](const TinyShape& s) {  // one of each family
-#ifdef TERN_SANITIZED  // or two: with codes as keys and values, and with groups of heads
+#ifdef TERN_SANITIZED  // or two: one with KV codes and one with groups of heads
                            if (s.name != "llama" && s.name != "gemma2") return false;
 #endif
                            return !s.int8_activations && (!s.parts.head_norms || s.format == Format::kQ4_0);
@@ -318,7 +318,7 @@ TEST_P(GpuFamiliesHeads, HeadsInAttentionChangeNothing) {
   Fusions before = after;
   before.heads = false;
   for (const KvType type : {KvType::kF16, KvType::kQ8_0}) {
-    if (type == KvType::kQ8_0 && GetParam().name != "llama") continue;  // one family for all: each takes its time
+    if (type == KvType::kQ8_0 && GetParam().name != "llama") continue;  // only one family: each takes long
     const gpu::Layouts one_by_one{.group_heads = gpu::Layouts::Group::kNever};
     const auto with = logits(after, type, one_by_one), without = logits(before, type, one_by_one);
     if (is_software) {
@@ -331,7 +331,7 @@ TEST_P(GpuFamiliesHeads, HeadsInAttentionChangeNothing) {
     const auto together =
         logits(after, type, {.group_heads = gpu::Layouts::Group::kAlways, .most_splits_of_groups = 40});
     EXPECT_LT(nmse(together, with), kInt8);
-    // Together from the middle of the last eight tokens on, and before that one by one.
+    // Heads are taken together from the middle of the last eight tokens on, and one by one before.
     const auto later = logits(after, type, {.made_heads_together_from = 514, .most_splits_of_groups = 40});
     const size_t n_vocab = with.size() / 8;
     EXPECT_TRUE(std::equal(with.begin(), with.begin() + static_cast<ptrdiff_t>(n_vocab), later.begin()));

@@ -1,4 +1,4 @@
-// Matrices of any float format with random values, and the planes in which kernels read them.
+// Matrices of any float format with random values, and the planes that kernels read.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace tern::conform {
 
 inline const std::span<const Format> kFloatFormats = float_row_formats();
 
-// Rows [first, first + count) of a matrix as a device holds them.
+// Rows [first, first + count) of a matrix in the device's layout.
 struct Planes {
   explicit Planes(const Tensor& w) : Planes(w, 0, w.rows) {}
   Planes(const Tensor& w, int first, int count) : coding(gpu::coding_of(w)) {
@@ -23,7 +23,7 @@ struct Planes {
     const uint64_t stride = row_bytes(w.format, w.cols);
     gpu::pack_rows(w, coding, w.data.subspan(static_cast<uint64_t>(first) * stride, rows * stride), units, values);
     const size_t n = gpu::words_of_scales(coding, values.size());
-    scales.resize(std::max<size_t>(1, n));  // something is bound
+    scales.resize(std::max<size_t>(1, n));  // a binding must not be empty
     gpu::pack_scales(coding, values, std::span(scales).first(n));
     EXPECT_EQ(scales.size() * 4, gpu::scale_bytes(coding, rows, w.cols));
   }
@@ -31,11 +31,11 @@ struct Planes {
   std::vector<uint32_t> units, scales;
 };
 
-// The least number of columns that a format can have.
+// The smallest number of columns that a matrix of this format can have.
 inline int block_of(Format format) { return std::max(format_info(format).block, 8); }
 
-// Σ |w·x| of every (token, row), with the parts of w that are multiplied apart: what the errors of a float sum are
-// measured by. [n, rows]
+// Σ |w·x| of every (token, row), with the separately multiplied parts of w added up. Errors of float sums are relative
+// to it. [n, rows]
 inline std::vector<double> magnitudes(const std::vector<float>& x, int n, const Tensor& w) {
   const auto cols = static_cast<size_t>(w.cols), rows = static_cast<size_t>(w.rows);
   std::vector<double> sums(static_cast<size_t>(n) * rows);
@@ -50,13 +50,13 @@ inline std::vector<double> magnitudes(const std::vector<float>& x, int n, const 
   return sums;
 }
 
-// All formats on devices with everything and with nothing; on others one of each kind.
+// All formats for the variants with everything and with nothing; for others one of each kind.
 inline std::vector<Format> formats_for(const std::string& variant) {
   if (variant == "everything" || variant == "nothing") return {std::begin(kFloatFormats), std::end(kFloatFormats)};
   return {Format::kF16, Format::kQ4_0, Format::kQ1_0};
 }
 
-// A RowRange.
+// A RowRange as kernels read it.
 inline std::vector<uint32_t> range_of(int first, int count) {
   return {static_cast<uint32_t>(first), static_cast<uint32_t>(count), 0, 0};
 }

@@ -1,4 +1,4 @@
-// Many tokens' products with float matrices on subgroup matrices: float_linear and float_glu, in every format.
+// Products of many tokens with float matrices on subgroup matrices: float_linear and float_glu, in every format.
 #include <cmath>
 
 #include "backend/gpu/device/device.h"
@@ -12,8 +12,8 @@ namespace {
 using namespace wgsl;
 using gpu::Store;
 
-// Weights and activations are rounded to 11 bits, half a unit of which is 2^-11; weights below the normal halves to
-// multiples of 2^-24. Then comes an f32 sum as any other.
+// Weights and activations are rounded to 11 bits, each by at most 2^-11 of its value. Weights below the range of normal
+// halves are rounded to multiples of 2^-24. The rest is an ordinary f32 sum.
 double matrix_error(double terms, double x_sum, int cols) {
   return (0x1p-10 + 0x1p-22 + (cols + 6) * kUlp) * terms + 0x1p-25 * x_sum;
 }
@@ -44,7 +44,7 @@ class MatrixKernels {
                                                    .tile = tile_});
     return c;
   }
-  // The recorder asks the same before it takes these kernels.
+  // The recorder makes the same check before it uses these kernels.
   static bool fits(GpuBench& bench, const MatrixShape& shape, const gpu::PromptTile& tile) {
     const auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = 64,
                                                          .cols = 64,
@@ -59,7 +59,7 @@ class MatrixKernels {
     return {.x = ceil_div(c.rows, c.tile_rows), .y = ceil_div(static_cast<uint32_t>(n_), c.tile_tokens)};
   }
   std::vector<uint32_t> params() const { return batch_params(3, static_cast<uint32_t>(n_)); }
-  // Of logits: the first row of the batch is nobody's, and there are as many rows of logits as of x.
+  // With `of_logits`, params says 1 token but n rows of logits, so that using the wrong count shows.
   std::vector<float> linear(const Tensor& w, const MatrixShape& shape, Store store, std::vector<float> y,
                             bool of_logits = false) const {
     const Planes planes(w);
@@ -91,7 +91,8 @@ class MatrixKernels {
   std::vector<float> scales_;
 };
 
-// All formats on GPUs. A software driver compiles each of these kernels for seconds: there, formats of every kind.
+// All formats on GPUs. A software driver takes seconds to compile each of these kernels, so it gets a format of each
+// kind.
 std::vector<Format> formats_on_matrices(const std::string& variant) {
   const bool few = variant == "default_limits";
   if (gpu::list_adapters()->front().type != gpu::AdapterType::kSoftware) return formats_for(few ? "" : "everything");
@@ -99,7 +100,8 @@ std::vector<Format> formats_on_matrices(const std::string& variant) {
              : std::vector{Format::kF16, Format::kQ4_K, Format::kQ4_0, Format::kQ8_0, Format::kQ2_0};
 }
 
-// Not with robustness, with which drivers take minutes for these kernels, nor without what the matrices need.
+// Variants with the features that the matrices need, and without robustness: with it drivers take minutes for these
+// kernels.
 std::vector<Variant> variants_with_matrices() {
   auto some = variants();
   std::erase_if(some, [](const Variant& v) {
@@ -116,7 +118,7 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
   if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
   uint64_t seed = 70;
-  // The latter two with columns shared out.
+  // The last two divide the columns among subgroups.
   const gpu::PromptTile tiles[] = {
       {2, 2, 2, 2, 1}, {4, 2, 1, 2, 2, 64}, {1, 1, 2, 2, 2, 64, 2}, {2, 1, 1, 2, 1, 64, 4}};
   for (const Format format : formats_on_matrices(GetParam().name)) {
@@ -126,7 +128,7 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
     if (!MatrixKernels::fits(bench(), *shape, tile)) GTEST_SKIP() << "this device's workgroups are too small";
     const WeightMatrix w(format, rows, cols, ++seed), up(format, rows, cols, ++seed);
     auto x = random(static_cast<size_t>(n * cols), seed);
-    for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // beyond f16
+    for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // above the range of f16
     for (int i = cols; i < 2 * cols; ++i) x[static_cast<size_t>(i)] *= 1e-8f;  // below it
     const MatrixKernels kernels(bench(), n, x, tile);
     const auto before = random(static_cast<size_t>(n * rows), 7);
@@ -154,14 +156,14 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   }
 }
 
-// Halves of normed rows are the halves of what the reference norms, but for floats' rounding.
+// Halves of normed rows equal the halves of the reference's norms, except for float rounding.
 TEST_P(GpuFloatMatrices, NormsOnTheWayToHalves) {
   if (!bench().device().features().f16) GTEST_SKIP() << "no f16";
   constexpr int kN = 19;
   constexpr uint32_t kRestAt = 64, kCols = 1056;  // some invocations have two quads
   constexpr float kEps = 1e-3f;
   auto x = random(size_t{kN} * kCols, 3);
-  for (size_t i = 0; i < kCols; ++i) x[i] *= 1e-2f;  // where eps counts
+  for (size_t i = 0; i < kCols; ++i) x[i] *= 1e-2f;  // so small that eps matters
   const auto gain = random(kCols, 4);
   std::vector<float> expected(x.size());
   ref::rms_norm({x.data(), gain.data(), kEps, kN, kCols, expected.data()});
@@ -182,7 +184,7 @@ TEST_P(GpuFloatMatrices, NormsOnTheWayToHalves) {
   }
 }
 
-// Rows of logits with all of f32's activations, as far as two halves hold them: as good as a sum of f32 products.
+// Rows of logits use f32 activations as pairs of halves: they are as accurate as a sum of f32 products.
 TEST_P(GpuFloatMatrices, AHeadLosesNothingOfItsActivations) {
   const auto& f = bench().device().features();
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
@@ -204,12 +206,12 @@ TEST_P(GpuFloatMatrices, AHeadLosesNothingOfItsActivations) {
       GTEST_SKIP() << "this device's workgroups are too small";
     }
     auto x = random(size_t{kN} * cols, 3);
-    for (size_t i = 0; i < cols; ++i) x[i] *= 1e6f;  // beyond f16
+    for (size_t i = 0; i < cols; ++i) x[i] *= 1e6f;  // above the range of f16
     std::vector<uint16_t> halves(size_t{2} * kRestAt * cols);
     auto scales = poisoned<float>(kN);
     bench().run(gpu::halve_tokens({.width = cols, .caps = caps(), .rest_at = kRestAt}), {.y = kN}, in<Vec4<F32>>(x),
                 out<Vec4<F16>>(halves), out<F32>(scales));
-    // The rows' count is before their list; as many tokens as that would not do.
+    // The number of rows is stored before their list. The number of tokens differs from it, so that using it shows.
     std::vector<uint32_t> params = {kN - 4, kLogitRowsAt, kPoison, kPoison, kN};
     auto y = poisoned<float>(size_t{kN} * kOutputs);
     bench().run(gpu::logits_matrix(c), {.x = ceil_div(c.rows, c.tile_rows()), .y = ceil_div(uint32_t{kN}, c.tokens)},

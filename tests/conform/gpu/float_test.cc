@@ -1,5 +1,4 @@
-// The kernels of float matrices, in every format: embed, float_linear, float_glu, and their twins for
-// many tokens.
+// The kernels for float matrices, in every format: embed, float_linear, float_glu, and their variants for many tokens.
 #include <cmath>
 
 #include "backend/gpu/device/device.h"
@@ -14,13 +13,13 @@ using namespace wgsl;
 using GpuFloat = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuFloat);
 
-// One of each kind: what several rows at a time have of their own does not depend on the format.
+// One format of each kind: the code for several rows at a time does not depend on the format.
 bool has_columns(Format format) {
   return format == Format::kF16 || format == Format::kQ4_0 || format == Format::kQ4_K || format == Format::kQ1_0;
 }
 
-// Whatever the order of a float sum, it is off by at most a rounding per term, and one each for the product with the
-// scale and with the input's gain. A norm's factor is off by half a rounding per square, and by its root and division.
+// A float sum in any order is off by at most a rounding per term, and one each for the products with the scale and with
+// the input's gain. A norm's factor is off by half a rounding per square, and by its root and division.
 double linear_error(int cols, bool normed) { return (cols + 4 + (normed ? cols / 2.0 + 20 : 0)) * kUlp; }
 
 using gpu::Store;
@@ -47,14 +46,14 @@ gpu::FloatLinearConfig config_of(const Tensor& w, const Way& way, const gpu::Cap
   return gpu::fit(c);
 }
 
-// More workgroups than are needed, along both axes.
+// More workgroups than necessary, along both axes.
 gpu::Grid grid_of(const gpu::FloatLinearConfig& c, int rows, int n) {
   const uint32_t groups = ceil_div(static_cast<uint32_t>(rows), c.rows_per_workgroup());
   const auto side = static_cast<uint32_t>(std::ceil(std::sqrt(groups)));
   return {.x = side, .y = side, .z = static_cast<uint32_t>(n)};
 }
 
-// x with a norm, as the reference sees it.
+// x after the reference's norm if `wanted`, otherwise x.
 std::vector<float> normed(const std::vector<float>& x, const std::vector<float>& gain, int n, bool wanted) {
   if (!wanted) return x;
   auto y = x;
@@ -62,7 +61,7 @@ std::vector<float> normed(const std::vector<float>& x, const std::vector<float>&
   return y;
 }
 
-// By how much a value may change when it becomes int8: half a step, which is the 127th part of the greatest in its run.
+// The largest change of each value by conversion to int8: half a step, which is 1/127 of the largest value of its run.
 std::vector<float> half_steps(const std::vector<float>& x) {
   std::vector<float> steps(x.size());
   for (size_t first = 0; first < x.size(); first += gpu::kRun) {
@@ -73,7 +72,7 @@ std::vector<float> half_steps(const std::vector<float>& x) {
   return steps;
 }
 
-// Several rows of x at a time give what they give one by one.
+// Several rows of x at a time give the same results as one by one.
 void test_columns(GpuBench& bench, const Planes& planes, gpu::FloatLinearConfig c, const std::vector<uint32_t>& range,
                   const std::vector<float>& x, const std::vector<float>& gain, const std::vector<float>& before,
                   const std::vector<float>& expected) {
@@ -93,7 +92,7 @@ void test_columns(GpuBench& bench, const Planes& planes, gpu::FloatLinearConfig 
     for (uint32_t token = 0; token < n; ++token) {
       for (uint32_t row = range[0]; row < range[0] + range[1]; ++row) {
         const size_t i = size_t{token} * c.rows + row;
-        // The same sums, which a device's compiler may contract otherwise: a rounding per term.
+        // The same sums, but the device's compiler may contract them differently: a rounding per term.
         ASSERT_NEAR(y[i], expected[i], linear_error(static_cast<int>(c.cols), c.normed) * (std::abs(expected[i]) + 30))
             << columns << " columns, at " << i;
       }
@@ -140,7 +139,7 @@ TEST_P(GpuFloat, LinearOfEveryFormat) {
   }
 }
 
-// Rows of many units, so that weights are loaded in a loop; and few, which fill a part of the lanes.
+// Rows with many units, so that weights are loaded in a loop, and rows with few, which fill only part of the lanes.
 TEST_P(GpuFloat, LinearInOtherLayouts) {
   for (const Format format : {Format::kF16, Format::kQ4_0, Format::kQ1_0}) {
     const WeightMatrix w(format, 37, 1408, 3);
@@ -176,8 +175,8 @@ TEST_P(GpuFloat, LinearWithInt8Activations) {
   }
 }
 
-// Integers up to 127 times a power of two lose nothing as int8, whatever it is in each run; so the bound is that of a
-// float sum, and a run that met another's scale or sum would show.
+// Integers up to 127, times a power of two per run, are exact as int8. So the bound is that of a float sum, and using
+// another run's scale or sum would show.
 TEST_P(GpuFloat, Int8ActivationsLoseNoIntegers) {
   for (const Format format : formats_for(GetParam().name)) {
     const int cols = std::max(block_of(format), 64) * 3, rows = 5, n = 3;
@@ -210,7 +209,7 @@ TEST_P(GpuFloat, LinearInParts) {
   }
 }
 
-// A scale of the whole tensor, which f16 scales would lose.
+// A scale of the whole tensor that f16 scales could not represent.
 TEST_P(GpuFloat, LinearWithAScale) {
   for (const Format format : {Format::kF16, Format::kBF16, Format::kQ8_0, Format::kTQ2_0, Format::kI2_S, Format::kQ2_K,
                               Format::kQ4_K, Format::kQ5_K, Format::kQ6_K, Format::kQ4_1, Format::kQ5_1}) {
@@ -223,8 +222,8 @@ TEST_P(GpuFloat, LinearWithAScale) {
   }
 }
 
-// Against each unit vector a matrix gives one of its columns, with nothing to round: any two weights that changed
-// places would show.
+// Multiplied with a unit vector, a matrix gives one of its columns without rounding. Any two exchanged weights would
+// show.
 TEST_P(GpuFloat, LinearKeepsEveryPosition) {
   for (const Format format : formats_for(GetParam().name)) {
     const int cols = std::max(block_of(format), 64), rows = 5;
@@ -308,9 +307,9 @@ TEST_P(GpuFloat, MatmulOfEveryFormat) {
   test_matmul(bench(), w.tensor, 33, Store::kAdd, {1, 22, 40});
 }
 
-// act(gate)·up, of two sums with their errors; an activation changes by at most 1.1 (SiLU) or 2 |gate| (relu²) times
-// what its gate does. SiLU has an exponential, off by 3 + 2|gate| ulp, a sum and a division of 2.5 ulp, each two
-// roundings.
+// act(gate)·up, of two sums with their errors. The activation changes by at most 1.1 (SiLU) or 2 |gate| (relu²) times
+// the change of its gate. SiLU has an exponential, off by 3 + 2|gate| ulp, and a sum and a division of 2.5 ulp. An ulp
+// is two roundings.
 void test_glu(GpuBench& bench, const Tensor& gate, const Tensor& up, GluAct act, const Way& way, int n) {
   const auto x = random(static_cast<size_t>(n * gate.cols), 5), gain = random(static_cast<size_t>(gate.cols), 6);
   const auto in_x = normed(x, gain, n, way.normed);
@@ -336,7 +335,7 @@ void test_glu(GpuBench& bench, const Tensor& gate, const Tensor& up, GluAct act,
             out<F32>(together));
   ys.push_back(together);
   if (!way.normed &&
-      !way.int8_x) {  // many tokens are normed before: the same sums in another order, within the same bounds
+      !way.int8_x) {  // this kernel takes normed x: the same sums in another order, within the same bounds
     const gpu::FloatMatmulConfig many{.rows = config.rows,
                                       .cols = config.cols,
                                       .coding = config.coding,
@@ -379,7 +378,7 @@ TEST_P(GpuFloat, Glu) {
     const WeightMatrix gate(format, 21, 384, ++seed), up(format, 21, 384, ++seed);
     test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {.normed = true, .int8_x = true}, 2);
   }
-  // Formats of one size share units.
+  // Formats with units of the same size can be combined.
   const WeightMatrix gate(Format::kQ8_0, 21, 256, 1), up(Format::kQ6_K, 21, 256, 2);
   test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {}, 1);
   test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {.int8_x = true}, 1);

@@ -9,7 +9,7 @@
 namespace tern::conform {
 namespace {
 
-constexpr uint64_t kGuard = 256;  // bytes before and behind every array; any offset alignment divides it
+constexpr uint64_t kGuard = 256;  // bytes before and after every array; a multiple of any offset alignment
 
 std::vector<uint32_t> with_guards(Bytes bytes) {
   std::vector<uint32_t> words((2 * kGuard + bytes.size() + 15) / 16 * 4, kPoison);
@@ -17,7 +17,7 @@ std::vector<uint32_t> with_guards(Bytes bytes) {
   return words;
 }
 
-bool is_poison(Bytes bytes, size_t first) {  // `first`: place of bytes[0] in the buffer
+bool is_poison(Bytes bytes, size_t first) {  // `first`: offset of bytes[0] in the buffer
   const auto poison = std::bit_cast<std::array<std::byte, 4>>(kPoison);
   for (size_t i = 0; i < bytes.size(); ++i) {
     if (bytes[i] != poison[(first + i) % 4]) return false;
@@ -25,7 +25,7 @@ bool is_poison(Bytes bytes, size_t first) {  // `first`: place of bytes[0] in th
   return true;
 }
 
-// One run on one device. Gives what each array became, guards included.
+// Runs the kernel once on one device. Returns the final contents of each array, guards included.
 std::vector<std::vector<uint32_t>> run_on(gpu::Device& device, const wgsl::Module& module, gpu::Grid grid,
                                           std::span<const Bytes2Way> args) {
   std::vector<std::vector<uint32_t>> arrays;
@@ -65,7 +65,8 @@ std::vector<std::vector<uint32_t>> run_on(gpu::Device& device, const wgsl::Modul
   return arrays;
 }
 
-// By name of the variant. They are closed before main() returns: NVIDIA's driver is gone when static objects end.
+// By the variant's name. They are closed before main() returns, because NVIDIA's driver is gone when static objects
+// end.
 struct Benches : testing::Environment {
   std::map<std::string, std::unique_ptr<GpuBench>> of;
 

@@ -3,8 +3,8 @@
 //   std::vector<float> y = poisoned<float>(n);
 //   bench().run(gpu::add({width}), {.x = 1, .y = n_rows}, in<F32>(a), out<F32>(y));
 //
-// Every array lies inside a greater buffer, with poison before and behind it. The poison behind it is part of the
-// binding, for drivers drop what is written beyond a binding, where nobody would see it.
+// Every array is inside a larger buffer, with poison before and after it. The poison after it is part of the binding,
+// because drivers drop writes beyond a binding, which the test could not see.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace tern::conform {
 
-// A quiet NaN as f32, NaN in its high half as f16, and neither 0 nor a small number as an integer.
+// A quiet NaN in f32, NaN in its high half in f16, and neither 0 nor a small number as an integer.
 inline constexpr uint32_t kPoison = 0x7FE5A5A5;
 
 template <class T>
@@ -32,7 +32,7 @@ std::vector<T> poisoned(size_t count) {
   return values;
 }
 
-// An array on its way to a kernel, and back where `result` is set. E: the element type that the kernel asks for.
+// An array for a kernel, which is read back if `result` is not empty. E: the element type of the kernel's binding.
 struct Bytes2Way {
   Bytes bytes;
   MutableBytes result = {};
@@ -44,37 +44,36 @@ template <class E, class T>
 Arg<E> in(const std::vector<T>& values) {
   return {{std::as_bytes(std::span(values))}};
 }
-// The values are what the kernel finds, and afterwards what it left.
+// The kernel reads these values; they are replaced by what it wrote.
 template <class E, class T>
 Arg<E> out(std::vector<T>& values) {
   return {{std::as_bytes(std::span(values)), std::as_writable_bytes(std::span(values))}};
 }
 
-// Rows of others at the beginning of a table of angles, so that it matters where a sequence's begin.
+// Rows of other sequences at the start of a table of angles, so that a wrong start shows.
 inline constexpr uint32_t kOthers = 3;
 
-// `params` (kernels/common.h) of n tokens of one sequence at position `pos` and after, with these blocks, where the
-// angles of position 0 are in row `angles` of their table. No logits are wanted. There are poisoned words between the
-// parts.
+// `params` (kernels/common.h) of n tokens of one sequence from position `pos` on, with this block table. The angles of
+// position 0 are in row `angles` of their table. No logits are requested. Poisoned words separate the parts.
 std::vector<uint32_t> batch_params(uint32_t pos, uint32_t n, std::span<const uint32_t> table = {}, uint32_t angles = 0);
 
-// A device that the tests run on.
+// A device configuration that the tests run on.
 struct Variant {
   std::string name;
   gpu::Restrictions without;
-  bool compare_robustness = false;  // everything runs a second time, with robustness on, and must give the same bytes
+  bool compare_robustness = false;  // run everything again with robustness on; it must give the same bytes
 };
 std::vector<Variant> variants();
 std::vector<Variant> variants_without_integers();
 
 class GpuBench {
  public:
-  // Null, with the reason in `why_not`, where there is no adapter.
+  // Returns null, with the reason in `why_not`, if there is no adapter.
   static std::unique_ptr<GpuBench> open(const Variant& variant, std::string& why_not);
 
   gpu::Device& device() { return *devices_.front(); }
   const gpu::Caps& caps() const { return caps_; }
-  // Whether kernels whose workgroup is one subgroup run here.
+  // True if kernels whose workgroup is one subgroup run here.
   bool has_serial_subgroups() {
     const gpu::Features& features = device().features();
     return caps_.subgroup > 0 && features.subgroup_min == features.subgroup_max;
@@ -97,7 +96,7 @@ class GpuBench {
   };
   void run_module(const wgsl::Module& module, gpu::Grid grid, std::span<const Bytes2Way> args);
 
-  std::vector<std::unique_ptr<gpu::Device>> devices_;  // the second, where there is one, is robust
+  std::vector<std::unique_ptr<gpu::Device>> devices_;  // the second, if there is one, is robust
   gpu::Caps caps_;
 };
 
@@ -115,7 +114,7 @@ class GpuConform : public testing::TestWithParam<Variant> {
 #define TERN_FOR_EVERY_VARIANT(Suite)                                                  \
   INSTANTIATE_TEST_SUITE_P(Gpu, Suite, testing::ValuesIn(::tern::conform::variants()), \
                            [](const auto& test) { return test.param.name; })
-// Of kernels that multiply no integers: their texts are the same with and without packed dot products.
+// For kernels without integer products: their texts are the same with and without packed dot products.
 #define TERN_FOR_VARIANTS_WITHOUT_INTEGERS(Suite)                                                       \
   INSTANTIATE_TEST_SUITE_P(Gpu, Suite, testing::ValuesIn(::tern::conform::variants_without_integers()), \
                            [](const auto& test) { return test.param.name; })

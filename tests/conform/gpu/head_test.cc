@@ -62,18 +62,18 @@ TEST_P(GpuHead, ArgmaxFindsTheGreatest) {
 TEST_P(GpuHead, ArgmaxTakesTheFirstOfEquals) {
   std::vector<float> logits(8192, -3.0f);
   EXPECT_EQ(choose(bench(), logits).token, 0u);
-  // In other parts, in other invocations of one part, and in neighbouring rounds of one invocation.
+  // Ties in different parts, in different invocations of one part, and in neighboring rounds of one invocation.
   for (const auto& [a, b] : {std::pair{200, 8000}, {130, 131}, {5, 100}, {7000, 7001}}) {
     auto tied = logits;
     tied[static_cast<size_t>(a)] = tied[static_cast<size_t>(b)] = 2;
     EXPECT_EQ(choose(bench(), tied).token, static_cast<uint32_t>(a));
   }
-  std::vector<float> large(100000, -1.0f);  // an invocation sees several of each part
+  std::vector<float> large(100000, -1.0f);  // each invocation reads several logits of each part
   large[70000] = large[70256] = large[70511] = 1;
   EXPECT_EQ(choose(bench(), large).token, 70000u);
 }
 
-// Each row has a token of its own, and moves on at its own position; they share the step.
+// Each row gets its own token and advances at its own position. All rows share the step.
 TEST_P(GpuHead, ArgmaxOfEveryRow) {
   constexpr uint32_t kRing = 4, kRows = 3, kStep = 6, kWidth = 1000;
   std::vector<float> logits(size_t{kRows} * kWidth);

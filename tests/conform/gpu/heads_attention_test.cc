@@ -1,5 +1,4 @@
-// heads_attention: attention that makes query, key and value itself, against qkv_heads and attention one after the
-// other.
+// heads_attention: attention that computes query, key and value itself, compared with qkv_heads followed by attention.
 #include <cmath>
 
 #include "backend/gpu/device/device.h"
@@ -17,7 +16,7 @@ using namespace wgsl;
 using GpuHeadsAttention = GpuConform;
 TERN_FOR_VARIANTS_WITHOUT_INTEGERS(GpuHeadsAttention);
 
-// One token after `pos` others.
+// One token at position `pos`.
 struct HeadsProblem {
   gpu::HeadShape s;
   uint32_t pos;
@@ -27,7 +26,7 @@ struct HeadsProblem {
   uint32_t max_splits = 0;
 };
 
-// What both ways read.
+// The inputs of both versions.
 struct HeadsInputs {
   HeadsInputs(const HeadsProblem& p, KvType type, uint64_t seed)
       : qkv(random(size_t{p.s.n_heads + 2 * p.s.n_kv_heads} * p.s.head_dim, seed)),
@@ -47,13 +46,13 @@ struct HeadsInputs {
   }
 
   std::vector<float> qkv, q_gain, k_gain, angles;
-  KvData kv;  // beyond `pos`: poison
+  KvData kv;  // poisoned from `pos` on
   std::vector<uint32_t> params;
 };
 
 struct Outcome {
   std::vector<uint32_t> kv;
-  std::vector<float> y;  // or the parts of splits
+  std::vector<float> y;  // or the partial results of splits
 };
 
 template <class KvWord>
@@ -123,8 +122,8 @@ void test_problem(GpuBench& bench, const HeadsProblem& p) {
       ASSERT_NEAR(a[i], b[i], bound * (std::abs(b[i]) + 1)) << what << " at " << i;
     }
   };
-  // A key that is rounded to f16 can go either way, 2^-10 of itself; a score then changes by as much of what it sums.
-  // A code goes to the next one, a 127th of the greatest.
+  // A key may round to f16 either way, by 2^-10 of its value, which changes a score by as much of its terms. A code may
+  // be off by one, 1/127 of the largest value.
   const double bound = kType == KvType::kF16 ? 0x1p-9 : kType == KvType::kQ8_0 ? 0x1p-6 : 200 * kUlp;
   KvData one_kv(p.s, kType, kManyPositions), two_kv(p.s, kType, kManyPositions);
   one_kv.words = one.kv;
@@ -133,7 +132,7 @@ void test_problem(GpuBench& bench, const HeadsProblem& p) {
   expect_near(one.y, two.y, 4 * bound);
 }
 
-// Groups of one, of two and of four; heads that fill teams and workgroups and some that do not.
+// Groups of one, two and four; head sizes that fill teams and workgroups and some that do not.
 TEST_P(GpuHeadsAttention, GivesTheBitsOfTwoKernels) {
   for (const uint32_t pos : {0u, 1u, 62u, 63u, 64u, 130u, 255u}) {
     test_problem<F16x2>(bench(), {.s = {2, 2, 64}, .pos = pos});

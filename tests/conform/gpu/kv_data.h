@@ -1,4 +1,4 @@
-// One layer of a device's keys and values on the host, in blocks that are not in the order of their positions.
+// One layer of a device's keys and values on the host, in shuffled blocks.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace tern::conform {
 
 inline constexpr int kSomePositions = 140, kManyPositions = 256;  // of a sequence
 
-// The blocks of one sequence of at most n_positions, poisoned, among others that nobody may touch. What the reference
-// appends goes to a host's blocks first.
+// Poisoned blocks of one sequence of at most n_positions, between blocks that no kernel may touch. The reference
+// appends to host blocks first.
 struct KvData {
   KvData(const gpu::HeadShape& s, KvType kv_type, uint32_t n_positions, unsigned seed = 1)
       : type(kv_type),
@@ -42,12 +42,12 @@ struct KvData {
                                        : gpu::kv_row_words<wgsl::I8x4>(dim));
   }
   size_t block_bytes() const { return 2 * shape.n_kv_heads * kKvBlock * row_bytes(); }
-  // Where the key (side 0) or value (1) of a position is, in rows.
+  // Row index of a position's key (side 0) or value (side 1).
   size_t row(size_t side, size_t head, size_t pos) const {
     return ((table[pos / kKvBlock] * 2 + side) * shape.n_kv_heads + head) * kKvBlock + pos % kKvBlock;
   }
 
-  // The scales of q8_0 of every value, in the order of floats(); of other types, zeros.
+  // The q8_0 scale of every value, in the order of floats(); zeros for other types.
   std::vector<float> scales() const {
     const size_t dim = shape.head_dim, n_words = gpu::kv_scale_words(shape.head_dim);
     std::vector<float> all;
@@ -85,7 +85,7 @@ struct KvData {
     return values;
   }
 
-  // Of n tokens at position `pos` and after.
+  // Appends the keys and values of n tokens at position `pos` and after.
   void append(const float* k, const float* v, int n, int pos) {
     ref::kv_append({k, v, blocks.rows(n, pos).rows, blocks.layer});
     const ops::KvLayer& layer = blocks.layer;
@@ -120,26 +120,26 @@ struct KvData {
     }
   }
 
-  // By the reference.
+  // Attention by the reference.
   void attention(const float* q, int n, int n_heads, int pos, int window, float* out, float softcap = 0) const {
     const auto [rows, tiles] = blocks.rows(n, pos);
     ref::attention({q, rows, tiles, n_heads, window, blocks.layer, out, softcap});
   }
 
-  // `params` of a batch of n tokens at position `pos` and after. The table of angles may begin with `angles` rows of
-  // others.
+  // `params` of a batch of n tokens at position `pos` and after. The angle table may start with `angles` rows of other
+  // sequences.
   std::vector<uint32_t> params(uint32_t pos, uint32_t n, uint32_t angles = 0) const {
     return batch_params(pos, n, table, angles);
   }
 
   KvType type;
   gpu::HeadShape shape;
-  std::vector<uint32_t> table;  // the blocks' places
+  std::vector<uint32_t> table;  // block table
   std::vector<uint32_t> words;
   KvOfOneLayer blocks;
 };
 
-// What KvData is made of for each of a kernel's types.
+// The KvType for each KV word type of the kernels.
 template <class KvWord>
 constexpr KvType kv_type_of() {
   return std::same_as<KvWord, wgsl::I8x4>    ? KvType::kQ8_0
@@ -147,8 +147,8 @@ constexpr KvType kv_type_of() {
                                              : KvType::kF32;
 }
 
-// What storing a value may add where the value itself was not the same to the bit. As f16: pack2x16float may round
-// either way, by one step of 11 bits. As a code: the next one, of a scale that may be the next one too.
+// The error that storing may add to a value that was not bit-identical before. As f16: pack2x16float may round either
+// way, by one step of 11 bits. As a code: it may be off by one, and so may its scale.
 inline double kv_error(KvType type, double value, double scale = 0) {
   const double of_half = std::abs(value) * 0x1p-10 + 0x1p-24;
   return type == KvType::kF16 ? of_half : type == KvType::kQ8_0 ? std::abs(scale) * 1.01 + of_half : 0;

@@ -1,4 +1,4 @@
-// Where a kernel for all layers takes a layer's matrices to be, and of which kind it takes it.
+// Where the megakernel reads a layer's matrices, and which kind of layer it takes it for.
 #include "backend/gpu/kernels/layer_kinds.h"
 
 #include "conform/gpu/gpu_bench.h"
@@ -11,7 +11,7 @@ using Config = gpu::FloatLayersConfig;
 using GpuLayerKinds = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuLayerKinds);
 
-constexpr uint32_t kWords = 4;  // of a layer: its units, its scales, where its down projection is, and that one's form
+constexpr uint32_t kWords = 4;  // per layer: its units, its scales, and the place and form of its down projection
 
 auto down_of(const Config::Kind& kind) { return kind.down.coding; }
 
@@ -35,7 +35,7 @@ auto places(const Config& c) {
   });
 }
 
-// Layers of the kinds that `kind_of` gives; those of an odd kind have other down projections.
+// Layers of the kinds that `kind_of` returns. Odd kinds have another form of down projection.
 Config config(uint32_t n_layers, size_t n_kinds, uint32_t (*kind_of)(uint32_t layer)) {
   Config c{{.n_layers = n_layers}};
   for (uint32_t k = 0; k < n_kinds; ++k) {

@@ -21,7 +21,7 @@ std::vector<Variant> variants_with_room_for_matrices() {
 
 class GpuMatrixAttention : public GpuConform {
  protected:
-  // None where the device has no matrices that serve.
+  // nullopt if the device has no suitable matrices.
   std::optional<gpu::MatrixAttentionConfig> config_for(const AttentionProblem& p, uint32_t subgroups, uint32_t chunk) {
     const gpu::Features& f = bench().device().features();
     const gpu::Limits& limits = bench().device().limits();
@@ -55,7 +55,7 @@ class GpuMatrixAttention : public GpuConform {
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuMatrixAttention, testing::ValuesIn(variants_with_room_for_matrices()),
                          [](const auto& test) { return test.param.name; });
 
-// Tokens that fill tiles and not, from the beginning and later; heads that share keys and not.
+// Full and partial tiles of tokens, from position 0 and later; heads with shared keys and without.
 TEST_P(GpuMatrixAttention, AsTheReference) {
   uint64_t seed = 1;
   for (const gpu::HeadShape& s : {gpu::HeadShape{4, 2, 64}, {2, 2, 48}}) {
@@ -86,8 +86,8 @@ TEST_P(GpuMatrixAttention, WindowsAndSoftcaps) {
   test<F16x2>(AttentionProblem(s, KvType::kF16, 130, 40, ++seed, 3.0f, 0, 2.0f));
 }
 
-// Scores far apart, so that sums are made smaller now and then; and growing with every position, so that they are
-// with every chunk.
+// Scores far apart, so that sums are rescaled now and then. In the last case scores grow with the position, so that
+// every chunk rescales.
 TEST_P(GpuMatrixAttention, ScoresFarApart) {
   const gpu::HeadShape s = {2, 1, 32};
   for (const uint64_t seed : {31u, 32u}) test<F16x2>(AttentionProblem(s, KvType::kF16, 199, 40, seed, 30));
@@ -100,7 +100,7 @@ TEST_P(GpuMatrixAttention, ScoresFarApart) {
   test<F16x2>(growing);
 }
 
-// Three sequences in a tile, the second alone with one token.
+// Three sequences in one tile; the second has only one token.
 TEST_P(GpuMatrixAttention, SequencesShareATile) {
   const gpu::HeadShape s = {2, 1, 32};
   const AttentionProblem parts[] = {AttentionProblem(s, KvType::kF16, 180, 21, 41),

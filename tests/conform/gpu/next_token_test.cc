@@ -1,5 +1,5 @@
-// A stream's token and its row of the embedding table: the greatest logit by way of a head's copy, part by part, and
-// the choice among parts.
+// The next token of a stream and its row of the embedding table: the largest logit via the head's copy, part by part,
+// and the choice among parts.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +21,7 @@ struct Parts {
   std::vector<uint32_t> indices;
 };
 
-// Of the head's rows, so many in each part.
+// The parts of the head's rows, `of_part` rows each.
 Parts parts_of(GpuBench& bench, const HeadCase& c, uint32_t of_part) {
   const Estimates e = estimates_of(bench, c, 1);
   const Planes planes(c.w);
@@ -36,7 +36,7 @@ Parts parts_of(GpuBench& bench, const HeadCase& c, uint32_t of_part) {
   return parts;
 }
 
-// Each part has a logit of its rows as float_linear has it, or none; the greatest of all is there, the first of equals.
+// Each part has one of float_linear's logits for its rows, or none. The first of the largest logits is among them.
 void expect_greatest(GpuBench& bench, const HeadCase& c) {
   constexpr uint32_t kOfPart = 128;
   const std::vector<float> exact = all_logits(bench, c);
@@ -72,7 +72,7 @@ TEST_P(GpuNextToken, TheGreatestLogitIsThatOfTheMatrix) {
 
 TEST_P(GpuNextToken, AmongManyOfAnInvocation) {
   HeadCase c(Format::kF16, 300, 48, 1, 51);
-  c.x[20] = 1e30f;  // of which nothing is known: all rows are computed
+  c.x[20] = 1e30f;  // too large for a bound: all rows are computed
   expect_greatest(bench(), c);
 }
 
@@ -93,7 +93,7 @@ TEST_P(GpuNextToken, NaNIsNeverTheGreatest) {
     c.set_row(r, row);
   }
   expect_greatest(bench(), c);
-  c.x[3] = kNotANumber;  // then all are
+  c.x[3] = kNotANumber;  // now all logits are NaN
   expect_greatest(bench(), c);
 }
 

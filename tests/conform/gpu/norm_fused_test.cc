@@ -1,4 +1,4 @@
-// The kernels that norm and quantise what they read: normed_matvec_add, normed_glu, normed_qkv.
+// The kernels that norm and quantize their input: normed_matvec_add, normed_glu, normed_qkv.
 #include "backend/gpu/kernels/norm_fused.h"
 
 #include <cmath>
@@ -21,21 +21,21 @@ TERN_FOR_EVERY_VARIANT(GpuNormFused);
 
 constexpr float kFusedEps = 1e-5f;
 
-// Rows of floats and what the reference makes of them.
+// Rows of floats, and their quantized norms by the reference.
 struct Row {
   Row(int n_rows, int cols, uint64_t seed)
       : n(n_rows), x(static_cast<size_t>(n * cols)), gain(static_cast<size_t>(cols)), q(n_rows, cols) {
     Values(seed).fill(x);
     for (size_t i = 0; i < x.size(); ++i) {
-      if (i / static_cast<size_t>(cols) % 2 == 1) x[i] *= 1e-3f;  // rows so small that eps counts
+      if (i / static_cast<size_t>(cols) % 2 == 1) x[i] *= 1e-3f;  // rows so small that eps matters
     }
     Values(seed + 1).fill(gain);
     ref::rms_norm_quantize({x.data(), gain.data(), kFusedEps, n, cols, q.mutable_view()});
     count_doubtful();
   }
 
-  // Norm, scale and their product are rounded a dozen times at most; a value that comes so close to the middle between
-  // two integers may go either way, and moves a dot product by one.
+  // Norm, scale and their product have at most a dozen roundings. A value that close to the middle between two integers
+  // may round either way, which changes a dot product by one.
   void count_doubtful() {
     const size_t cols = gain.size();
     for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
@@ -51,7 +51,7 @@ struct Row {
     }
   }
 
-  // Of a dequantised projection: what doubtful values do to it, and a dozen roundings.
+  // Bound for a dequantized projection: the effect of doubtful values, and a dozen roundings.
   double bound(size_t r, float weight_scale, double value) const {
     return static_cast<double>(doubtful[r]) / q.scale[r] * weight_scale + 20 * kUlp * std::abs(value);
   }
@@ -95,10 +95,10 @@ TEST_P(GpuNormFused, MatvecAdd) {
   test_matvec_add(bench(), 1, 64, 256, 5, {});
   test_matvec_add(bench(), 3, 77, 640, 40, {});
   test_matvec_add(bench(), 7, 33, 1152, 3, {});
-  test_matvec_add(bench(), 2, 20, 720, 9, {});  // ends inside a block
+  test_matvec_add(bench(), 2, 20, 720, 9, {});  // the last block is partial
 }
 
-// A row of x with a value that is no number: its squares' sum is none either, and no result.
+// A NaN or infinity in a row of x makes its sum of squares and all of its results non-finite.
 TEST_P(GpuNormFused, NothingIsMadeOfWhatIsNotFinite) {
   constexpr int kRows = 20, kCols = 256;
   const WeightMatrix w(Format::kI2_S, kRows, kCols, 7, kSplitScales[0]);
@@ -118,7 +118,7 @@ TEST_P(GpuNormFused, NothingIsMadeOfWhatIsNotFinite) {
 }
 
 TEST_P(GpuNormFused, MatvecAddInOtherLayouts) {
-  // The smallest has so few subgroups, on any device, that sum and maximum are reduced together.
+  // The smallest workgroup has so few subgroups, on any device, that sum and maximum are reduced together.
   for (const auto& [lanes, rows_per_group, workgroup] :
        {std::tuple{8u, 1u, 256u}, {16u, 1u, 128u}, {32u, 2u, 256u}, {8u, 2u, 64u}}) {
     gpu::TernaryConfig layout{};
@@ -181,7 +181,7 @@ void test_normed_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool in
       .cols = static_cast<uint32_t>(cols), .heads = s, .interleaved = interleaved, .caps = bench.caps()};
   const gpu::TernaryQkvConfig config = gpu::kHasKvScales<KvWord> ? gpu::fit_to_codes(wanted, 256) : gpu::fit(wanted);
   const gpu::Grid grid{.x = config.workgroups(), .y = static_cast<uint32_t>(n)};
-  // ternary_qkv is compared with the reference elsewhere; from the same integers both give the same.
+  // ternary_qkv is compared with the reference elsewhere. From the same integers both kernels give the same results.
   auto expected = poisoned<float>(static_cast<size_t>(n) * s.n_heads * s.head_dim), q = expected;
   KvData expected_kv(s, kType, kSomePositions), kv(s, kType, kSomePositions);
   const auto params = kv.params(static_cast<uint32_t>(pos), static_cast<uint32_t>(n));

@@ -1,4 +1,4 @@
-// The statistics that a kernel leaves for the norm that follows (gpu/kernels/norm_fused.h).
+// The statistics that a kernel writes for the norm that follows (gpu/kernels/norm_fused.h).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ inline std::vector<float> stats_of(const std::vector<float>& x, const std::vecto
   return stats;
 }
 
-// However a row was cut into parts, they add up to what is true of `x`, the values that the same kernel wrote. A square
-// and its way into the sum are a rounding each; the greatest product is exact but for its own.
+// Checks that the parts of each row add up to the statistics of `x`, the values that the same kernel wrote, however
+// rows were divided. A square and its addition are a rounding each. The largest product has only its own rounding.
 inline void expect_stats(const std::vector<float>& stats, const std::vector<float>& x, const std::vector<float>& gain) {
   const size_t width = gain.size(), n_rows = x.size() / width, n_parts = stats.size() / 2 / n_rows;
   const std::vector<float> expected = stats_of(x, gain, 1);

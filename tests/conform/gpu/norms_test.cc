@@ -14,7 +14,7 @@ using namespace wgsl;
 using GpuNorms = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuNorms);
 
-// Rows that fill a part of a workgroup's vec4s, exactly one round of them, and one and a bit; then those of models.
+// Rows that fill part of a workgroup's vec4s, exactly one round of them, and a little more; then widths of models.
 constexpr int kNormWidths[] = {4, 16, 48, 100, 256, 1008, 1024, 1040, 2560};
 
 gpu::RmsNormConfig config_of(int width, const gpu::Caps& caps, uint32_t workgroup = 256, bool in_loops = false) {
@@ -28,7 +28,7 @@ struct Input {
     Values values(seed);
     values.fill(x);
     values.fill(gain);
-    // A row so small that eps decides, and one where the floor under the largest magnitude does.
+    // A row so small that eps matters, and one where the lower limit of the largest magnitude applies.
     for (int i = 0; i < width; ++i) {
       if (n > 1) x[static_cast<size_t>(width + i)] *= 0.01f;
       if (n > 2) x[static_cast<size_t>(2 * width + i)] *= 1e-8f;
@@ -39,8 +39,8 @@ struct Input {
   std::vector<float> x, gain;
 };
 
-// A float sum of positive terms is off by at most a rounding per addition and one per product, of which its root keeps
-// half. Division is good to 2.5 ulp (5 roundings), √ as 1/inverseSqrt (2 ulp) is to 9; three products follow.
+// A float sum of positive terms is off by at most a rounding per addition and one per product; its root keeps half of
+// that. Division is accurate to 2.5 ulp (5 roundings), √ as 1/inverseSqrt (2 ulp) to 9. Three products follow.
 double norm_error(int width) { return (width / 2.0 + 1 + 5 + 9 + 5 + 3) * kUlp; }
 
 TEST_P(GpuNorms, RmsNorm) {
@@ -70,7 +70,7 @@ TEST_P(GpuNorms, HeadNorm) {
   }
 }
 
-// Only 1 / magnitude may differ, by the 2.5 ulp that WGSL allows a division. What is made of it is exact.
+// Only 1 / magnitude may differ, by the 2.5 ulp that WGSL allows a division. Everything computed from it is exact.
 void expect_quantized(const std::vector<float>& x, const Int8Rows& actual, double scale_error) {
   for (int r = 0; r < actual.n; ++r) {
     const float* row = x.data() + static_cast<size_t>(r * actual.width);
@@ -92,7 +92,7 @@ Int8Rows run_quantize(GpuBench& bench, const Input& input, uint32_t workgroup = 
   auto y = Int8Rows::blank(input.n, input.width);
   bench.run(gpu::quantize(config_of(input.width, bench.caps(), workgroup, in_loops)), input.grid(),
             in<Vec4<F32>>(input.x), out<I8x4>(y));
-  // What fills the last block is nobody's, nor is the rest of the row's last 16 bytes.
+  // The padding of the last block and the rest of the row's last 16 bytes must not be written.
   for (size_t r = 1; r <= static_cast<size_t>(input.n); ++r) {
     const size_t end = r * gpu::quantized_row_bytes(static_cast<uint32_t>(input.width)) / 4;
     EXPECT_EQ(y[end - 1], kPoison);
@@ -108,7 +108,7 @@ TEST_P(GpuNorms, QuantizeIsBitIdentical) {
     const Input input(1 + width % 5, width, static_cast<uint64_t>(width));
     expect_quantized(input.x, run_quantize(bench(), input), 5 * kUlp);
   }
-  // Workgroups smaller than a row, and of a size that is no power of two times a subgroup.
+  // Workgroups smaller than a row.
   for (const uint32_t workgroup : {64u, 128u}) {
     const Input input(3, 1040, workgroup);
     expect_quantized(input.x, run_quantize(bench(), input, workgroup), 5 * kUlp);
@@ -119,7 +119,7 @@ TEST_P(GpuNorms, QuantizeIsBitIdentical) {
   }
 }
 
-// One value that is no number, wherever it is, leaves the row without a scale, and only that row.
+// A single NaN or infinity, at any position, leaves its row without a scale, and only that row.
 TEST_P(GpuNorms, QuantizeKeepsWhatIsNotFinite) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const bool in_loops : {false, true}) {
@@ -136,7 +136,7 @@ TEST_P(GpuNorms, QuantizeKeepsWhatIsNotFinite) {
 }
 
 TEST_P(GpuNorms, QuantizeRoundsHalvesToEvenAndKeepsTheExtremes) {
-  // The largest magnitude is 127, so the scale is 1 and the values are rounded as they are.
+  // The largest magnitude is 127, so the scale is 1 and each value is only rounded.
   Input input(1, 48, 1);
   input.x = {127.0f, -127.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 0.49999997f, 126.5f, 0.0f, -0.0f};
   input.x.resize(48, 3.5f);
@@ -164,7 +164,7 @@ void test_rms_norm_quantize(GpuBench& bench, bool in_loops) {
       ASSERT_NEAR(scale, 127.0f / largest, scale * (norm_error(width) + 5 * kUlp));
       int32_t sum = 0;
       for (int i = 0; i < width; ++i) {
-        // Half a step of rounding, and the norm's error, which may carry a value over the edge between two integers.
+        // Half a step of rounding plus the norm's error, which may move a value past the middle between two integers.
         const double exact = static_cast<double>(row[static_cast<size_t>(i)]) * scale;
         const auto q = actual.q[static_cast<size_t>(r * width + i)];
         ASSERT_NEAR(q, exact, 0.5 + std::abs(exact) * (norm_error(width) + kUlp)) << "row " << r << " at " << i;
@@ -178,8 +178,8 @@ void test_rms_norm_quantize(GpuBench& bench, bool in_loops) {
 TEST_P(GpuNorms, RmsNormQuantize) { test_rms_norm_quantize(bench(), false); }
 TEST_P(GpuNorms, RmsNormQuantizeInLoops) { test_rms_norm_quantize(bench(), true); }
 
-// The two kernels and the fused one may round their sums of squares in another order, but not the integers by more than
-// one step; and where the gain is 1 and the sums are exact, not at all.
+// The fused kernel may add squares in another order than the two kernels, which changes the integers by at most one
+// step. With gain 1 and exact sums they must be equal.
 TEST_P(GpuNorms, RmsNormQuantizeIsTheTwoKernelsInOne) {
   Input input(3, 1040, 3);
   Values values(4);

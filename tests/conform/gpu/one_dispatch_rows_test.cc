@@ -1,4 +1,4 @@
-// All layers of a token of each of several sequences in one dispatch: against the same layers step by step.
+// The megakernel for one token of each of several sequences, compared with the same layers step by step.
 #include <cstring>
 
 #include "conform/gpu/one_dispatch_test_support.h"
@@ -8,14 +8,14 @@ namespace {
 
 class GpuOneDispatchOfRows : public GpuOneDispatch {
  protected:
-  static void SetUpTestSuite() { setenv("LP_NUM_THREADS", "2", 0); }  // which wait less for each other
+  static void SetUpTestSuite() { setenv("LP_NUM_THREADS", "2", 0); }  // fewer threads wait less for each other
 
-  // Sequences of their own lengths, in one store.
+  // A sequence with its blocks in a shared store.
   struct Sequence {
     std::vector<KvBlockId> blocks;
     std::vector<TokenId> tokens;
   };
-  // That begin `apart` tokens into the story from each other, and are `lengths` long.
+  // Runs all but the last token of sequences with these lengths. Each begins 11 tokens later in the story.
   static std::vector<Sequence> begin(Executable& e, KvStore& store, const std::vector<size_t>& lengths) {
     std::vector<Sequence> sequences(lengths.size());
     KvBlockId next = 0;
@@ -49,8 +49,8 @@ class GpuOneDispatchOfRows : public GpuOneDispatch {
     }
     return slices;
   }
-  // The logits of `n` steps of all sequences together, which are given the same tokens whatever comes out. Calls
-  // `meanwhile` after the first.
+  // The logits of `n` steps of all sequences together. The tokens are fixed, independent of the logits. Calls
+  // `meanwhile` after the first step.
   static std::vector<Rows> together(Executable& e, const std::vector<size_t>& lengths, int n,
                                     const std::function<void()>& meanwhile = {}) {
     const auto store = e.new_kv_store(e.kv_block_tokens(kContext), KvType::kF16).value();
@@ -68,7 +68,7 @@ class GpuOneDispatchOfRows : public GpuOneDispatch {
     }
     return steps;
   }
-  // The tokens that the device chooses, [steps, sequences].
+  // The tokens that the device chooses. [steps, sequences]
   static std::vector<std::vector<TokenId>> streamed(const Made& made, const std::vector<size_t>& lengths, int n) {
     Executable& e = *made.executable;
     const auto store = e.new_kv_store(e.kv_block_tokens(kContext), KvType::kF16).value();
@@ -83,7 +83,7 @@ class GpuOneDispatchOfRows : public GpuOneDispatch {
     }
     return steps;
   }
-  // Layers with random matrices of so many rows between gate and down.
+  // Gives all layers random FFN matrices with a width of `d_ff`.
   void widen(Model& model, int d_ff) {
     uint32_t state = 1;
     const auto random = [&] { return (state = state * 1664525 + 1013904223) >> 16; };
@@ -106,7 +106,7 @@ class GpuOneDispatchOfRows : public GpuOneDispatch {
       layer.ffn_sub_norm.format = Format::kF32, layer.ffn_sub_norm.cols = d_ff, layer.ffn_sub_norm.data = gains;
     }
   }
-  // Each row alone; `actual` has them one behind the other.
+  // Compares each row separately. The logits of a step are n_rows rows.
   static void expect_rows_close(const std::vector<Rows>& actual, const std::vector<Rows>& expected, size_t n_rows,
                                 double most = kClose) {
     ASSERT_EQ(actual.size(), expected.size());
@@ -123,7 +123,7 @@ class GpuOneDispatchOfRows : public GpuOneDispatch {
     }
   }
 
-  std::deque<std::vector<std::byte>> bytes_;  // of matrices that the models have no file for
+  std::deque<std::vector<std::byte>> bytes_;  // matrices that are in no model file
 };
 
 TEST_F(GpuOneDispatchOfRows, LogitsAreThoseOfTheSteps) {
@@ -137,18 +137,18 @@ TEST_F(GpuOneDispatchOfRows, LogitsAreThoseOfTheSteps) {
     SCOPED_TRACE(lengths.size());
     const auto expected = together(*steps.executable, lengths, 3), actual = together(*one.executable, lengths, 3);
     expect_rows_close(actual, expected, lengths.size());
-    EXPECT_NE(actual, expected);  // or it was not used
+    EXPECT_NE(actual, expected);  // otherwise it was not used
   }
   EXPECT_EQ(together(*one.executable, {30, 63, 20}, 3), together(*one.executable, {30, 63, 20}, 3));
   EXPECT_EQ(streamed(one, {30, 63, 20}, 12), streamed(steps, {30, 63, 20}, 12));
 }
 
-// As on a GPU that runs more workgroups at the same time, but with heads one after the other.
+// Like on a GPU that runs more workgroups at the same time, but with heads one after another.
 TEST_F(GpuOneDispatchOfRows, HistoriesInParts) {
   const Made steps = make(OneDispatchUse::kOff, 1);
   const Made one =
       make(OneDispatchUse::kOn, 1, R"(let splits(_\d+)? = .*;)", "let splits$1 = 2u;", Fusions::all(), "ternary_rows");
-  // What was begun before has it from then on.
+  // Sequences that have already begun use the megakernel from then on.
   const auto actual = together(*one.executable, {40, 9, 300}, 3, [&] { ASSERT_TRUE(one.executable->expect(4)); });
   EXPECT_EQ(one.gpu().why_rows_in_steps(), "");
   const auto expected = together(*steps.executable, {40, 9, 300}, 3);
@@ -157,7 +157,7 @@ TEST_F(GpuOneDispatchOfRows, HistoriesInParts) {
   EXPECT_NE(actual[1], expected[1]);
 }
 
-// Rows wider than there is room for as int8 values go through workgroup memory in pieces.
+// Rows too wide to be in workgroup memory as int8 values go through it in pieces.
 TEST_F(GpuOneDispatchOfRows, RowsInPieces) {
   constexpr int kWide = 4608;
   std::vector<std::vector<Rows>> rows;
@@ -169,7 +169,7 @@ TEST_F(GpuOneDispatchOfRows, RowsInPieces) {
     rows.push_back(together(*made.executable, {5, 6, 7, 8, 9, 10}, 3));
   }
   EXPECT_NE(rows[0], rows[1]);
-  expect_rows_close(rows[0], rows[1], 6, 3 * kClose);  // random matrices make more of a rounding
+  expect_rows_close(rows[0], rows[1], 6, 3 * kClose);  // random matrices amplify rounding errors
 }
 
 TEST_F(GpuOneDispatchOfRows, WhereWorkgroupsWaitInVainTheStepsGoOn) {
@@ -184,7 +184,7 @@ TEST_F(GpuOneDispatchOfRows, WhereWorkgroupsWaitInVainTheStepsGoOn) {
   const auto expect_left = [](const Made& one) {
     EXPECT_TRUE(one.gpu().why_rows_in_steps().contains("in vain")) << one.gpu().why_rows_in_steps();
     EXPECT_EQ(one.gpu().workgroups_in_one(3), 0u);
-    EXPECT_GT(one.gpu().workgroups_in_one(1), 0u);  // which has another kernel
+    EXPECT_GT(one.gpu().workgroups_in_one(1), 0u);  // a single row has its own kernel
   };
   const Made stream = spoilt(), host = spoilt();
   EXPECT_EQ(streamed(stream, {36, 63, 20}, 12), streamed(steps, {36, 63, 20}, 12));
@@ -199,7 +199,7 @@ TEST_F(GpuOneDispatchOfRows, AreNotUsedWhereTheTrialFails) {
   };
   for (const auto& [find, replace, why] : {
            Case{kPatience, "var patience: u32 = 0u;", "does not run enough workgroups"},
-           // The last row alone.
+           // Only the last row is wrong.
            Case{R"(let q_factor(_\d+)? = (.*);)", "let q_factor$1 = select($2, 9.0, row_of_head == 3u);",
                 "computes wrongly (a relative error"},
            Case{R"(let x_value = x\[(.*)\];)", "let x_value = x[$1] * f32(last_tag + 1u);", "not alike"},
@@ -208,7 +208,7 @@ TEST_F(GpuOneDispatchOfRows, AreNotUsedWhereTheTrialFails) {
        }) {
     const Made one = make(OneDispatchUse::kOn, 1, find, replace, Fusions::all(), "ternary_rows");
     ASSERT_TRUE(one.executable->expect(4));
-    EXPECT_EQ(one.gpu().workgroups_in_one(5), 0u);  // nobody has asked for so many
+    EXPECT_EQ(one.gpu().workgroups_in_one(5), 0u);  // five rows were not requested
     EXPECT_TRUE(one.gpu().why_rows_in_steps().contains(why)) << one.gpu().why_rows_in_steps();
     EXPECT_EQ(one.gpu().workgroups_in_one(4), 0u);
     EXPECT_FALSE(together(*one.executable, {10, 20}, 1).empty());

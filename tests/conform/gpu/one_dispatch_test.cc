@@ -1,5 +1,6 @@
-// All layers of a token in one dispatch: against the same layers step by step. The first layers of the default model,
-// and small models of other families; a driver on a CPU runs as many workgroups at the same time as it has threads.
+// The megakernel, which computes all layers of a token, compared with the same layers step by step: for the first
+// layers of the default model and for small models of other families. A CPU driver runs as many workgroups at the same
+// time as it has threads.
 #include "conform/gpu/one_dispatch_test_support.h"
 #include "conform/gpu/tiny_model.h"
 
@@ -9,7 +10,7 @@ namespace {
 TEST_F(GpuOneDispatch, LogitsAreThoseOfTheSteps) {
   const Made one = make(OneDispatchUse::kOn), steps = make(OneDispatchUse::kOff);
   ASSERT_EQ(one.gpu().why_in_steps(), "");
-  for (const auto& [n_prompt, n] : {std::pair(0u, 6u), {60u, 8u}, {300u, 3u}}) {  // over the end of a block; in rounds
+  for (const auto& [n_prompt, n] : {std::pair(0u, 6u), {60u, 8u}, {300u, 3u}}) {  // past a block's end; in rounds
     SCOPED_TRACE(n_prompt);
     expect_close(one_by_one(*one.executable, n_prompt, n), one_by_one(*steps.executable, n_prompt, n));
   }
@@ -17,7 +18,7 @@ TEST_F(GpuOneDispatch, LogitsAreThoseOfTheSteps) {
   EXPECT_GT(dispatches(steps), 10);
 }
 
-// The tags of words go round, and start anew with each token.
+// The tags of words wrap around, and restart with each token.
 TEST_F(GpuOneDispatch, AnyNumberOfLayers) {
   for (const size_t n_layers : {1u, 4u}) {
     SCOPED_TRACE(n_layers);
@@ -46,7 +47,7 @@ TEST_F(GpuOneDispatch, TheSameTwiceAndInAStream) {
   }
 }
 
-// A step embeds the token that it chooses, for the next: what comes in between must not change that.
+// A step also embeds the token that it chooses, for the next step. Other work in between must not change that.
 TEST_F(GpuOneDispatch, StreamsInTurns) {
   const Made one = make(OneDispatchUse::kOn);
   Executable& e = *one.executable;
@@ -58,7 +59,7 @@ TEST_F(GpuOneDispatch, StreamsInTurns) {
   };
   std::vector<std::vector<TokenId>> alone;
   for (const int n_prompt : {30, 506}) alone.push_back(greedy(e, *cache_of(n_prompt), n_prompt, kTokens));
-  const auto a = cache_of(30), b = cache_of(506);  // which grows
+  const auto a = cache_of(30), b = cache_of(506);  // its store grows
   const auto of_a = e.decode(*a, 5, 30, kTokens, {}).value(), of_b = e.decode(*b, 5, 506, kTokens, {}).value();
   const auto other = e.new_cache(kContext, KvType::kF16).value();
   for (size_t i = 0; i < kTokens; ++i) {
@@ -69,7 +70,7 @@ TEST_F(GpuOneDispatch, StreamsInTurns) {
   }
 }
 
-// Two heads of keys and values, each for one workgroup: the others have none.
+// Two KV heads with one workgroup each: the other workgroups have no part.
 TEST_F(GpuOneDispatch, MoreWorkgroupsThanParts) {
   const auto expected = one_by_one(*make(OneDispatchUse::kOff).executable, 40, 8);
   const Made one = make(OneDispatchUse::kOn, 2, R"(let splits(_\d+)? = .*;)", "let splits$1 = 1u;");
@@ -77,7 +78,7 @@ TEST_F(GpuOneDispatch, MoreWorkgroupsThanParts) {
   expect_close(one_by_one(*one.executable, 40, 8), expected);
 }
 
-// The cache of all layers is one buffer, which grows; conversations of other kinds have their own.
+// The KV cache of all layers is one buffer, which grows. Each KV type has its own.
 TEST_F(GpuOneDispatch, KeysAndValuesStayWhereTheCacheGrows) {
   const Made one = make(OneDispatchUse::kOn), steps = make(OneDispatchUse::kOff);
   const auto tokens = story(530);
@@ -88,7 +89,7 @@ TEST_F(GpuOneDispatch, KeysAndValuesStayWhereTheCacheGrows) {
     std::vector<KvBlockId> blocks;
     Rows logits;
     for (size_t at = 0; at < tokens.size();) {
-      const size_t n = at < 500 ? 100 : 1;  // token by token over the first growth, at 512
+      const size_t n = at < 500 ? 100 : 1;  // token by token past the first growth, at 512
       while (blocks.size() * 64 < at + n) {
         blocks.push_back(static_cast<KvBlockId>(blocks.size()));
         ASSERT_TRUE(store->allocate(blocks.back()));
@@ -124,7 +125,7 @@ TEST_F(GpuOneDispatch, WhereWorkgroupsWaitInVainTheStepsGoOn) {
     EXPECT_TRUE(one.gpu().why_in_steps().contains("in vain")) << one.gpu().why_in_steps();
     EXPECT_GT(dispatches(one), 10);
   }
-  const Made one = make(OneDispatchUse::kOn, 2, kPatience, kNoPatience);  // the host chooses
+  const Made one = make(OneDispatchUse::kOn, 2, kPatience, kNoPatience);  // the host chooses the tokens
   expect_close(one_by_one(*one.executable, 36, 8), one_by_one(*steps.executable, 36, 8));
   EXPECT_TRUE(one.gpu().why_in_steps().contains("in vain")) << one.gpu().why_in_steps();
 }
@@ -137,7 +138,7 @@ TEST_F(GpuOneDispatch, IsNotUsedWhereTheTrialFails) {
            Case{kPatience, "var patience: u32 = 0u;", "does not run enough workgroups"},
            Case{R"(let q_factor(_\d+)? = .*;)", "let q_factor$1 = 9.0;", "computes wrongly (a relative error"},
            Case{R"(let x_value = x\[row\];)", "let x_value = x[row] * f32(last_tag + 1u);", "not alike"},
-           // Some positions are left out, but only far from the first.
+           // Some positions are left out, but only from position 100 on.
            Case{R"(from_pos(_\d+)? < end_pos)", "from_pos$1 < min(100u, end_pos)",
                 "computes wrongly (a relative error"},
        }) {
@@ -166,7 +167,7 @@ class GpuOneDispatchOfFloats : public GpuOneDispatch {
     return compile(make_plan(model.config, model.weights, {.fuse = Fusions::all()}), use, "float_layers", find,
                    replace);
   }
-  // The logits of tokens one by one, after as many as `n_prompt` at once.
+  // The logits of n tokens one by one, after `n_prompt` tokens in batches.
   static std::vector<Rows> rows(Executable& e, size_t n_prompt, size_t n, int n_ctx = kContext) {
     const auto cache = e.new_cache(n_ctx, KvType::kF16).value();
     std::vector<TokenId> tokens;
@@ -208,13 +209,13 @@ TEST_F(GpuOneDispatchOfFloats, LogitsAreThoseOfTheSteps) {
     const Made one = make(shape, OneDispatchUse::kOn), steps = make(shape, OneDispatchUse::kOff);
     ASSERT_EQ(one.gpu().why_in_steps(), "");
     expect_close(rows(*one.executable, 0, 4), rows(*steps.executable, 0, 4));
-    expect_close(rows(*one.executable, 62, 4), rows(*steps.executable, 62, 4));  // over the end of a block
+    expect_close(rows(*one.executable, 62, 4), rows(*steps.executable, 62, 4));  // past a block's end
     EXPECT_LT(dispatches(one), 8);
     if (HasFailure()) break;
   }
 }
 
-// As in files in K formats: some layers' values and down projections have more bits than the others'.
+// Like files in K formats: values and down projections of some layers have more bits.
 TEST_F(GpuOneDispatchOfFloats, LayersInDifferentFormats) {
   constexpr auto k4 = Format::kQ4_K, k5 = Format::kQ5_K, k6 = Format::kQ6_K;
   TinyShape four = bonsai(k4), bytes = bonsai(), down = bonsai(), others = bonsai(k4);
@@ -242,8 +243,8 @@ TEST_F(GpuOneDispatchOfFloats, LongHistoriesAndTheSameTwice) {
   EXPECT_EQ(rows(*one.executable, 300, 3), first);
 }
 
-// Two query heads share keys and values, and are a workgroup's each while the history is short: 48 positions, of which
-// a workgroup has half, in up to three rounds. Then both are one's, and four have a part.
+// Two query heads share keys and values. Up to 48 positions, each head has its own workgroups, which take half of the
+// positions in up to three rounds. For longer histories a workgroup computes both heads, and each of four has a part.
 TEST_F(GpuOneDispatchOfFloats, ShortHistoriesInParts) {
   const Made one = make(two_heads(), OneDispatchUse::kOn), steps = make(two_heads(), OneDispatchUse::kOff);
   ASSERT_EQ(one.gpu().why_in_steps(), "");
@@ -253,8 +254,8 @@ TEST_F(GpuOneDispatchOfFloats, ShortHistoriesInParts) {
   }
 }
 
-// Parts that short histories do not have are as a long one has left them, and after some tokens their tags are those of
-// new ones. Every other workgroup is late with its part, or they would hardly be seen.
+// Parts that short histories do not use still contain a long history's data, and after some tokens their tags look new.
+// Every other workgroup is delayed here; otherwise such parts would rarely be read.
 TEST_F(GpuOneDispatchOfFloats, LongHistoriesAfterShortOnes) {
   const Made steps = make(two_heads(), OneDispatchUse::kOff);
   const Made one = make(two_heads(), OneDispatchUse::kOn, kContext, R"(for \(var out_value)",
@@ -270,7 +271,7 @@ TEST_F(GpuOneDispatchOfFloats, LongHistoriesAfterShortOnes) {
   EXPECT_EQ(one.gpu().why_in_steps(), "");
 }
 
-// The trial goes as far as there is room, and no token of it is compared with what a later one has left.
+// The trial uses as many positions as the context has, and compares no token with data that a later one wrote.
 TEST_F(GpuOneDispatchOfFloats, ContextsOfAnySize) {
   for (const int n_ctx : {8, 129}) {
     SCOPED_TRACE(n_ctx);

@@ -1,4 +1,4 @@
-// Models whose layers are computed as one dispatch or step by step, and what tests of that ask of them.
+// Models whose layers run as a megakernel or step by step, and helpers to compare both.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,12 +22,12 @@ namespace tern {
 
 inline constexpr int kContext = 640;
 
-// Words between workgroups lose two bits, which now and then turn some activation to the next int8 value.
+// Words passed between workgroups lose two bits, which occasionally changes an activation to the next int8 value.
 inline constexpr double kClose = 1e-3;
 
 class GpuOneDispatch : public testing::Test {
  protected:
-  static void SetUpTestSuite() { setenv("LP_NUM_THREADS", "4", 1); }  // lavapipe's: two parts of a history
+  static void SetUpTestSuite() { setenv("LP_NUM_THREADS", "4", 1); }  // lavapipe's threads: two parts of a history
   void SetUp() override {
     if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
   }
@@ -37,7 +37,7 @@ class GpuOneDispatch : public testing::Test {
     std::unique_ptr<Executable> executable;
     gpu::GpuExecutable& gpu() const { return static_cast<gpu::GpuExecutable&>(*executable); }
   };
-  // `find` in the kernel's text becomes `replace`.
+  // Compiles the model with `find` replaced by `replace` in the text of `kernel`.
   Made make(OneDispatchUse use, size_t n_layers = 2, const std::string& find = "", const std::string& replace = "",
             const Fusions& fuse = Fusions::all(), const std::string& kernel = "ternary_layers",
             const std::function<void(Model&)>& change = {}) {
@@ -82,7 +82,7 @@ class GpuOneDispatch : public testing::Test {
     }
     return last;
   }
-  // The logits of the last tokens, one by one after a prompt of `n_prompt`.
+  // The logits of the last n tokens, one by one, after a prompt of `n_prompt` tokens.
   static std::vector<Rows> one_by_one(Executable& e, KvCache& cache, size_t n_prompt, size_t n) {
     const auto tokens = story(n_prompt + n);
     if (n_prompt > 0) feed(e, cache, std::span(tokens).first(n_prompt), 128, 0);
@@ -115,7 +115,8 @@ class GpuOneDispatch : public testing::Test {
   std::deque<Model> models_;  // plans point into them
 };
 
-// From position 40 on, which the trial leaves out, nobody waits, as if workgroups did not run at the same time.
+// At positions 40 … 59, which the trial does not use, no workgroup waits, as if workgroups did not run at the same
+// time.
 inline constexpr const char* kPatience = R"(var patience: u32 = now(_\d+)?;)";
 inline constexpr const char* kNoPatience =
     "var patience: u32 = select(now$1, 0u, params[3u] >= 40u && params[3u] < 60u);";

@@ -1,4 +1,5 @@
-// Models that are not in memory on the GPU: read, made and uploaded piece by piece, they compute the same to the bit.
+// Models that are not in memory are read, converted and uploaded to the GPU piece by piece. The results are
+// bit-identical.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -64,7 +65,7 @@ TEST_F(GpuPieces, DirectoriesComputeTheSame) {
   }
 }
 
-// Whatever the size of the model, what is read at once lies in a few megabytes.
+// Whatever the size of the model, only a few megabytes are read at once.
 TEST_F(GpuPieces, TakeLittleMemory) {
   const auto device = gpu::open_validation_device().value();
   const Model model = open_model(kDefaultModel, {}, Access::kPieces).value();

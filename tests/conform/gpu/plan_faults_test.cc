@@ -1,4 +1,4 @@
-// A device that is lost, too small, or asked for too much.
+// A device that is lost, a device that is too small, and requests that are too large.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ class GpuPlanFaults : public testing::Test {
   gpu::Device* device_ = nullptr;
 };
 
-// A kernel that makes integers of what it norms could not show it.
+// A kernel that quantizes its norms could not show such a gain in its results.
 TEST_F(GpuPlanFaults, AGainThatIsNoNumberIsRefused) {
   for (const float bad : {NAN, -std::numeric_limits<float>::infinity()}) {
     Model model = open_model(source_path("models/tern-stories.gguf")).value();
@@ -68,7 +68,7 @@ TEST_F(GpuPlanFaults, ALostDeviceEndsTheReplyAndKeepsItsText) {
   EXPECT_EQ(result.error().message.find('\n'), std::string::npos);
   EXPECT_GE(pieces, 10);
   EXPECT_TRUE(expected.starts_with(shown)) << shown;
-  // And from then on: an error at once, never a hang.
+  // From then on every call fails at once; it never hangs.
   const auto again = generator.generate(tokenizer->encode("The", {}), greedy, {}, {});
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::kDeviceLost);
@@ -109,7 +109,7 @@ TEST_F(GpuPlanFaults, AModelThatDoesNotFitIsRefusedBeforeItIsUploaded) {
 TEST_F(GpuPlanFaults, AContextThatDoesNotFitIsRefused) {
   const auto executable = compile({.memory_bytes = need(512)}).value();
   std::vector<std::unique_ptr<KvCache>> caches;
-  while (caches.size() < 100) {  // every conversation takes some of the rest
+  while (caches.size() < 100) {  // every cache takes part of the remaining memory
     auto cache = executable->new_cache(512, KvType::kF16);
     if (!cache) {
       EXPECT_EQ(cache.error().code, ErrorCode::kOutOfMemory);
@@ -120,7 +120,7 @@ TEST_F(GpuPlanFaults, AContextThatDoesNotFitIsRefused) {
   }
   EXPECT_LT(caches.size(), 10u);
   caches.clear();
-  EXPECT_TRUE(executable->new_cache(16, KvType::kF16));  // the rest can still be used
+  EXPECT_TRUE(executable->new_cache(16, KvType::kF16));  // the remaining memory is still usable
 }
 
 TEST_F(GpuPlanFaults, AContextBeyondABindingIsRefused) {
@@ -135,7 +135,7 @@ TEST_F(GpuPlanFaults, MemoryNeedIsWhatIsAllocated) {
   const auto executable = compile().value();
   const auto cache = executable->new_cache(512, KvType::kF16).value();
   const uint64_t allocated = device_->allocated_bytes();
-  // Besides: constants, parameters, rings of tokens, and rounding.
+  // Constants, parameters, token rings and rounding come on top.
   EXPECT_GE(allocated, need(512));
   EXPECT_LT(allocated, need(512) + (1u << 20));
 }

@@ -1,6 +1,5 @@
-// The default model on the GPU: against the CPU, and against itself in every other way of running it. As a whole only
-// where its depth matters: drivers on a CPU take long for ten layers, and what can go wrong between layers shows in
-// two.
+// The default model on the GPU, compared with the CPU and with itself in every other configuration. The whole model
+// runs only where its depth matters: CPU drivers take long for ten layers, and errors between layers show with two.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +22,7 @@ namespace {
 
 struct Device {
   std::vector<std::string> without = {};
-  bool serial = false;  // what a software driver gets by itself; else what GPUs do
+  bool serial = false;  // what a software driver uses by default; otherwise what GPUs use
   Fusions fuse = Fusions::all();
   int max_batch = 128;
   int max_logit_rows = 16;
@@ -60,7 +59,7 @@ class GpuPlan : public testing::Test {
     return cpu::compile(*plans_.back(), {.max_batch = 128}, pool_).value();
   }
 
-  // Runs `tokens` from `first_pos` on in batches of `batch`; the logits of the last.
+  // Runs `tokens` from `first_pos` on in batches of `batch`. Returns the logits of the last batch.
   static Rows feed(Executable& e, KvCache& cache, std::span<const TokenId> tokens, size_t batch, int first_pos = 0) {
     Rows last;
     for (size_t at = 0; at < tokens.size(); at += batch) {
@@ -76,7 +75,7 @@ class GpuPlan : public testing::Test {
     return feed(e, *cache, tokens, batch);
   }
 
-  // The next `n` tokens, greedily, as SessionCore does: by a stream where the backend has one.
+  // The next `n` tokens, greedily, decoded as SessionCore does: with a stream if the backend has one.
   static std::vector<TokenId> greedy(Executable& e, KvCache& cache, std::span<const TokenId> prompt, int n) {
     Rows logits = feed(e, cache, prompt, 128);
     std::vector<TokenId> tokens = {static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin())};
@@ -110,12 +109,12 @@ class GpuWholePlan : public GpuPlan {
   GpuWholePlan() : GpuPlan(10) {}
 };
 
-// A key or value rounded to f16, or float sums in another order, carry some activation over the edge to the next int8
-// value, and that moves this model's logits by an NMSE of about 1e-4 (the CPU with an f32 cache against an f16 one does
-// as much). A wrong step gives 1e-1 and more.
+// Keys or values rounded to f16, or float sums in another order, change some activations to the next int8 value. That
+// changes this model's logits by an NMSE of about 1e-4, as much as an f32 cache instead of an f16 one does on the CPU.
+// A wrong step gives 1e-1 and more.
 constexpr double kClose = 1e-3;
 
-// With a context that attention is split for.
+// A context so long that attention is split.
 class GpuLongPlan : public GpuPlan {
  protected:
   GpuLongPlan() : GpuPlan(2, 1024) {}
@@ -139,7 +138,7 @@ TEST_F(GpuLongPlan, LogitsAreThoseOfTheCpu) {
   }
 }
 
-// Prompts on subgroup matrices, layers and attention: in small tiles, and in big ones.
+// Prompts with layers and attention on subgroup matrices, in small tiles and in big ones.
 TEST_F(GpuLongPlan, PromptsOnSubgroupMatrices) {
   const auto cpu = on_cpu(), gpu = on_gpu();
   auto& executable = static_cast<gpu::GpuExecutable&>(*gpu);
@@ -174,7 +173,7 @@ TEST_F(GpuWholePlan, LogitsOfSoftwareDriversAreThoseOfTheCpu) {
   }
 }
 
-// What each kernel does without one of them is compared in the other tests of this folder.
+// The other tests of this folder check each kernel without single features.
 TEST_F(GpuPlan, FeaturesCanBeLeftOut) {
   const auto tokens = story(70);
   const Rows expected = logits_of(*on_cpu(), tokens);
@@ -197,7 +196,7 @@ TEST_F(GpuPlan, FusedAndUnfusedAgree) {
   }
 }
 
-// Around the switch from vectors to matrices, and around a tile of tokens.
+// Batches around the switch from vectors to matrices, and around a tile of tokens.
 TEST_F(GpuPlan, TheBatchSizeDoesNotMatter) {
   const auto cpu = on_cpu(), gpu = on_gpu(), small = on_gpu({.max_batch = 4});
   const auto tokens = story(130);
@@ -230,7 +229,7 @@ TEST_F(GpuPlan, GivesAsManyRowsOfLogitsAsAreWanted) {
   EXPECT_TRUE(gpu->run(*cache, {.tokens = tokens, .logits = WantLogits::kNone}).value().empty());
 }
 
-// The device is some tokens ahead when a stream is dropped; what it left behind must not show.
+// The device is some tokens ahead when a stream is dropped. What it has written must not affect later runs.
 TEST_F(GpuPlan, RunsAfterADroppedStream) {
   const auto gpu = on_gpu();
   const auto prompt = story(10);
@@ -267,7 +266,7 @@ TEST_F(GpuPlan, ConversationsDoNotMix) {
 
 const DeviceSampling kGreedy;
 
-// A sequence in blocks of a store that has others, too.
+// A sequence in blocks of a store that also has others.
 struct InBlocks {
   Rows feed(Executable& e, KvStore& store, std::span<const TokenId> tokens) {
     const Slice slice{.tokens = tokens, .first_pos = n_run, .blocks = blocks, .n_ctx = 512};
@@ -290,7 +289,7 @@ TEST_F(GpuPlan, SequencesInAnyBlocksAreAsTheyAreAlone) {
   InBlocks in_a{{5, 2, 7, 12}}, in_b{{0, 6, 1}};
   for (size_t at = 0; at < 180; at += 60) {
     const auto part_a = std::span(a).subspan(at, 60), part_b = b.subspan(at, 60);
-    if (at == 120) {  // the store grows, and keeps what it holds
+    if (at == 120) {  // the store grows and keeps its contents
       for (KvBlockId block = 8; block < 20; ++block) ASSERT_TRUE(store->allocate(block));
     }
     const Rows of_a = in_a.feed(*gpu, *store, part_a), of_b = in_b.feed(*gpu, *store, part_b);
@@ -299,7 +298,7 @@ TEST_F(GpuPlan, SequencesInAnyBlocksAreAsTheyAreAlone) {
   }
   EXPECT_LT(nmse(in_a.feed(*gpu, *store, std::span(all).subspan(180, 1)), logits_of(*cpu, std::span(all).first(181))),
             kClose);
-  // Tokens that the device chooses, across the end of a block, with another sequence's between them.
+  // Tokens that the device chooses, past a block's end, with a run of another sequence in between.
   const Slice start{.tokens = {&all[181], 1}, .first_pos = 181, .blocks = in_a.blocks, .n_ctx = 512};
   const auto stream = gpu->decode(*store, {&start, 1}, 40, {&kGreedy, 1}).value();
   std::vector<TokenId> tokens, expected;
@@ -313,8 +312,8 @@ TEST_F(GpuPlan, SequencesInAnyBlocksAreAsTheyAreAlone) {
   EXPECT_EQ(tokens, expected);
 }
 
-// Each sequence of a stream has the tokens that it has in one of its own: some greedy, some drawn, across the end of a
-// block, and with something else in between; few rows, and as many as more of them are multiplied at a time.
+// Each sequence of a stream gets the same tokens as in a stream of its own: some greedy, some sampled, past a block's
+// end, and with other work in between. Once with few rows, once with enough that kernels multiply several at a time.
 TEST_F(GpuPlan, AStreamOfSeveralSequencesGivesEachItsOwnTokens) {
   constexpr int kSteps = 10;
   const auto gpu = on_gpu();
@@ -381,7 +380,7 @@ TEST_F(GpuPlan, BlocksAreCopiedReadAndWritten) {
   }
 }
 
-// What files with keys and values rely on (engine/session_cache.h).
+// Files with keys and values rely on this (engine/session_cache.h).
 TEST_F(GpuPlan, BlocksOfTheCpuAreReadAndTheOtherWayRound) {
   const auto cpu = on_cpu(), gpu = on_gpu();
   const auto tokens = story(100);
@@ -409,7 +408,7 @@ TEST_F(GpuPlan, BlocksOfTheCpuAreReadAndTheOtherWayRound) {
   }
 }
 
-// Rows of one batch, of other sequences, of as many tokens and of fewer: each is what it is in a batch of its own.
+// One batch with slices of several sequences, of equal and different lengths: each is as in a batch of its own.
 TEST_F(GpuPlan, SlicesOfSeveralSequencesAreAsTheyAreAlone) {
   const auto tokens = story(300);
   const auto vocab = static_cast<size_t>(model_.config.n_vocab);
@@ -420,7 +419,7 @@ TEST_F(GpuPlan, SlicesOfSeveralSequencesAreAsTheyAreAlone) {
     std::vector<InBlocks> sequences = {{{4, 8}}, {{0, 6}}, {{7, 1}}};
     std::vector<std::unique_ptr<KvCache>> alone;
     for (size_t i = 0; i < 3; ++i) alone.push_back(gpu->new_cache(512, KvType::kF16).value());
-    // Prompts beside each other, a prompt beside single tokens, single tokens, and so many rows that matrices run.
+    // Several prompts, a prompt with single tokens, single tokens, and enough rows for the matrix kernels.
     for (const auto& sizes : {std::array<size_t, 3>{20, 34, 5}, {1, 30, 1}, {1, 1, 1}, {2, 1, 3}, {7, 1, 5}}) {
       std::vector<Slice> slices;
       for (size_t i = 0; i < 3; ++i) {
@@ -461,8 +460,8 @@ TEST_F(GpuPlan, FillsTheContextToTheLastPosition) {
   EXPECT_EQ(greedy(*gpu, *tight, prompt, 21), greedy(*gpu, *roomy, prompt, 21));  // positions 20 … 39
 }
 
-// Logits are close, but not the same to the bit, so texts part where two tokens are nearly as probable. These tokens
-// are chosen where none are (tests/golden/make_default_model_goldens.py).
+// Logits are close but not bit-identical, so texts diverge where two tokens are almost equally probable. This prompt
+// was chosen to have no such tokens (tests/golden/make_default_model_goldens.py).
 TEST_F(GpuWholePlan, GreedyTokensAreThoseOfTransformers) {
   std::ifstream file(source_path("tests/golden/bitnet/tern_stories_greedy.json"));
   const nlohmann::json golden = nlohmann::json::parse(file)["without_ties"];

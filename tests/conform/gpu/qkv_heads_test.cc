@@ -1,4 +1,4 @@
-// qkv_heads: norms of heads, RoPE and the write to the cache, against the steps that it replaces.
+// qkv_heads: head norms, RoPE and the KV-cache write, compared with the steps that it replaces.
 #include "backend/gpu/kernels/qkv_heads.h"
 
 #include <cmath>
@@ -51,7 +51,7 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
 
   const gpu::HeadsConfig config{
       .shape = s, .interleaved = pairs == RopePairs::kInterleaved, .normed = normed, .eps = kEps, .caps = bench.caps()};
-  // A head keeps its length when it is turned. Two products and a sum, after a norm (norms_test.cc has its error).
+  // Rotation keeps a head's length. It has two products and a sum, after a norm (norms_test.cc has its error).
   const auto expect = [&](float is, float should, double length, double scale, const char* what, size_t i) {
     const double error = (4 + (normed ? d / 2.0 + 23 : 0)) * kUlp * length;
     ASSERT_NEAR(is, should, error + (*what == 'k' ? kv_error(kType, should, scale) : 0))

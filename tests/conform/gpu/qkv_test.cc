@@ -1,4 +1,4 @@
-// ternary_qkv: projections, RoPE and the write to the cache, against the reference's ops one after another.
+// ternary_qkv: projections, RoPE and the KV-cache write, compared with the reference's ops one after another.
 #include <cmath>
 
 #include "backend/gpu/kernels/ternary_qkv.h"
@@ -19,7 +19,7 @@ struct Expected {
   std::vector<float> q, k, v;
 };
 
-// NaN in one is NaN in the other; else within `error(i)`.
+// Values must both be NaN or differ by at most `error(i)`.
 template <class Error>
 void expect_near(const std::vector<float>& actual, const std::vector<float>& expected, const char* what,
                  Error&& error) {
@@ -42,7 +42,7 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
   auto angles = poisoned<float>(size_t{kOthers} * s.head_dim);
   for (int i = 0; i < kSomePositions * d / 2; ++i) angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
 
-  // The reference: three matrices, which are runs of w's rows.
+  // The reference uses three matrices, which are runs of w's rows.
   Expected expected;
   const auto project = [&](int first, int count, float scale) {
     Tensor part = w.tensor;
@@ -74,8 +74,8 @@ void test_qkv(GpuBench& bench, const gpu::HeadShape& s, int cols, bool interleav
             in<gpu::WeightScales>(kSplitScales), in<Vec2<F32>>(angles), in<U32>(params), out<F32>(q),
             out<KvWord>(kv.words));
 
-  // A projection is off by 7 roundings (ternary_test.cc); turning it mixes those of a pair, |a| + |b|, and adds 3. The
-  // greatest projection that there is, cols·128 / scale · 1.3, is far above that pair; the pair itself is not at hand.
+  // A projection is off by 7 roundings (ternary_test.cc). Rotation mixes the two values of a pair, |a| + |b|, and adds
+  // 3. The pair is not known here; the largest possible projection, cols·128 / scale · 1.3, is far above it.
   const auto pair_bound = [&](float value) {
     const double largest = cols * 128.0 / *std::ranges::min_element(x.scale) * 1.3;
     return 10 * kUlp * (std::abs(value) + largest * 0.05);

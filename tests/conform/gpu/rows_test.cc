@@ -11,7 +11,7 @@ using namespace wgsl;
 using GpuRows = GpuConform;
 TERN_FOR_EVERY_VARIANT(GpuRows);
 
-// Widths around the 128 columns of a workgroup, and far from them.
+// Widths around the 128 columns of a workgroup, and others.
 constexpr uint32_t kWidths[] = {1, 2, 127, 128, 129, 300, 640};
 
 uint32_t groups(uint32_t width) { return (width + gpu::kElementwiseWorkgroup - 1) / gpu::kElementwiseWorkgroup; }
@@ -32,13 +32,13 @@ TEST_P(GpuRows, SelectRows) {
   }
 }
 
-// WGSL lets a device keep more than f32 between the two products, or fuse them: a rounding of each of them. SiLU has an
-// exponential, off by 3 + 2|gate| ulp, a sum, and a division, off by 2.5 ulp; an ulp is two roundings.
+// WGSL allows more precision than f32 between the two products, or fusing them: a rounding for each. SiLU has an
+// exponential, off by 3 + 2|gate| ulp, a sum, and a division, off by 2.5 ulp. An ulp is two roundings.
 TEST_P(GpuRows, GluMul) {
   for (const uint32_t width : kWidths) {
     const uint32_t n = 1 + width % 4;
     auto gate = random(n * width, width), up = random(n * width, width + 1);
-    gate[0] = -200;  // where e^−gate is no float
+    gate[0] = -200;  // e^−gate overflows
     for (const auto& [act, activation] : {std::pair{GluAct::kRelu2, gpu::Activation::kRelu2},
                                           {GluAct::kSilu, gpu::Activation::kSilu},
                                           {GluAct::kGeluTanh, gpu::Activation::kGeluTanh}}) {
@@ -48,7 +48,7 @@ TEST_P(GpuRows, GluMul) {
                   out<F32>(y));
       for (size_t i = 0; i < y.size(); ++i) {
         const double exponential = (2 * (3 + 2 * std::abs(gate[i])) + 8) * kUlp;
-        // 1 + tanh is off by so much of 1, not of itself; e^x is computed up to x = 20 only.
+        // The error of 1 + tanh is relative to 1, not to its value. e^x is computed up to x = 20 only.
         if (act == GluAct::kGeluTanh) {
           const double error = (2 * (3 + 2 * 20) + 12) * kUlp * std::abs(0.5 * gate[i] * up[i]);
           ASSERT_NEAR(y[i], expected[i], error + 1e-30) << i;
@@ -117,8 +117,8 @@ TEST_P(GpuRows, Rope) {
         bench().run(gpu::rope(config),
                     {.x = groups(config.n_heads * config.head_dim / 2), .y = static_cast<uint32_t>(n)},
                     out<F32>(actual), in<Vec2<F32>>(angles), in<U32>(params));
-        // Two products and a sum, which the device may fuse: a rounding of each of the products, and one of the sum.
-        // A pair keeps its length, and |a| + |b| ≤ √2 of it.
+        // Two products and a sum, which the device may fuse: a rounding for each of the three. A pair keeps its length,
+        // and |a| + |b| is at most √2 times that.
         for (size_t i = 0; i < x.size(); ++i) {
           const size_t in_head = i % (2 * half), head = i - in_head;
           const size_t other = head + (interleaved ? in_head ^ 1 : (in_head + half) % (2 * half));

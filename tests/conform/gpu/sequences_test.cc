@@ -1,4 +1,4 @@
-// Rows of several sequences in one batch: each gives the bits that it gives alone.
+// A batch with rows of several sequences: each row gives the same bits as alone.
 #include <cmath>
 
 #include "backend/gpu/kernels/attention.h"
@@ -22,16 +22,16 @@ constexpr gpu::HeadShape kShape{4, 2, 64};
 constexpr uint32_t kWidth = 4 * 64, kKvWidth = 2 * 64, kQkvWidth = kWidth + 2 * kKvWidth;
 constexpr uint32_t kAngles = 300;
 
-// Of which sequence, by its blocks among KvData's.
+// A row's position, and its sequence by its blocks among KvData's.
 struct RowOf {
   uint32_t pos, angles;
   std::vector<size_t> blocks;
 };
-// Three sequences of which the last begins as the second.
+// Three sequences; the last shares the first block of the second.
 const std::vector<RowOf> kRows = {{70, 130, {3, 4}}, {129, 3, {0, 1, 2}}, {100, 3, {0, 5}}};
 constexpr uint32_t kPositions = 6 * 64;
 
-// One row, or all of them.
+// One row, or all rows.
 struct Some {
   size_t first, n;
 };
@@ -59,7 +59,7 @@ gpu::Grid grid_of(uint32_t x, const Some& some, uint32_t z = 1) {
   return {.x = x, .y = static_cast<uint32_t>(some.n), .z = z};
 }
 
-// run(some, kv) gives the rows' output. What they write one after the other is what they write together.
+// run(some, kv) returns the rows' output. One after another, rows must write the same data as together.
 template <class Run>
 void expect_the_same(const KvData& start, Run&& run) {
   KvData one_by_one(kShape, kF16, kPositions), together(kShape, kF16, kPositions);
@@ -153,7 +153,7 @@ gpu::AttentionConfig attention_config(const gpu::Caps& caps, uint32_t max_splits
   return config;
 }
 
-// One chunk a split, so that the rows' own splits are the same ones whatever the batch has.
+// One chunk per split, so that a row's splits are the same in every batch.
 uint32_t splits_of(const gpu::AttentionConfig& c, const Some& some) {
   uint32_t n_pos = 0;
   for (const RowOf& row : std::span(kRows).subspan(some.first, some.n)) n_pos = std::max(n_pos, row.pos + 1);

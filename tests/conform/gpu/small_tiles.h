@@ -6,9 +6,8 @@
 
 namespace tern {
 
-// `layouts` on subgroup matrices, where the device has any. A software driver writes out each multiplication of two of
-// them, some two thousand instructions, and takes minutes to compile a GPU's tiles; there, tiles are of few
-// matrices.
+// `layouts` with subgroup matrices, if the device has any. A software driver expands each product of two matrices to
+// some two thousand instructions, and takes minutes to compile a GPU's tiles. So its tiles have few matrices.
 inline gpu::Layouts with_matrices(const gpu::Device& device, gpu::Layouts layouts = {}) {
   layouts.software_matrices = true;
   if (device.adapter().type != gpu::AdapterType::kSoftware) return layouts;

@@ -1,4 +1,4 @@
-// Tokens to run, and how far rows of logits are from each other.
+// Tokens to run, and the distance between rows of logits.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace tern {
 
 using Rows = std::vector<float>;  // [n, n_vocab]
 
-// A beginning of a story, longer than the tiles of the matrix kernels.
+// The first n tokens of a fixed pseudorandom sequence.
 inline std::vector<TokenId> story(size_t n) {
   std::vector<TokenId> tokens = {1};
   for (uint32_t x = 12345; tokens.size() < n; x = x * 1664525u + 1013904223u) {

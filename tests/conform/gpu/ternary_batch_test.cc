@@ -1,4 +1,4 @@
-// The ternary layers of a batch on subgroup matrices: each row has the bits that it has from the kernels for one.
+// The ternary layers of a batch on subgroup matrices: each row has the same bits as with the kernels for one row.
 #include "backend/gpu/kernels/ternary_batch.h"
 
 #include "conform/gpu/batch_rows.h"
@@ -35,7 +35,7 @@ class GpuBatch : public GpuConform {
             .subgroups = subgroups,
             .tokens = matrices_of_tokens * shape_.m};
   }
-  // The layout for one row whose workgroups have as many rows.
+  // The layout of the kernel for one row with `rows_of_workgroup` rows per workgroup.
   gpu::TernaryConfig one_row(int rows, int cols, uint32_t rows_of_workgroup) {
     return {.rows = static_cast<uint32_t>(rows),
             .cols = static_cast<uint32_t>(cols),
@@ -49,7 +49,7 @@ class GpuBatch : public GpuConform {
     return ceil_div(static_cast<uint32_t>(n), c.tokens);
   }
 
-  // The rows as int8 in storage, as many as whole tiles have; between them is what was there before.
+  // The rows as int8 in storage, padded to whole tiles. Gaps between them stay poisoned.
   std::vector<uint32_t> stored(const RowsAndMore& rows, const gpu::TernaryConfig& one, size_t n) {
     auto words = poisoned<uint32_t>(round_up(n, gpu::kRowsOfGroup) * gpu::quantized_row_bytes(one.cols) / 4);
     bench().run(gpu::normed_quantize(one, kNorm), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(rows.x),
@@ -57,7 +57,7 @@ class GpuBatch : public GpuConform {
     return words;
   }
 
-  // What both give of n rows: results, then statistics.
+  // The bits of the results, followed by those of the statistics.
   static std::vector<uint32_t> bits_of_both(const std::vector<float>& y, const std::vector<float>& stats) {
     auto bits = leading_bits(y, y.size());
     const auto more = leading_bits(stats, stats.size());
@@ -162,7 +162,7 @@ void GpuBatch::test_qkv(int n, const gpu::HeadShape& s, bool interleaved, const 
 }
 
 TEST_P(GpuBatch, Qkv) {
-  const uint32_t half = shape_.n;  // a head of one workgroup
+  const uint32_t half = shape_.n;  // half the width of a head that one workgroup computes
   test_qkv<F16x2>(7, {4, 1, 64}, false, config(400, 1));
   test_qkv<F16x2>(11, {2, 2, 128}, true, config(400, 2));
   test_qkv<F32>(3, {3, 3, 64}, false, config(400, 1, 2));

@@ -1,4 +1,4 @@
-// Ternary kernels for several rows of activations: each row has the bits that it has from those for one.
+// Ternary kernels for several rows of activations: each row has the same bits as with the kernels for one row.
 #include "backend/gpu/kernels/ternary_columns.h"
 
 #include "conform/gpu/batch_rows.h"
@@ -15,7 +15,7 @@ TERN_FOR_EVERY_VARIANT(GpuColumns);
 
 constexpr float kNormEps = 0.001f;
 
-// How the kernel for one row is laid out, and that for several of them.
+// The layouts of the kernel for one row and of that for several.
 struct PairOfLayouts {
   gpu::TernaryConfig one, several;
   gpu::ColumnsConfig columns;
@@ -32,7 +32,7 @@ PairOfLayouts layouts(const gpu::Caps& caps, int rows, int cols, uint32_t column
   return {one, several, {.columns = columns, .norm_workgroup = one.workgroup}};
 }
 
-// The kernel, which takes no more workgroup memory than is said of it.
+// Returns the kernel after checking that it needs no more workgroup memory than columns_bytes() says.
 template <class Kernel>
 const Kernel& that_fits(const Kernel& kernel, const gpu::TernaryConfig& layout, const gpu::ColumnsConfig& columns) {
   EXPECT_LE(kernel.module.needs.workgroup_bytes, gpu::columns_bytes(layout, columns)) << kernel.module.name;
@@ -78,7 +78,7 @@ TEST_P(GpuColumns, MatvecAdd) {
   }
 }
 
-// Half the invocations with twice the rows each: statistics are added up in the order of those for one row.
+// Half the invocations with twice the rows each: statistics are still added in the order of the kernel for one row.
 TEST_P(GpuColumns, MatvecAddInOtherLayouts) {
   if (caps().subgroup == 0) GTEST_SKIP() << "needs subgroups";
   for (const auto& [one, several, n_parts] :
@@ -93,7 +93,7 @@ TEST_P(GpuColumns, MatvecAddInOtherLayouts) {
   }
 }
 
-// A row with a value that is no number makes none of its own results one, and none of the others'.
+// A NaN in a row makes all of its own results NaN, and none of the other rows'.
 TEST_P(GpuColumns, NothingIsMadeOfWhatIsNotFinite) {
   if (caps().subgroup == 0) GTEST_SKIP() << "needs subgroups";
   constexpr int kOutputs = 20, kCols = 256;

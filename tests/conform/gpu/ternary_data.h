@@ -12,10 +12,10 @@
 
 namespace tern::conform {
 
-// The scales of matrices read as one: up to three of them.
+// The scales of up to three matrices that a kernel reads as one.
 inline const std::vector<float> kSplitScales = {0.7f, 1.3f, 0.4f, 0};
 
-// A [rows, cols] matrix of the given format with random values; I2_S: random codes, all three of them.
+// A [rows, cols] matrix of the given format with random values; ternary formats get all three codes.
 struct WeightMatrix {
   WeightMatrix(Format format, int rows, int cols, uint64_t seed, float scale = 1.0f)
       : bytes(tensor_bytes(format, rows, cols)) {
@@ -31,7 +31,7 @@ struct WeightMatrix {
     }
     tensor = {.name = "w", .format = format, .rows = rows, .cols = cols, .data = bytes, .scale = scale};
   }
-  // Rows [first, first + count), as a device holds them: without what follows the last row.
+  // Rows [first, first + count) in the device's layout, without the data after the last row.
   std::vector<std::byte> device_rows(int first, int count) const {
     const auto stride = static_cast<ptrdiff_t>(row_bytes(tensor.format, tensor.cols));
     return {bytes.begin() + first * stride, bytes.begin() + (first + count) * stride};
@@ -50,7 +50,7 @@ struct Int8Rows {
         scale(static_cast<size_t>(n)),
         sum(static_cast<size_t>(n)) {}
 
-  // Whole rows of extremes come first: sums that would overflow 16 bits must not.
+  // Rows 1 and 2 have only extreme values, whose sums need more than 16 bits.
   static Int8Rows random(int n, int width, uint64_t seed) {
     Int8Rows rows(n, width);
     Values values(seed);
@@ -65,7 +65,7 @@ struct Int8Rows {
     return rows;
   }
 
-  // The kernels' layout (kernels/common.h), with poison in the padding.
+  // The kernels' layout (kernels/common.h), filled with poison.
   static std::vector<uint32_t> blank(int n, int width);
   std::vector<uint32_t> packed() const {
     std::vector<uint32_t> words = blank(n, width);
@@ -100,7 +100,7 @@ struct Int8Rows {
   std::vector<int32_t> sum;
 };
 
-// Σ w·q of every (token, row), exactly: [n, rows].
+// The exact Σ w·q of every (token, row). [n, rows]
 inline std::vector<int64_t> exact_dots(const Int8Rows& x, const Tensor& w) {
   std::vector<int64_t> dots;
   std::vector<float> row(static_cast<size_t>(w.cols));

@@ -18,8 +18,8 @@ TERN_FOR_EVERY_VARIANT(GpuTernary);
 constexpr float kScaleA = 0.7f, kScaleB = 1.3f;
 const std::vector<float> kScales = {kScaleA, kScaleB, 0, 0};
 
-// (Σ code·q − Σq) is an exact integer of less than 24 bits; converting it is exact, dividing by the activations' scale
-// is good to 2.5 ulp (5 roundings), the product and the addition add one each.
+// (Σ code·q − Σq) is an integer of less than 24 bits, so converting it is exact. Dividing by the activations' scale is
+// accurate to 2.5 ulp (5 roundings). The product and the addition add one each.
 constexpr double kLinearError = 7 * kUlp;
 
 struct Case {
@@ -40,7 +40,7 @@ struct Case {
       const double start = store == gpu::Store::kAdd ? before[i] : 0.0f;
       ASSERT_NEAR(y[i], start + value, kLinearError * (std::abs(value) + std::abs(start)))
           << w.tensor.rows << "×" << w.tensor.cols << ", " << n << " tokens, token " << i / rows << " row " << i % rows;
-      // The integer itself: its float error is far below a half.
+      // The integer must be exact: its float error is far below a half.
       if (store == gpu::Store::kSet) {
         ASSERT_EQ(std::llround(y[i] / kScaleA * x_scale), dots[i]);
       }
@@ -97,7 +97,7 @@ TEST_P(GpuTernary, MatvecAdd) {
   }
 }
 
-// How the work is laid out is a matter of speed alone. Rows of ten half blocks do not divide by most numbers of lanes.
+// The layout only affects speed. Rows of ten half blocks are not divisible by most numbers of lanes.
 TEST_P(GpuTernary, MatvecInOtherLayouts) {
   uint64_t seed = 200;
   for (const auto& [lanes, rows_per_group, workgroup] :
@@ -111,7 +111,7 @@ TEST_P(GpuTernary, MatvecInOtherLayouts) {
     config.in_loops = true;
     test_matvec(bench(), c, config);
   }
-  const Case long_rows(2, 9, 2560, seed);  // which are not unrolled
+  const Case long_rows(2, 9, 2560, seed);  // too long to be unrolled
   gpu::TernaryConfig config = config_of(long_rows, caps());
   config.lanes = 4;
   test_matvec(bench(), long_rows, config);
@@ -150,8 +150,8 @@ TEST_P(GpuTernary, MatmulAdd) {
   }
 }
 
-// relu(gate)²·up, of two linear layers with their errors: 2·7 of the gate's, 7 of up's, and 3 products'. SiLU changes
-// by at most 1 + |gate| times what its gate does (relatively), and adds the errors of its exponential and division.
+// relu(gate)²·up, of two linear layers with their errors: 2·7 for the gate, 7 for up, and 3 for the products. SiLU's
+// relative change is at most 1 + |gate| times that of its gate; its exponential and division add their errors.
 void expect_glu(const Int8Rows& x, const WeightMatrix& gate, const WeightMatrix& up, const std::vector<float>& y,
                 bool silu = false) {
   const auto gates = exact_dots(x, gate.tensor), ups = exact_dots(x, up.tensor);
@@ -163,7 +163,7 @@ void expect_glu(const Int8Rows& x, const WeightMatrix& gate, const WeightMatrix&
     const double act = silu ? g / (1 + std::exp(-g)) : positive * positive;
     const double u = static_cast<double>(ups[i]) / x_scale * kScaleB;
     const double expected = act * u;
-    const double nothing = silu ? 2 * std::exp(-80.0) * std::abs(g * u) : 0;  // what the kernel takes for e^−∞
+    const double nothing = silu ? 2 * std::exp(-80.0) * std::abs(g * u) : 0;  // the kernel's value for e^−∞
     const double error =
         silu ? (2 + std::abs(g)) * kLinearError + (2 * (3 + 2 * std::abs(g)) + 8) * kUlp : 3 * kLinearError + 3 * kUlp;
     ASSERT_NEAR(y[i], expected, std::abs(expected) * error + nothing)
@@ -217,9 +217,9 @@ TEST_P(GpuTernary, GluMatmul) {
   }
 }
 
-// One weight, one activation: a wrong permutation that random data might hide cannot give the right place here.
+// One nonzero weight and activation: finds a wrong permutation that random data might hide.
 TEST_P(GpuTernary, MatvecAndMatmulKeepEveryPosition) {
-  constexpr int kCols = 228;  // ends inside a plane
+  constexpr int kCols = 228;  // the last plane is partial
   WeightMatrix w(Format::kI2_S, kCols, kCols, 1);
   for (int row = 0; row < kCols; ++row) {  // −1 on the diagonal
     std::vector<float> values(kCols, 0.0f);

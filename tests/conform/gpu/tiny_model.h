@@ -23,8 +23,8 @@ struct TinyShape {
   bool input_norms = false;
   bool int8_activations = false;
   GluAct act = GluAct::kSilu;
-  std::array<int, 2> windows = {0, 0};   // of the layers
-  std::vector<LayerConfig> layers = {};  // instead: of layers that differ in their widths
+  std::array<int, 2> windows = {0, 0};   // of the two layers
+  std::vector<LayerConfig> layers = {};  // replaces the two: layers of different widths
   float softcap = 0;                     // of scores and logits
   RopePairs pairs = RopePairs::kHalves;
   int n_heads = 4, n_kv_heads = 2, head_dim = 64, n_vocab = 300;
@@ -32,11 +32,11 @@ struct TinyShape {
   struct Others {
     std::optional<Format> qk = {}, v = {}, output = {}, gate_up = {}, down = {};
   };
-  std::vector<Others> others = {};  // instead, of some matrices in the first layers
-  Format head = Format::kF32;       // same as `format`: tied
+  std::vector<Others> others = {};  // other formats, of some matrices in the first layers
+  Format head = Format::kF32;       // if the same as `format`: tied
 };
 
-// Two layers, or as many as the shape has, whose every tensor is random.
+// A model with random tensors and two layers, or as many as the shape has.
 class TinyModel {
  public:
   explicit TinyModel(const TinyShape& shape) : shape_(shape) {
@@ -105,8 +105,8 @@ class TinyModel {
     return l;
   }
 
-  // Weights whose products with normed rows are of magnitude 1. Groups of a row, and rows, differ in their scales where
-  // the format can tell.
+  // Random weights whose products with normed rows are of magnitude 1. Scales differ between rows and groups where the
+  // format has such scales.
   Tensor matrix(const std::string& name, int rows, int cols, Format format) {
     bytes_.emplace_back(tensor_bytes(format, rows, cols));
     const bool is_i2s = format == Format::kI2_S;

@@ -1,4 +1,4 @@
-// Decoding on the GPU step by step: with other work between the tokens, and with a look at a token's kernels.
+// Decoding on the GPU step by step, with other work and queries of a token's kernels in between.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace tern {
 namespace {
 
-// Two layers of random weights: drivers on a CPU take a third of a second for a token of the default model's ten.
+// Two layers of random weights: CPU drivers take a third of a second per token of the default model, which has ten.
 const std::string kModel = source_path("tests/golden/bitnet/a_v2_tokenizer.gguf");
 
 class GpuToken : public testing::Test {
@@ -22,7 +22,7 @@ class GpuToken : public testing::Test {
     if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
   }
 
-  // Software drivers do as GPUs do, which draw tokens themselves.
+  // Without "serial", software drivers sample tokens on the device, as GPUs do.
   static Engine engine(std::vector<std::string> without = {}) {
     without.emplace_back("serial");
     auto loaded = Engine::load({.model_path = kModel,
@@ -38,7 +38,7 @@ class GpuToken : public testing::Test {
   }
 };
 
-// The device or the host chooses; by chance or greedily.
+// Greedy and sampled tokens. The device chooses the first two, the host the last.
 const std::vector<SampleOptions> kWays = {
     {.temperature = 0}, {.temperature = 0.9f, .seed = 7}, {.temperature = 0.9f, .repeat_penalty = 1.1f, .seed = 7}};
 
@@ -46,7 +46,7 @@ GenerateOptions in_way(const SampleOptions& sample, int max_tokens) {
   return {.max_tokens = max_tokens, .sample = sample, .stop = {}, .ignore_eos = true};
 }
 
-// One step; true while there are more.
+// Takes one step. Returns true while there are more.
 bool step(Generation& generation) {
   const auto done = generation.next();
   EXPECT_TRUE(done) << done.error().message;
@@ -73,7 +73,7 @@ TEST_F(GpuToken, TwoSessionsTakeTurns) {
   }
 }
 
-// Replies of several lengths come and go; each is what it is alone, in whatever way its tokens are chosen.
+// Replies of several lengths begin and end. Each is the same as alone, in whatever way its tokens are chosen.
 TEST_F(GpuToken, RepliesTogetherAreAsTheyAreAlone) {
   const Engine gpu = engine();
   const std::vector<std::string_view> texts = {"Once upon a time", "The old bear was very", "One", "Tim and"};
@@ -107,7 +107,7 @@ TEST_F(GpuToken, ALookAtTheKernelsChangesNothing) {
   const Engine gpu = engine();
   const auto start = prompt(gpu, "Once upon a time");
   for (size_t i = 0; i < kWays.size(); ++i) {
-    const SessionOptions options{.n_ctx = i == 0 ? static_cast<int>(start.size()) + 7 : 64};  // the first fills up
+    const SessionOptions options{.n_ctx = i == 0 ? static_cast<int>(start.size()) + 7 : 64};  // the first gets full
     std::vector<TokenId> plain, looked_at;
     for (const bool looks : {false, true}) {
       Session session = gpu.new_session(options).value();
@@ -149,11 +149,11 @@ TEST_F(GpuToken, KernelsAreThoseOfTheTokenThatWasDecodedLast) {
       EXPECT_EQ(dispatches, gpu.gpu_stats().value().dispatches_per_token);
       const auto is_sampling = [](const GpuKernel& kernel) { return kernel.name.starts_with("sample"); };
       EXPECT_EQ(std::ranges::any_of(kernels, is_sampling), way.temperature > 0 && !way.repeat_penalty);
-      // The layers share their kernels.
+      // All layers use the same kernels.
       EXPECT_TRUE(std::ranges::any_of(kernels, [](const GpuKernel& kernel) { return kernel.dispatches >= 2; }));
     }
   }
-  EXPECT_FALSE(gpu.gpu_kernels().value().empty());  // though the session is gone: nothing of it is needed
+  EXPECT_FALSE(gpu.gpu_kernels().value().empty());  // does not need the session, which is gone
 }
 
 TEST_F(GpuToken, WhatComputesIsToldByFeature) {

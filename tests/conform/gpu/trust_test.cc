@@ -1,4 +1,4 @@
-// Devices that pass the test of single operations, but get a model's own matrices wrong.
+// Devices that pass the test of single operations, but compute a model's own matrices wrongly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace tern {
 namespace {
 
-// How often attention on matrices was run.
+// Number of dispatches of attention on matrices.
 int on_matrices = 0;
 
 class CountingDevice : public gpu::RewritingDevice {
@@ -38,7 +38,7 @@ class GpuTrust : public testing::Test {
     if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
   }
 
-  // What becomes of a model on a device that takes weights, or keys and values, from somewhere else in these kernels.
+  // Compiles for a device whose kernels that match `kernels` read weights, or keys and values, from a wrong place.
   static Result<std::unique_ptr<Executable>> compile(const Plan& plan, const std::string& kernels) {
     return gpu::compile(plan, {.gpu = {.without = {"serial"}}}, [=](const gpu::DeviceOptions& options) {
       return gpu::open_device(options).transform([&](std::unique_ptr<gpu::Device> device) {
@@ -85,7 +85,7 @@ TEST_F(GpuTrust, TernaryProducts) {
   expect_refused(plan, "attention.*", "attention of a prompt: ");
 }
 
-// Then products stay on matrices.
+// If only attention is wrong, products stay on matrices.
 TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
   const Model model = open_model(source_path("models/tern-stories.gguf")).value();
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
@@ -101,7 +101,7 @@ TEST_F(GpuTrust, AttentionAloneLeavesMatricesOut) {
     const auto right = executable.check();
     EXPECT_TRUE(right) << right.error().message;
     EXPECT_TRUE(executable.gpu_adapter()->failed_tests.empty());
-    // The first long prompt has it checked, before it is run: the check is in its count.
+    // The first long prompt has attention checked before it runs; the check's dispatches are counted too.
     bool is_checked = false;
     for (const int n_tokens : {20, 70, 70}) {
       on_matrices = 0;

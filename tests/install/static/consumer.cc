@@ -1,4 +1,4 @@
-// Loads the model of the installation that it was built against, and uses a part of each library.
+// Loads the model of the installation that it was built against, and calls a function of each library.
 #include <tern/engine.h>
 #include <tern/hub.h>
 #include <tern/tern.h>

@@ -1,11 +1,11 @@
-// Rows of ternary weights in base 3, five to a byte: 1.6 bits each, where log2(3) = 1.585 is the least possible.
+// Rows of ternary weights in base 3, five to a byte: 1.6 bits per weight. The minimum is log2(3) = 1.585.
 //
 // A byte is the plain number v = t0 + 3·t1 + 9·t2 + 27·t3 + 81·t4 ≤ 242 of the digits t = w + 1. With B = cols / 5
-// bytes a row, rounded up, digit k of byte m is column k·B + m: a vector of bytes meets five runs of consecutive
-// activations, one for each digit, which lie B apart in x. Columns beyond the row's end are zero weights (digit 1).
+// bytes per row, rounded up, digit k of byte m is column k·B + m. A vector of bytes is multiplied with five runs of
+// consecutive activations, one per digit, B apart in x. Columns beyond the row's end are zero weights (digit 1).
 //
-// Rows follow each other without gaps, and 64 bytes come after the last one, so that a kernel may load whole vectors
-// past the end of any row. What it finds there meets activations that are 0.
+// Rows follow each other without gaps, and the last one is followed by 64 bytes, so that a kernel may load whole
+// vectors past the end of any row. Those bytes are multiplied with activations that are 0.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline uint64_t base3_bytes(int64_t rows, int64_t cols) {
   return static_cast<uint64_t>(rows) * static_cast<uint64_t>(base3_row_bytes(cols)) + kBase3Slack;
 }
 
-// v / 3 for a byte v: 171/512 is a third and 1/1536 of one, too little for any v below 512 to reach the next integer.
+// v / 3 for a byte v: 171/512 is 1/3 + 1/1536, too close to 1/3 for any v below 512 to reach the next integer.
 constexpr uint32_t third(uint32_t v) { return (v * 171) >> 9; }
 
 constexpr bool third_is_exact() {

@@ -1,18 +1,19 @@
-// Base 3 on int8 activations, in vectors of bytes. The digits of a byte come without a multiplication, in steps that
-// work on all bytes of a vector at once:
+// Base 3 on int8 activations, in vectors of bytes. The digits of a byte are found without a multiplication, in steps
+// that work on all bytes of a vector at once:
 //
-//   v mod 81   v, or v − 81, or v − 162: the least of them as unsigned bytes, since what is below 0 wraps to the top.
-//   digit 4    v − v mod 81 is 0, 81 or 162, and these end in the bits 00, 01, 10.
-//   r mod 9    with r = v mod 81 = 8h + l: r − 9h = l − h. If that is below 0, it wraps, and 9 more is right.
-//   r / 9      9·(r / 9) = r − r mod 9 is a multiple of 9 up to 72, and the lowest four bits of these all differ.
+//   v mod 81   The least of v, v − 81 and v − 162 as unsigned bytes, because negative values wrap to the top.
+//   digit 4    v − v mod 81 is 0, 81 or 162, which end in the bits 00, 01, 10.
+//   r mod 9    With r = v mod 81 = 8h + l, r − 9h = l − h. If that is negative, it wraps, and adding 9 corrects it.
+//   r / 9      9·(r / 9) = r − r mod 9 is a multiple of 9 up to 72, and these differ in their lowest four bits.
 //
-// r mod 9 and r / 9 hold two digits each, which two tables of 16 bytes give: TableLookupBytes. Only r = 80 fails: l − h
-// is −10 there. That is −10 and −80 + 90 as a byte, the first of which a look-up answers with 0, and the second ends in
-// bits that no other value has. So the tables hold 2 − digit, and 80 = 2222 in base 3 is right too.
+// r mod 9 and r / 9 hold two digits each, which two tables of 16 bytes give (TableLookupBytes). This fails only for r =
+// 80, where l − h is −10. As bytes, that gives −10, for which a look-up returns 0, and −80 + 90, which ends in bits
+// that no other value has. So the tables hold 2 − digit, and 80 = 2222 in base 3 is right too.
 //
-// On AVX2, 27 instructions for 32 bytes, 160 weights: about 4 bytes a cycle. So the limit is the processor, unless
-// memory gives a core less than that; then 1.6 bits take less time than 2. Dividing by 3 as the scalar kernel does, in
-// lanes of 16 bits, takes 30 instructions, 18 of them multiplications, of which cores do two a cycle.
+// On AVX2 this takes 27 instructions for 32 bytes (160 weights): about 4 bytes per cycle. So the processor is the
+// limit, unless a core gets less than that from memory; then 1.6 bits take less time than 2. Dividing by 3 in 16-bit
+// lanes, like the scalar kernel, takes 30 instructions. 18 of them are multiplications, of which cores do two per
+// cycle.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/study/base3_int8.cc"
 #endif
@@ -36,7 +37,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 namespace base3_int8 {
 using namespace cpu::HWY_NAMESPACE;  // NOLINT(google-build-using-namespace): the engine's dot products of bytes
 
-// Whether look-ups of bytes take the lowest four bits of an index below 128.
+// True if byte look-ups use the lowest four bits of an index below 128.
 #if HWY_TARGET <= HWY_SSSE3 && HWY_ARCH_X86
 inline constexpr bool kLooksUpLowBits = true;
 #else
@@ -45,7 +46,7 @@ inline constexpr bool kLooksUpLowBits = false;
 
 inline constexpr size_t kPrefetchBytes = 2048;
 
-// 2 − digit: of r mod 9 at [r mod 9], of r / 9 at the low bits of 9·(r / 9). Elsewhere 0.
+// 2 − digit: for r mod 9 at [r mod 9], for r / 9 at the low bits of 9·(r / 9). Other entries are 0.
 struct Tables {
   alignas(16) uint8_t ones[16] = {};
   alignas(16) uint8_t threes[16] = {};
@@ -83,11 +84,11 @@ HWY_INLINE Digits Unpack(VU8 v) {
           .top = hn::And(hn::Sub(v, r), hn::Set(d, 3))};
 }
 
-// Vectors of bytes whose sums of pairs fit 16 bits: 5 digits of at most 2·2·127 each.
+// Vectors of bytes whose sums of pairs fit 16 bits: five digits of at most 2·2·127 each.
 inline constexpr size_t kVectorsPerSum = 12;
 static_assert(kVectorsPerSum * kTrits * 2 * 2 * 127 <= INT16_MAX);
 
-// Σ digit·q over one row, the lower digits as 2 − digit; q as Base3Prepare arranges them.
+// Σ digit·q over one row, with the lower digits as 2 − digit; q as arranged by Base3Prepare.
 template <class Dot>
 HWY_INLINE int32_t Base3Dot(const uint8_t* bytes, const int8_t* q, size_t n_bytes) {
   const DU8 d;
@@ -110,15 +111,15 @@ HWY_INLINE int32_t Base3Dot(const uint8_t* bytes, const int8_t* q, size_t n_byte
   return hn::ReduceSum(DI32(), total);
 }
 
-// After the row's scale and sum: for every vector of bytes the activations of its five digits, those of the digits that
-// are held as 2 − digit negated; 0 beyond the row's end. `sum` becomes what Σ digit·q has too much: with w = digit − 1,
-// Σ w·q = Σ (2 − digit)·(−q) + Σ q over the lower planes, and Σ digit·q − Σ q over the top one.
+// Writes, after the row's scale and sum, the activations of the five digits for every vector of bytes; those of the
+// digits held as 2 − digit are negated, and those beyond the row's end are 0. `sum` becomes the excess of Σ digit·q:
+// with w = digit − 1, Σ w·q = Σ (2 − digit)·(−q) + Σ q over the lower planes, and Σ digit·q − Σ q over the top one.
 void Prepare(const Packed& w, const float* x, std::byte* out) {
   auto& row = *reinterpret_cast<Int8Row*>(out);
   auto* arranged = reinterpret_cast<int8_t*>(out) + kInt8Header;
   const size_t lanes = hn::Lanes(DU8());
   const auto n_bytes = static_cast<size_t>(base3_row_bytes(w.cols));
-  // Quantised into the end of `out`, which prepared_bytes() has room for.
+  // Quantized into the end of `out`, for which prepared_bytes() has room.
   int8_t* q = arranged + kTrits * (n_bytes + kBase3Slack);
   quantize_row(x, w.cols, q, row);
   std::fill(q + w.cols, q + kTrits * n_bytes, int8_t{0});

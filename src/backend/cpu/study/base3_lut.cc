@@ -1,5 +1,5 @@
-// Base 3 by looking up: a byte is five weights, and a table has their sum for each of the 243 bytes that occur
-// (float_lut.h). Nothing is unpacked, so the packing costs nothing: a byte is one load, as with two-bit codes, and has
+// Base 3 by table look-up: a byte is five weights, and a table has their sum for each of the 243 bytes that occur
+// (float_lut.h). Nothing is unpacked, so the packing costs nothing: a byte is one load, as with two-bit codes, but has
 // one weight more.
 #include "backend/cpu/study/base3.h"
 #include "backend/cpu/study/float_lut.h"

@@ -1,7 +1,7 @@
 // Base 3, one weight at a time: a digit is v − 3·(v / 3), and v / 3 = (v·171) >> 9 for a byte.
 //
-// The five digits of a byte come one out of the other, but those of the next bytes do not wait for them; what bounds
-// the kernel is the number of instructions, six for each weight. Five sums, one for each digit.
+// The five digits of a byte depend on each other, but the next bytes do not wait for them. The bottleneck is the number
+// of instructions: six per weight. There are five sums, one for each digit.
 #include "backend/cpu/study/base3.h"
 #include "backend/cpu/study/kernel_rows.h"
 
@@ -34,7 +34,7 @@ void base3_scalar_multiply(const Packed& w, const std::byte* prepared, WorkQueue
   });
 }
 
-// x, filled up with zeros: its planes lie one after another as they are.
+// Copies x and pads it with zeros. Its planes are already one after another.
 void base3_scalar_prepare(const Packed& w, const float* x, std::byte* out) {
   auto* padded = reinterpret_cast<float*>(out);
   std::copy_n(x, w.cols, padded);
@@ -56,7 +56,7 @@ Kernel base3_scalar_kernel() {
               [](int64_t cols) { return static_cast<uint64_t>(kTrits * base3_row_bytes(cols)) * sizeof(float); },
           .prepare = base3_scalar_prepare,
           .multiply = base3_scalar_multiply,
-          // A chain of a fifth of the row, the sum of the chains, the scale.
+          // A chain over a fifth of the row, the sum of the chains, the scale.
           .roundings = [](int64_t cols) { return static_cast<double>(base3_row_bytes(cols)) + 5; }};
 }
 

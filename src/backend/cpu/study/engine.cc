@@ -1,6 +1,6 @@
-// The kernels that Tern runs models with, as they are (backend/cpu/ops.h): int8 activations on two-bit codes as they
-// lie in a file (I2_S), and on ten digits of base 3 in 16 bits (TQ1_0, backend/cpu/base3.h). How they work and what
-// bounds them: backend/cpu/ternary_linear.cc and docs/performance.md.
+// The kernels with which Tern runs models (backend/cpu/ops.h), unchanged: int8 activations on two-bit codes in the
+// file's order (I2_S), and on ten base-3 digits in 16 bits (TQ1_0, backend/cpu/base3.h). How they work and what limits
+// them: backend/cpu/ternary_linear.cc and docs/performance.md.
 #include <vector>
 
 #include "backend/cpu/base3.h"
@@ -11,7 +11,7 @@
 namespace tern::cpu::study {
 namespace {
 
-// Both take rows of whole I2_S blocks.
+// Both need rows of whole I2_S blocks.
 int64_t padded_cols(int64_t cols) { return two_bit_cols(cols); }
 
 uint64_t i2_s_bytes(int64_t rows, int64_t cols) { return tensor_bytes(Format::kI2_S, rows, padded_cols(cols)); }
@@ -52,7 +52,7 @@ void engine_multiply(const Packed& w, const std::byte* prepared, WorkQueue& queu
   ternary_linear({.in = {q, &in.scale, &in.sum}, .n = 1, .w = &tensor, .store = ops::Store::kSet, .out = y}, queue);
 }
 
-// Any layout that ternary_linear takes.
+// Makes a Kernel for any layout that ternary_linear takes.
 template <Format kFormat>
 Kernel engine_kernel(std::string_view name, std::string_view packing, std::string_view what) {
   constexpr bool kWords = kFormat == Format::kTQ1_0;

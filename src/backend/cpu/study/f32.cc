@@ -1,5 +1,5 @@
-// The weights as float32: what all packings are compared with. 20 times the bytes of base 3 and no unpacking, so it
-// waits for memory and for nothing else.
+// The weights as float32, the baseline for all packings. It has 20 times the bytes of base 3 and no unpacking, so
+// memory is its only limit.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/study/f32.cc"
 #endif
@@ -90,7 +90,7 @@ Kernel f32_kernel() {
                 HWY_DYNAMIC_DISPATCH(F32Multiply)
                 (w, prepared, queue, y);
               },
-          // Four chains of a vector of at least four lanes, then the sums over chains and lanes, and the scale.
+          // Four chains of vectors of at least four lanes, then the sums over chains and lanes, and the scale.
           .roundings = [](int64_t cols) { return static_cast<double>(cols) / 16 + 12; }};
 }
 

@@ -1,11 +1,11 @@
-// The rows of the table in study.cc, each made in the file of its kernel.
+// The rows of the table in study.cc. Each is defined in its kernel's file.
 #pragma once
 
 #include "backend/cpu/study/study.h"
 
 namespace tern::cpu::study {
 
-// Rows that a worker takes at once, at least.
+// The least number of rows that a worker claims at a time.
 inline constexpr int kRowGrain = 16;
 
 Kernel f32_kernel();

@@ -1,14 +1,14 @@
-// The kernel study: different ways to compute y = scale · (W·x) for a ternary matrix W and one float vector x, side by
-// side, to see what a packing and its arithmetic cost. One file per kernel, one row per kernel in the table; `tern
-// bench kernels` measures the table, tests/conform checks all of it.
+// The kernel study compares ways to compute y = scale · (W·x) for a ternary matrix W and one float vector x, to see
+// what each packing and its arithmetic cost. There is one file per kernel and one row per kernel in the table. `tern
+// bench kernels` measures the table; tests/conform checks all of it.
 //
-// A product has two parts. `prepare` makes of x what the rows need (a copy in another order, int8 values, look-up
-// tables) and belongs to the measured time; `multiply` reads the packed rows.
+// A product has two parts. `prepare` converts x to what the rows need (a copy in another order, int8 values, look-up
+// tables) and counts in the measured time; `multiply` reads the packed rows.
 //
-// Any shape works: where a packing wants whole blocks, rows are filled up with zero weights.
+// Any shape works: if a packing needs whole blocks, rows are padded with zero weights.
 //
-// Activations that are not finite make the whole result NaN, whatever the kernel (multiply_with): sums, look-up tables
-// and int8 scales would each make something else of them.
+// If any activation is not finite, the whole result is NaN for every kernel (multiply_with), because sums, look-up
+// tables and int8 scales would each give different results.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace tern::cpu::study {
 
 enum class Activations : uint8_t {
   kFloat,
-  kInt8,  // quantised as the engine does it (Q in docs/numerics.md); Σ w·q is exact, so y is defined to the bit
+  kInt8,  // quantized as in the engine (Q in docs/numerics.md); Σ w·q is exact, so every bit of y is defined
 };
 
 // Ternary weights as plain codes −1, 0, +1.
@@ -54,37 +54,38 @@ struct Kernel {
   std::string_view name;     // "base3-int8"
   std::string_view packing;  // "f32", "2-bit", "base-3"
   Activations activations;
-  bool is_vectors;        // false: plain C++, whatever the instruction set
-  std::string_view what;  // one line for people
+  bool is_vectors;        // false: plain C++ for every instruction set
+  std::string_view what;  // one line to be read by people
 
-  // Bytes of a packed [rows, cols], all that a product reads of it; and packing them. `out` is zeroed and as long.
+  // The bytes of a packed [rows, cols] matrix, all of which a product reads; and the packing itself. `out` is zeroed
+  // and has that size.
   uint64_t (*packed_bytes)(int64_t rows, int64_t cols);
   void (*pack)(const Codes& codes, MutableBytes out);
 
   size_t alignment;  // of a packed matrix
 
-  // Bytes that `prepare` writes, 64-byte aligned.
+  // The bytes that `prepare` writes, 64-byte aligned.
   uint64_t (*prepared_bytes)(int64_t cols);
   void (*prepare)(const Packed& w, const float* x, std::byte* out);
 
-  // This worker's rows of y = scale · (W·x).
+  // Computes this worker's rows of y = scale · (W·x).
   void (*multiply)(const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y);
 
-  // For float activations: how many roundings an output may have seen, so that
-  // |y − exact| ≤ roundings · 2⁻²⁴ · scale · Σ|x|. Not used for int8, where y is exactly known.
+  // For float activations: the largest number of roundings of an output, so that
+  // |y − exact| ≤ roundings · 2⁻²⁴ · scale · Σ|x|. Not used for int8, where y is known exactly.
   double (*roundings)(int64_t cols);
 };
 
-// Every kernel, the reference first and the engine's own last.
+// All kernels, with the f32 reference first and the engine's own last.
 std::span<const Kernel> kernels();
 
-// Multiplies with one kernel after another on a team of threads. Holds the memory for prepared activations.
+// Multiplies with any of the kernels on a team of threads. Owns the memory for prepared activations.
 class Multiplier {
  public:
-  // For matrices of up to `cols` columns. kOutOfMemory.
+  // Makes a Multiplier for matrices of up to `cols` columns. kOutOfMemory.
   static Result<Multiplier> create(ThreadPool& pool, int64_t cols);
 
-  // y[w.rows] = w·x, x[w.cols]; `w` packed by `kernel`.
+  // y[w.rows] = w·x, x[w.cols]; `w` must be packed by `kernel`.
   void multiply_with(const Kernel& kernel, const Packed& w, std::span<const float> x, std::span<float> y);
 
  private:
@@ -92,7 +93,7 @@ class Multiplier {
 
   ThreadPool& pool_;
   HostMemory prepared_;
-  std::vector<Scratch> scratch_;  // each worker's own
+  std::vector<Scratch> scratch_;  // one per worker
 };
 
 }  // namespace tern::cpu::study

@@ -1,17 +1,17 @@
-// Look-up tables of integers, in vectors: two weights are an index of four bits into a table of the 16 sums that they
-// can make of two int8 activations, and one instruction looks up as many rows as a vector has bytes.
+// Look-up tables of integers, in vectors. Two weights are a four-bit index into a table of the 16 sums that they can
+// make of two int8 activations. One instruction looks up as many rows as a vector has bytes.
 //
-// So rows lie across: 64 of them are a tile, and of a tile 64 bytes follow each other that hold the same four columns,
-// a byte for each row (columns 4g and 4g + 1 in its lower half, as code + 4·code). A table is built once for each pair
-// of columns and serves all rows.
+// So rows are stored across: 64 rows are a tile, in which each 64 consecutive bytes hold the same four columns, one
+// byte per row (columns 4g and 4g + 1 in its low nibble, as code + 4·code). A table is built once for each pair of
+// columns and serves all rows.
 //
-// A sum S of two is −254 … 254, too much for a byte: S + 254 is split in its lowest four bits and the rest, at most 31,
-// with a table each. Eight look-ups of either fit a byte before they are added up in 16 bits. That makes S exact, and
-// Σ w·q the engine's to the bit.
+// A sum S of two is −254 … 254, too large for a byte. S + 254 is split into its lowest four bits and the rest, at most
+// 31, with a table for each. Eight look-ups of either fit a byte before they are added in 16 bits. So S is exact, and Σ
+// w·q equals the engine's.
 //
-// For 64 weights: two look-ups, two additions, one or two instructions for the index, one for the widening. Cores do
-// one or two look-ups a cycle, so this is near the engine's kernel, and without dot products of bytes ahead of it; but
-// rows come in tiles of 64, and 16 bytes of tables are read for each 32 bytes of weights.
+// For 64 weights this takes two look-ups, two additions, one or two instructions for the index, and one for the
+// widening. Cores do one or two look-ups per cycle, so it is about as fast as the engine's kernel, and faster without
+// byte dot products. But rows come in tiles of 64, and 16 bytes of tables are read for each 32 bytes of weights.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/study/tmac_int8.cc"
 #endif
@@ -37,24 +37,24 @@ using DU32 = hn::Repartition<uint32_t, DU8>;
 using VU8 = hn::Vec<DU8>;
 using VU16 = hn::Vec<DU16>;
 
-// Vectors of rows that go through the columns together: as many as a tile has, two at most for the registers.
+// Vectors of rows that go through the columns together: those of a tile, but at most two because of the registers.
 inline constexpr size_t kTileVectors = kTileRows / hn::MaxLanes(DU8());
 inline constexpr size_t kVectors = kTileVectors < 2 ? kTileVectors : 2;
 
-inline constexpr size_t kGroupsPerByte = 4;  // of two look-ups each: 8·31 fit a byte
+inline constexpr size_t kGroupsPerByte = 4;  // two look-ups each: 8·31 fits a byte
 inline constexpr size_t kGroupsPerSum = 64;  // 128 look-ups of at most 508 fit 16 bits
 static_assert(2 * kGroupsPerByte * ((2 * kMostPairSum) >> 4) <= UINT8_MAX);
 static_assert(2 * kGroupsPerSum * 2 * kMostPairSum <= UINT16_MAX);
 
 inline constexpr size_t kPrefetchBytes = 2048;
 
-// lows and highs of S + kMostPairSum in bytes, for the rows of V vectors.
+// The low and high parts of S + kMostPairSum in bytes, for the rows of V vectors.
 template <size_t V>
 struct Sums {
   VU8 low[V], high[V];
 };
 
-// Adds what one group of four columns has for the rows at `codes`.
+// Adds the look-ups of one group of four columns for the rows at `codes`.
 template <size_t V>
 HWY_INLINE void AddGroup(const uint8_t* codes, const uint8_t* tables, Sums<V>& sums) {
   const DU8 d;
@@ -71,7 +71,7 @@ HWY_INLINE void AddGroup(const uint8_t* codes, const uint8_t* tables, Sums<V>& s
   }
 }
 
-// even += the even rows of low + 16·high, odd += the odd ones.
+// even += the even rows of low + 16·high, odd += the odd rows.
 HWY_INLINE void Widen(VU8 low, VU8 high, VU16& even, VU16& odd) {
   const DU16 d;
   const VU16 l = hn::BitCast(d, low), h = hn::BitCast(d, high);
@@ -80,7 +80,7 @@ HWY_INLINE void Widen(VU8 low, VU8 high, VU16& even, VU16& odd) {
   odd = hn::Add(odd, hn::Add(hn::ShiftRight<8>(l), hn::ShiftLeft<4>(hn::ShiftRight<8>(h))));
 }
 
-// sums[i] += v's lane i.
+// sums[i] += lane i of v.
 HWY_INLINE void Flush(VU16 v, uint32_t* sums) {
   const DU32 d;
   const hn::Half<DU16> half;
@@ -89,7 +89,7 @@ HWY_INLINE void Flush(VU16 v, uint32_t* sums) {
   hn::StoreU(hn::Add(hn::LoadU(d, sums + lanes), hn::PromoteTo(d, hn::UpperHalf(half, v))), d, sums + lanes);
 }
 
-// even[i], odd[i] = Σ (S + kMostPairSum) over all columns, for the rows 2i and 2i + 1 of those at `codes`: V vectors.
+// even[i], odd[i] = Σ (S + kMostPairSum) over all columns, for the rows 2i and 2i + 1 of the V vectors at `codes`.
 template <size_t V>
 HWY_INLINE void SumRows(const uint8_t* codes, const uint8_t* tables, size_t n_groups, uint32_t* even, uint32_t* odd) {
   const DU8 d;
@@ -114,7 +114,7 @@ HWY_INLINE void SumRows(const uint8_t* codes, const uint8_t* tables, size_t n_gr
   }
 }
 
-// The tables of one pair of activations: 16 low parts, 16 high parts.
+// The tables of one pair of activations: 16 low parts, then 16 high parts.
 HWY_INLINE void MakeTables(int q0, int q1, uint8_t* out) {
   const hn::FixedTag<int16_t, 8> d;
   const hn::FixedTag<uint8_t, 8> d8;
@@ -134,7 +134,7 @@ void Prepare(const Packed& w, const float* x, std::byte* out) {
   auto& row = *reinterpret_cast<Int8Row*>(out);
   auto* tables = reinterpret_cast<uint8_t*>(out) + kInt8Header;
   const auto n_groups = static_cast<size_t>(tmac_groups(w.cols));
-  // Quantised into the end of `out`, which prepared_bytes() has room for.
+  // Quantized into the end of `out`, for which prepared_bytes() has room.
   auto* q = reinterpret_cast<int8_t*>(tables + n_groups * kGroupTables);
   quantize_row(x, w.cols, q, row);
   std::fill(q + w.cols, q + 4 * n_groups, int8_t{0});

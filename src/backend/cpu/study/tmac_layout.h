@@ -1,4 +1,4 @@
-// The layout of tmac_int8.cc: tiles of 64 rows, and within one 64 bytes for every four columns.
+// The layout of tmac_int8.cc: tiles of 64 rows, each with 64 bytes for every four columns.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace tern::cpu::study {
 
 inline constexpr int kTileRows = 64;
-inline constexpr int kMostPairSum = 254;    // of two activations of at most ±127
-inline constexpr size_t kGroupTables = 64;  // bytes of tables for four columns: two pairs, low and high parts
+inline constexpr int kMostPairSum = 254;    // of two activations, each at most ±127
+inline constexpr size_t kGroupTables = 64;  // bytes of tables for four columns: two pairs, each with low and high parts
 
 inline int64_t tmac_groups(int64_t cols) { return (cols + 3) / 4; }
 inline uint64_t tmac_bytes(int64_t rows, int64_t cols) {
@@ -17,7 +17,7 @@ inline uint64_t tmac_bytes(int64_t rows, int64_t cols) {
          static_cast<uint64_t>(tmac_groups(cols));
 }
 
-// Rows and columns beyond the matrix are zero weights, code 1.
+// Packs `codes`. Rows and columns beyond the matrix are zero weights, code 1.
 inline void pack_tmac(const Codes& codes, MutableBytes out) {
   constexpr int kZeros = 0b01010101;
   const auto n_groups = static_cast<size_t>(tmac_groups(codes.cols));

@@ -1,4 +1,4 @@
-// Rows of two-bit codes in the engine's layout: I2_S blocks (quant/i2_s.h), rows filled up to whole blocks with zeros.
+// Rows of two-bit codes in the engine's layout: I2_S blocks (quant/i2_s.h), rows padded with zeros to whole blocks.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace tern::cpu::study {
 
-// Columns with those that fill the last block.
+// The columns including the padding of the last block.
 inline int64_t two_bit_cols(int64_t cols) { return (cols + kI2sBlock - 1) / kI2sBlock * kI2sBlock; }
 inline int64_t two_bit_row_bytes(int64_t cols) { return two_bit_cols(cols) / 4; }
 inline uint64_t two_bit_bytes(int64_t rows, int64_t cols) {

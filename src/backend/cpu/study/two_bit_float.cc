@@ -1,11 +1,11 @@
-// Two-bit codes on float activations, in vectors: codes become floats, then fused multiply-adds.
+// Two-bit codes on float activations, in vectors: codes are converted to floats, then multiplied and added.
 //
-// As many bytes as a vector has floats are widened to 32 bits; masking one plane leaves code · 4^k, which becomes a
-// float as it is: the activations of that plane are divided by 4^k once (exactly), so nothing is shifted. Codes are
-// w + 1, and Σ w·x = Σ code·x − Σ x.
+// As many bytes as a vector has floats are widened to 32 bits. Masking one plane leaves code · 4^k, which is converted
+// to float without a shift, because the activations of that plane are divided by 4^k once (exactly). Codes are w + 1,
+// and Σ w·x = Σ code·x − Σ x.
 //
-// Three instructions for every vector of floats: on 8 lanes 0.4 per weight, so the processor is the limit and not the
-// memory. The same loop on int8 has four times as many weights in a vector.
+// This takes three instructions per vector of floats: 0.4 per weight with 8 lanes. So the processor is the limit, not
+// the memory. The same loop on int8 has four times as many weights in a vector.
 #ifndef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/study/two_bit_float.cc"
 #endif
@@ -39,7 +39,7 @@ HWY_INLINE VF AddPlane(VI32 bytes, const float* x, VF sum) {
   return hn::MulAdd(hn::ConvertTo(d, code), hn::LoadU(d, x + 32 * kPlane), sum);
 }
 
-// Σ code·x of one row, x with its planes divided.
+// Σ code·x of one row; x has its planes divided.
 HWY_INLINE float FloatDot(const uint8_t* codes, const float* x, size_t n_bytes) {
   const DF d;
   const DI32 di32;
@@ -86,7 +86,7 @@ namespace {
 
 HWY_EXPORT(TwoBitFloatMultiply);
 
-// The row with its planes divided by 64, 16, 4 and 1, filled up with zeros, and then Σ x.
+// Writes the row with its planes divided by 64, 16, 4 and 1, padded with zeros, and then Σ x.
 void two_bit_float_prepare(const Packed& w, const float* x, std::byte* out) {
   auto* divided = reinterpret_cast<float*>(out);
   const auto padded = static_cast<size_t>(two_bit_cols(w.cols));
@@ -118,8 +118,8 @@ Kernel two_bit_float_kernel() {
                 (w, prepared, queue, y);
               },
           // Four chains of vectors of at least four lanes and their sum, over Σ |code·x| ≤ 2·Σ|x|; then Σ x and the
-          // difference, at most three times Σ|x|, and the scale. Without fused multiply-adds every product is rounded
-          // too, but for codes of one bit, which these are.
+          // difference, at most three times Σ|x|, and the scale. Without fused multiply-adds, a product is rounded only
+          // if its code has more than one bit set, which no code here has.
           .roundings = [](int64_t cols) { return 2 * (static_cast<double>(two_bit_cols(cols)) / 16 + 6) + 8; }};
 }
 

@@ -1,12 +1,12 @@
-// Two-bit codes by looking up: a byte is four weights, and a table of 256 has their sum for every byte there is
-// (float_lut.h). It takes an eighth of the instructions of the scalar loop, and the loads of the tables are the limit.
+// Two-bit codes by table look-up: a byte is four weights, and a table has their sum for each of the 256 bytes
+// (float_lut.h). It takes an eighth of the instructions of the scalar loop; the limit is loading the tables.
 #include "backend/cpu/study/float_lut.h"
 #include "backend/cpu/study/two_bit.h"
 
 namespace tern::cpu::study {
 namespace {
 
-// out[byte] = Σ (code − 1)·x for the four codes of the byte, x[k] for the bits 2k and 2k + 1.
+// out[byte] = Σ (code − 1)·x for the four codes of the byte; x[k] belongs to the bits 2k and 2k + 1.
 void two_bit_lut_make_table(const float (&x)[4], float* out) {
   out[0] = -(x[0] + x[1] + (x[2] + x[3]));
   for (size_t k = 0, known = 1; k < 4; ++k, known *= 4) {

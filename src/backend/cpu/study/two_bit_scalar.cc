@@ -1,8 +1,8 @@
-// Two-bit codes, one at a time: shift, mask, look up −1, 0 or +1, multiply, add. No branch depends on a weight, since
-// a third of them would be mispredicted.
+// Two-bit codes, one at a time: shift, mask, look up −1, 0 or +1, multiply, add. No branch depends on a weight, because
+// a third of the branches would be mispredicted.
 //
-// Four sums, one for each plane of a block, keep four chains of additions going; a chain takes the latency of an
-// addition for each step, so four weights take 3 or 4 cycles, and that is what bounds the kernel.
+// Four sums, one for each plane of a block, keep four chains of additions going. Each step of a chain takes the latency
+// of an addition, so four weights take 3 or 4 cycles. That is the bottleneck.
 #include "backend/cpu/study/kernel_rows.h"
 #include "backend/cpu/study/two_bit.h"
 
@@ -35,7 +35,7 @@ void two_bit_scalar_multiply(const Packed& w, const std::byte* prepared, WorkQue
   });
 }
 
-// x, filled up with zeros.
+// Copies x and pads it with zeros.
 void two_bit_scalar_prepare(const Packed& w, const float* x, std::byte* out) {
   auto* padded = reinterpret_cast<float*>(out);
   std::copy_n(x, w.cols, padded);
@@ -56,7 +56,7 @@ Kernel two_bit_scalar_kernel() {
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(two_bit_cols(cols)) * sizeof(float); },
           .prepare = two_bit_scalar_prepare,
           .multiply = two_bit_scalar_multiply,
-          // A chain of a quarter of the (filled-up) row, the sum of the chains, the scale.
+          // A chain over a quarter of the (padded) row, the sum of the chains, the scale.
           .roundings = [](int64_t cols) { return static_cast<double>(two_bit_cols(cols)) / 4 + 4; }};
 }
 

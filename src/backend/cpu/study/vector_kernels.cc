@@ -1,5 +1,5 @@
-// The study's kernels on vectors in one translation unit, since Highway's headers take longer than these kernels.
-// Builds with TERN_UNITY=OFF compile each file alone.
+// The study's vector kernels in one translation unit, because Highway's headers take longer to compile than these
+// kernels. Builds with TERN_UNITY=OFF compile each file alone.
 #define HWY_TARGET_INCLUDE "backend/cpu/study/vector_kernels.cc"
 // clang-format off: this order
 #include <hwy/foreach_target.h>
