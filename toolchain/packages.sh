@@ -14,7 +14,7 @@ web_packages=('emscripten>=5' 'nodejs>=24' esbuild)  # older Node runs no JSPI; 
 # Older Chromium runs no JSPI without a flag. Only tests start it, without a window.
 checks_packages=(clang-21 clang-tidy-22 clang-format-21 libclang-rt-21-dev llvm-21 python3 python3-jsonschema 'chromium>=137' fonts-dejavu-core
   'firefox-esr>=147' 'nodejs>=24' node-playwright)
-tests_packages=(clang-format-21 python3 python3-jsonschema)  # the part of it that ./check --quick needs
+tests_packages=(clang-format-21 python3 python3-jsonschema)  # those of checks_packages that ./check --quick needs
 # What speaks with `tern serve` and is not ours.
 clients_packages=('haproxy>=2.6' python3-openai)
 oracle_packages=(python3-torch python3-transformers python3-tokenizers python3-numpy python3-gguf

@@ -235,7 +235,8 @@ class EngineTest(unittest.TestCase):
     def test_the_default_model_chats(self) -> None:
         messages: list[tern.Message] = [("user", "Tell me a story about a fox and a lantern.")]
         self.assertTrue(self.engine.info.has_chat_template)
-        self.assertEqual(self.engine.render_chat(messages), f"<|endoftext|><|user|>\n{messages[0][1]}<|end|>\n<|assistant|>\n")
+        prompt = f"<|endoftext|><|user|>\n{messages[0][1]}<|end|>\n<|assistant|>\n"
+        self.assertEqual(self.engine.render_chat(messages), prompt)
         self.assertGreater(len("".join(self.engine.chat(messages, max_tokens=40, temperature=0))), 40)
 
     def test_chat_renders_a_template(self) -> None:

@@ -10,7 +10,7 @@
 namespace tern::structure {
 
 struct Fault {
-  size_t line;  // from 1 up; 0: the whole file
+  size_t line;  // from 1 up
   std::string what;
 };
 

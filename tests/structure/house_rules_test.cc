@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <map>
 
+#include "base/mapped_file.h"
+#include "source_files.h"
 #include "support/checkout.h"
 
 namespace fs = std::filesystem;
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 namespace tern::structure {
 namespace {
 
-// Files that may be longer, and how long. Each says at its head, or docs/decisions.md does, why it is one file.
+// Files that may be longer, and how long. docs/decisions.md says why (138, 129).
 const std::map<std::string, size_t> kLongerFiles = {
     {"include/tern/tern.h", 460},
     {"src/backend/cpu/attention.cc", 600},
@@ -42,28 +43,10 @@ const std::map<std::string, size_t> kFilesWithLongerFunctions = {
     {"src/backend/gpu/record/layout_settings.cc", 1},
 };
 
-std::string read(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// Files below these folders of the checkout with one of these endings, relative to it.
-std::vector<std::string> files_in(const std::vector<std::string>& folders, const std::vector<std::string>& endings) {
-  std::vector<std::string> found;
-  const fs::path root = source_path("");
-  for (const std::string& folder : folders) {
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      const std::string path = entry.path().lexically_relative(root).generic_string();
-      if (path.contains("node_modules") || !entry.is_regular_file()) continue;
-      if (std::ranges::contains(endings, entry.path().extension().string())) found.push_back(path);
-    }
-  }
-  std::ranges::sort(found);
-  return found;
-}
+std::string read(const std::string& file) { return read_text_file(source_path(file)).value(); }
 
 std::vector<std::string> code() {
-  return files_in({"include", "src", "apps", "tests", "bench", "packaging"}, {".cc", ".h"});
+  return files_below(source_path(""), {"include", "src", "apps", "tests", "bench", "packaging"}, {".cc", ".h"});
 }
 
 void report(const std::string& file, const std::vector<Fault>& faults) {
@@ -73,12 +56,12 @@ void report(const std::string& file, const std::vector<Fault>& faults) {
 TEST(HouseRules, CommentsAreSentencesAboutThings) {
   const std::vector<std::string> files = code();
   ASSERT_GT(files.size(), 1000u);
-  for (const std::string& file : files) report(file, check_comments(read(source_path(file))));
+  for (const std::string& file : files) report(file, check_comments(read(file)));
 }
 
 TEST(HouseRules, FilesAreShort) {
   for (const std::string& file : code()) {
-    const std::string text = read(source_path(file));
+    const std::string text = read(file);
     const auto lines = static_cast<size_t>(std::ranges::count(text, '\n'));
     const auto longer = kLongerFiles.find(file);
     EXPECT_LE(lines, longer == kLongerFiles.end() ? kMaxFileLines : longer->second) << file << ": split it";
@@ -87,9 +70,9 @@ TEST(HouseRules, FilesAreShort) {
 }
 
 TEST(HouseRules, FunctionsAreShort) {
-  for (const std::string& file : files_in({"include", "src", "apps"}, {".cc", ".h"})) {
+  for (const std::string& file : files_below(source_path(""), {"include", "src", "apps"}, {".cc", ".h"})) {
     if (file.ends_with("_test.cc")) continue;  // a table of cases may be long
-    const std::vector<Fault> faults = check_functions(read(source_path(file)));
+    const std::vector<Fault> faults = check_functions(read(file));
     const auto longer = kFilesWithLongerFunctions.find(file);
     if (longer == kFilesWithLongerFunctions.end()) report(file, faults);
     if (longer != kFilesWithLongerFunctions.end()) EXPECT_EQ(faults.size(), longer->second) << file;
@@ -98,11 +81,10 @@ TEST(HouseRules, FunctionsAreShort) {
 
 TEST(HouseRules, LinksLeadToFiles) {
   std::vector<std::string> pages =
-      files_in({"docs", "models", "training", "apps", "packaging", "python", "tests"}, {".md"});
+      files_below(source_path(""), {"docs", "models", "training", "apps", "packaging", "python", "tests"}, {".md"});
   pages.insert(pages.end(), {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"});
   for (const std::string& page : pages) {
-    const fs::path path = source_path(page);
-    report(page, check_links(read(path), path.parent_path()));
+    report(page, check_links(read(page), fs::path(source_path(page)).parent_path()));
   }
 }
 

@@ -1,10 +1,11 @@
 #include "include_rules.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <optional>
 #include <ranges>
+
+#include "source_files.h"
 
 namespace fs = std::filesystem;
 
@@ -179,18 +180,10 @@ void check_file(const fs::path& root, const std::string& file, std::vector<std::
 }  // namespace
 
 std::vector<std::string> check_includes(const fs::path& root) {
-  constexpr std::array<std::string_view, 4> kExtensions = {".h", ".cc", ".inc", ".hpp"};
-  std::vector<std::string> files;
-  for (const char* top : {"include", "src", "apps"}) {
-    if (!fs::is_directory(root / top)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-      if (!entry.is_regular_file() || !std::ranges::contains(kExtensions, entry.path().extension().string())) continue;
-      files.push_back(entry.path().lexically_relative(root).generic_string());
-    }
-  }
-  std::ranges::sort(files);
   std::vector<std::string> violations;
-  for (const std::string& file : files) check_file(root, file, violations);
+  for (const std::string& file : files_below(root, {"include", "src", "apps"}, {".h", ".cc", ".inc", ".hpp"})) {
+    check_file(root, file, violations);
+  }
   return violations;
 }
 

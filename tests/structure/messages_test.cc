@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "source_files.h"
 #include "support/checkout.h"
 
 namespace fs = std::filesystem;
@@ -43,17 +44,15 @@ TEST(Messages, OfTheLibraryNameNoFlags) {
   // A shell command, and a note on how a file was made.
   constexpr std::array<std::string_view, 2> kOthers = {"(ulimit -u)", "Made by `tern synth"};
   size_t n_files = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_path("src")))) {
-    const fs::path& path = entry.path();
-    if (path.extension() != ".cc" && path.extension() != ".h") continue;
-    if (path.stem().string().ends_with("_test")) continue;
+  for (const std::string& file : files_below(source_path(""), {"src"}, {".cc", ".h"})) {
+    if (fs::path(file).stem().string().ends_with("_test")) continue;
     ++n_files;
-    std::ifstream in(path);
+    std::ifstream in(source_path(file));
     std::string line;
     for (size_t number = 1; std::getline(in, line); ++number) {
       for (const std::string& text : texts_with_flags(line)) {
         const bool is_other = std::ranges::any_of(kOthers, [&](std::string_view part) { return text.contains(part); });
-        if (!is_other) ADD_FAILURE() << path.string() << ':' << number << ": \"" << text << '"';
+        if (!is_other) ADD_FAILURE() << file << ':' << number << ": \"" << text << '"';
       }
     }
   }

@@ -492,12 +492,6 @@ void AttendTiles(const ops::Attention& op, WorkQueue& queue) {
   });
 }
 
-// One run of the history of a single row, for some heads of a group.
-struct RunUnit {
-  int row, head, n;
-  size_t run;
-};
-
 // For rows of one token per sequence: a unit is one run of a row's history, for heads that share a KV head. Consecutive
 // units read adjacent memory. The worker that finishes a query's last run adds all its runs.
 class RunsOfRows {

@@ -128,7 +128,7 @@ Result<void> DawnDevice::wait() {
       &done);
   instance_->api.WaitAny(future, std::numeric_limits<uint64_t>::max());
   unflushed_bytes_ = 0;
-  uploads_.clear();  // a caller that waits has no more to write for now
+  uploads_.clear();  // its memory is not needed until the next upload
   TRY_STATUS(errors_.take());
   if (!done) return fail(ErrorCode::kDeviceLost, "{} did not finish the submitted work", info_.name);
   return {};

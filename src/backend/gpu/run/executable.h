@@ -170,7 +170,7 @@ class GpuExecutable final : public Executable {
   std::string why_rows_in_steps_;                            // the same for of_rows_
   size_t n_tried_ = 0;                                       // entries of kRowsInOne
   uint64_t n_ways_ = 0;                                      // counts changes, for PreparedStore::Version::layer_paths
-  bool only_in_steps_ = false;                               // for now
+  bool only_in_steps_ = false;                               // set by keep_to_steps()
   std::set<std::pair<uint32_t, uint32_t>> wrong_attention_;  // layouts whose results on matrices were wrong
   StepObserver observer_;
   std::vector<float> logits_;
