@@ -51,7 +51,7 @@ def state():
 def reference_seconds(build):
     """CPU seconds of the fixed file, compiled as the program's files are."""
     commands = json.loads((build / "compile_commands.json").read_text())
-    entry = next(e for e in commands if e["file"].endswith("src/backend/cpu/attention.cc"))
+    entry = next(e for e in commands if e["file"].endswith("src/backend/cpu/ops/attention.cc"))
     command = shlex.split(entry["command"])
     compiler = next(i for i, word in enumerate(command) if "++" in pathlib.Path(word).name)  # what is before is ccache's
     command = command[compiler:command.index("-o")] + ["-o", "/dev/null", "-c", str(REFERENCE)]

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "backend/gpu/device/device.h"
-#include "backend/gpu/kernels/ternary_rows.h"
+#include "backend/gpu/kernels/megakernel/ternary_rows.h"
 
 namespace tern::gpu {
 namespace {
@@ -45,7 +45,7 @@ int run(int argc, char** argv) {
   c.glu_lanes = number("glu", c.glu_lanes);
   c.wide_lanes = number("wide", c.wide_lanes);
   c.most_ahead = number("ahead", c.most_ahead);
-  c.in_turns = device.adapter().type == AdapterType::kSoftware;
+  c.serial_subgroups = device.adapter().type == AdapterType::kSoftware;
   c.most_splits = number("splits", c.most_splits);
   c.most_short_splits = number("short_splits", c.most_short_splits);
   c.short_rounds = number("short_rounds", c.short_rounds);

@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "backend/cpu/attention_parts.h"
-#include "backend/cpu/base3.h"
-#include "backend/cpu/best_logits.h"
-#include "backend/cpu/block_linear.h"
-#include "backend/cpu/cpu_target.h"
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/attention_parts.h"
+#include "backend/cpu/linear/base3.h"
+#include "backend/cpu/ops/best_logits.h"
+#include "backend/cpu/linear/block_linear.h"
+#include "backend/cpu/ops/cpu_target.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/cpu/scratch.h"
 #include "backend/host_kv_store.h"
 #include "backend/kv_layout.h"

@@ -43,7 +43,7 @@ def bench(arguments, model, way, options):
     return json.loads(run.stdout)["decode_tokens_per_s"]["median"]
 
 
-def in_turns(arguments, model, options):
+def serial_subgroups(arguments, model, options):
     """The medians of both ways over all rounds, and their ratio, as cells."""
     speeds = {way: [] for way in WAYS}
     for _ in range(arguments.rounds):
@@ -71,7 +71,7 @@ def alone(arguments, models):
     for name, model in models.items():
         cells = [name]
         for n in arguments.prompts:
-            cells += in_turns(arguments, model, ["-p", str(n), "-n", "128", "-r", "3"])
+            cells += serial_subgroups(arguments, model, ["-p", str(n), "-n", "128", "-r", "3"])
         print_row(cells)
 
 
@@ -80,7 +80,7 @@ def together(arguments, models):
     for name, model in models.items():
         cells = [name]
         for n in arguments.parallel:
-            cells += in_turns(arguments, model, ["-p", "128", "-n", "128", "-r", "3", "-N", str(n)])
+            cells += serial_subgroups(arguments, model, ["-p", "128", "-n", "128", "-r", "3", "-N", str(n)])
         print_row(cells)
 
 

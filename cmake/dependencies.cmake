@@ -49,7 +49,7 @@ else()
   target_link_libraries(tern_pcre2 INTERFACE pcre2-8-static)
 endif()
 
-# Unicode normalisation and character classes of the tokenizers. Debian ships a pkg-config file and no CMake package.
+# Unicode normalization and character classes of the tokenizers. Debian ships a pkg-config file and no CMake package.
 if(PkgConfig_FOUND)
   pkg_check_modules(UTF8PROC QUIET IMPORTED_TARGET libutf8proc>=2.8)
 endif()

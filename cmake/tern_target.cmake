@@ -5,7 +5,7 @@
 #   HOT      for speed
 #   ONCE     what runs once for a model or a file
 #   COLD     what waits for people or for a driver
-#   TEST     the tests' own code, not optimised; what they test is built as it is used
+#   TEST     the tests' own code, not optimized; what they test is built as it is used
 # COLD and TEST are built without UndefinedBehaviorSanitizer, which compiles some of them for minutes.
 if(NOT EMSCRIPTEN)  # there, everything but the kernels is compiled for size
   set(tern_options_HOT $<$<CONFIG:Release>:-O3>)

@@ -6,7 +6,7 @@ set(FETCHCONTENT_QUIET ON)
 set(TERN_HUB OFF)
 set(TERN_WEBGPU ON)
 
-# Threads come with the flavour's flags (web_settings.cmake).
+# Threads come with the flavor's flags (web_settings.cmake).
 add_library(Threads::Threads INTERFACE IMPORTED)
 
 # tern_web_headers(TARGET FOLDER HEADER REPOSITORY REVISION [FOLDER_IN_REPOSITORY]): a target whose include path has

@@ -1,12 +1,12 @@
-# Settings of builds with Emscripten, for browsers and Node. One build folder holds one flavour of the engine, since its
+# Settings of builds with Emscripten, for browsers and Node. One build folder holds one flavor of the engine, since its
 # flags must be the same for every file:
 #   simd      128-bit SIMD, one thread: runs in every browser of the last years
 #   relaxed   and relaxed SIMD, for its dot product of bytes
 #   threads   and threads, on pages that are isolated from other origins
-set(TERN_WEB_FLAVOUR "simd" CACHE STRING "What a WebAssembly build may use: simd, relaxed or threads")
-set_property(CACHE TERN_WEB_FLAVOUR PROPERTY STRINGS simd relaxed threads)
-if(NOT TERN_WEB_FLAVOUR MATCHES "^(simd|relaxed|threads)$")
-  message(FATAL_ERROR "TERN_WEB_FLAVOUR is '${TERN_WEB_FLAVOUR}'; it can be simd, relaxed or threads")
+set(TERN_WEB_FLAVOR "simd" CACHE STRING "What a WebAssembly build may use: simd, relaxed or threads")
+set_property(CACHE TERN_WEB_FLAVOR PROPERTY STRINGS simd relaxed threads)
+if(NOT TERN_WEB_FLAVOR MATCHES "^(simd|relaxed|threads)$")
+  message(FATAL_ERROR "TERN_WEB_FLAVOR is '${TERN_WEB_FLAVOR}'; it can be simd, relaxed or threads")
 endif()
 
 # What is downloaded should be small; src/backend/cpu, where the time goes, is compiled for speed.
@@ -29,10 +29,10 @@ endfunction()
 # The stack is as large as on other systems, and lies where running over it is an error and not somebody's data.
 add_link_options(-fwasm-exceptions -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=8MB
                  -Wl,--stack-first)
-if(NOT TERN_WEB_FLAVOUR STREQUAL "simd")
+if(NOT TERN_WEB_FLAVOR STREQUAL "simd")
   add_compile_options(-mrelaxed-simd)
 endif()
-if(TERN_WEB_FLAVOUR STREQUAL "threads")
+if(TERN_WEB_FLAVOR STREQUAL "threads")
   add_compile_options(-pthread)
   # All threads are made ahead of time, since whoever uses them does not return to the page while they work.
   add_link_options(-pthread -sPTHREAD_POOL_SIZE=globalThis.navigator?.hardwareConcurrency??1 -sPTHREAD_POOL_SIZE_STRICT=2

@@ -21,9 +21,9 @@ $prefix for this user alone.
   -h, --help         this text
 
 Environment:
-  TERN_PREFIX              where to install; ~/.local if it is not set
+  TERN_PREFIX              where to install (default: ~/.local)
   TERN_RELEASES            address of the releases; they are in latest/download and download/vVERSION below it
-  TERN_INSTALL_UNSIGNED=1  install by the checksum alone where the signature cannot be checked
+  TERN_INSTALL_UNSIGNED=1  install by the checksum alone if the signature cannot be checked
 END
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154  # the variables are those of ./package and of packaging/common.sh
 # Sourced by ./package: the npm package, as `npm pack` makes it, without npm.
 
-# pack_npm FOLDER: what its package.json lists, with the licence.
+# pack_npm FOLDER: what its package.json lists, with the license.
 pack_npm() {
   local name scratch file
   name=$(node -p '`${require(process.argv[1]).name}-${require(process.argv[1]).version}`' "$1/package.json")

@@ -14,8 +14,8 @@ in_address() {
   echo "${text//:/%3A}"
 }
 
-# spdx_licence NAME: prints the member of CycloneDX's `license` for a name as Debian's copyright files have it.
-spdx_licence() {
+# spdx_license NAME: prints the member of CycloneDX's `license` for a name as Debian's copyright files have it.
+spdx_license() {
   local id=''
   case $1 in
     Expat | MIT) id=MIT ;;
@@ -31,16 +31,16 @@ spdx_licence() {
   if [[ -n $id ]]; then printf '"id": "%s"' "$id"; else printf '"name": %s' "$(json "$1")"; fi
 }
 
-# licences_json PACKAGE: all that its copyright file in the archive names for what is in its source, since the file does not
+# licenses_json PACKAGE: all that its copyright file in the archive names for what is in its source, since the file does not
 # say which of them a library is made of. Some of these files are prose, which is named instead.
-licences_json() {
+licenses_json() {
   local name names separator=''
   names=$(awk '/^Files:/ { own = $2 != "debian/*" } /^$/ { own = 0 }
-    own && /^License:/ { sub(/^License: */, ""); if ($0 != "" && !seen[$0]++) print }' "$licences/$1.txt")
+    own && /^License:/ { sub(/^License: */, ""); if ($0 != "" && !seen[$0]++) print }' "$licenses/$1.txt")
   while IFS= read -r name; do
-    printf '%s{"license": {%s}}' "$separator" "$(spdx_licence "$name")"
+    printf '%s{"license": {%s}}' "$separator" "$(spdx_license "$name")"
     separator=', '
-  done <<<"${names:-see share/doc/tern/licences/$1.txt}"
+  done <<<"${names:-see share/doc/tern/licenses/$1.txt}"
 }
 
 # files_json FILE...: as components of their own, by their paths in the archive.
@@ -66,12 +66,12 @@ package_json() {
       "name": $(json "$package"),
       "version": $(json "$version"),
       "supplier": {"name": "Debian"},
-      "licenses": [$(licences_json "$package")],
+      "licenses": [$(licenses_json "$package")],
       "purl": "pkg:deb/debian/$(in_address "$package")@$(in_address "$version")?arch=amd64",
       "externalReferences": [
         {"type": "source-distribution", "url": "https://sources.debian.org/src/$source/$(in_address "${version%+b[0-9]*}")/"}
       ],
-      "properties": [{"name": "tern:licence-text", "value": "share/doc/tern/licences/$package.txt"}],
+      "properties": [{"name": "tern:license-text", "value": "share/doc/tern/licenses/$package.txt"}],
       "components": [$(files_json "$@")
       ]
     }
@@ -95,7 +95,7 @@ END
 # write_sbom FOLDER ARCHIVE: beside the archive that the folder was packed into.
 write_sbom() {
   local top=$1 archive=$2 file=${2%.tar.xz}.cdx.json package path
-  local licences=$top/share/doc/tern/licences
+  local licenses=$top/share/doc/tern/licenses
   local -A files=()
   while read -r path; do
     package=$(package_of "${path##*/}") || exit 1

@@ -4,7 +4,7 @@
 #   bin/tern              a small static program (launcher.cc) that finds the rest
 #   libexec/tern-program  the program; libexec/tern is a link to the loader
 #   lib/                  the loader, the C library, and every other library that is loaded
-#   share/                the default model, man pages, completions, licences
+#   share/                the default model, man pages, completions, licenses
 
 # Opened only while Tern runs, so that no list of libraries names them: what finds the system's Vulkan drivers; and the other
 # parts of the C library, since drivers of an older system name some, and the system's own fit no C library but its own.
@@ -12,7 +12,7 @@ readonly opened_later=(libvulkan.so.1
   libanl.so.1 libdl.so.2 libm.so.6 libmvec.so.1 libnss_compat.so.2 libnss_dns.so.2 libnss_files.so.2 libpthread.so.0
   libresolv.so.2 librt.so.1 libutil.so.1)
 
-# Libraries of headers alone: their code is in the program, and their licences want to be named too.
+# Libraries of headers alone: their code is in the program, and their licenses want to be named too.
 readonly compiled_in=(libcli11-dev nlohmann-json3-dev)
 
 compile_launcher() {  # compile_launcher OUTPUT
@@ -27,14 +27,14 @@ compile_launcher() {  # compile_launcher OUTPUT
   strip --strip-all --remove-section=.comment "$1"
 }
 
-# bundle SONAME PATH: into lib/ without what only debuggers read, and with its licence.
+# bundle SONAME PATH: into lib/ without what only debuggers read, and with its license.
 bundle() {
   local soname=$1 path=$2 package
   package=$(package_of "$soname")
   strip -o "$top/lib/$soname" --strip-unneeded "$path"
   [[ -z $(patchelf --print-rpath "$top/lib/$soname") ]] || patchelf --remove-rpath "$top/lib/$soname"
   chmod 755 "$top/lib/$soname"
-  install -D -m 644 "$system_root/usr/share/doc/$package/copyright" "$top/share/doc/tern/licences/$package.txt"
+  install -D -m 644 "$system_root/usr/share/doc/$package/copyright" "$top/share/doc/tern/licenses/$package.txt"
 }
 
 bundle_libraries() {
@@ -53,19 +53,19 @@ bundle_libraries() {
     [[ $soname == */* ]] || bundle "$soname" "$path"
   done <"$scratch/libraries"
   for package in "${compiled_in[@]}"; do
-    install -D -m 644 "$system_root/usr/share/doc/$package/copyright" "$top/share/doc/tern/licences/$package.txt"
+    install -D -m 644 "$system_root/usr/share/doc/$package/copyright" "$top/share/doc/tern/licenses/$package.txt"
   done
 }
 
-# Debian keeps the texts of common licences in one place, which copyright files name.
-copy_common_licences() {
+# Debian keeps the texts of common licenses in one place, which copyright files name.
+copy_common_licenses() {
   local name folder=$system_root/usr/share/common-licenses
   [[ -d $folder ]] || folder=/usr/share/common-licenses
   # shellcheck disable=SC2013  # names without blanks
-  for name in $(grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9+]' "$top/share/doc/tern/licences" | sort -u); do
+  for name in $(grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9+]' "$top/share/doc/tern/licenses" | sort -u); do
     name=${name##*/}
     [[ -e $folder/$name ]] || continue  # some name it in passing, without a text of that name
-    install -D -m 644 "$folder/$name" "$top/share/doc/tern/licences/common-licenses/$name"
+    install -D -m 644 "$folder/$name" "$top/share/doc/tern/licenses/common-licenses/$name"
   done
 }
 
@@ -80,7 +80,7 @@ make_tarball() {
   patchelf --force-rpath --set-rpath '$ORIGIN/../lib' "$top/libexec/tern-program"
   ln -s "../lib/$(basename "$loader")" "$top/libexec/tern"
   bundle_libraries
-  copy_common_licences
+  copy_common_licenses
   install_data "$top"
   install -D -m 644 -t "$top/share/bash-completion/completions" "$build/share/bash-completion/completions/tern"
   install -D -m 644 -t "$top/share/zsh/site-functions" "$build/share/zsh/site-functions/_tern"

@@ -59,9 +59,9 @@ def held_out_stories(clones: Path) -> list[str]:
 
 
 def storybook_text(page: str) -> str | None:
-    """The story of a storybook's Markdown file, or none if its licence is not free."""
-    licence = re.search(r"License:\s*\[?([^\]\n]+)", page)
-    if not licence or "NC" in licence[1].upper():
+    """The story of a storybook's Markdown file, or none if its license is not free."""
+    license = re.search(r"License:\s*\[?([^\]\n]+)", page)
+    if not license or "NC" in license[1].upper():
         return None
     body = re.sub(r"^#.*$", "", page.split("\n* License")[0], flags=re.MULTILINE)
     paragraphs = [""]

@@ -34,7 +34,7 @@ class ModelConfig:
         return cls(**json.loads(path.read_text()))
 
 
-def fake_quantise_activations(x: Tensor) -> Tensor:
+def fake_quantize_activations(x: Tensor) -> Tensor:
     """x [..., width] rounded to the 8-bit grid of its own row (largest magnitude → 127); the gradient is that of x."""
     factor = 127.0 / x.abs().amax(dim=-1, keepdim=True).clamp(min=MIN_SCALE)
     rounded = (x * factor).round().clamp(-128, 127) / factor
@@ -51,7 +51,7 @@ def ternary_codes(weight: Tensor) -> Tensor:
     return (weight / weight_scale(weight)).round().clamp(-1, 1)
 
 
-def fake_quantise_weights(weight: Tensor) -> Tensor:
+def fake_quantize_weights(weight: Tensor) -> Tensor:
     """The matrix that inference will see; the gradient is that of the master weights."""
     rounded = ternary_codes(weight) * weight_scale(weight)
     return weight + (rounded - weight).detach()
@@ -65,8 +65,8 @@ class BitLinear(nn.Linear):
         self.compute_type = compute_type
 
     def forward(self, x: Tensor) -> Tensor:
-        activations = fake_quantise_activations(x.float()).to(self.compute_type)
-        return F.linear(activations, fake_quantise_weights(self.weight).to(self.compute_type))
+        activations = fake_quantize_activations(x.float()).to(self.compute_type)
+        return F.linear(activations, fake_quantize_weights(self.weight).to(self.compute_type))
 
 
 class RMSNorm(nn.Module):

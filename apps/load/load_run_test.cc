@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "load/fake_server.h"
+#include "load/fake_server_test_support.h"
 #include "load/metrics.h"
 #include "load/random.h"
 

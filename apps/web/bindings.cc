@@ -147,7 +147,7 @@ GenerateOptions generate_options_of(const json& p) {
   }
   sample.seed = p.value("seed", sample.seed);
   // Another module knows the constraint (src/engine/web).
-  if (p.value("isHeld", false)) options.calls = std::make_shared<const HeldCalls>();
+  if (p.value("isHeld", false)) options.calls = std::make_shared<const ConstrainedCalls>();
   options.shown_tokens = p.value("shownTokens", options.shown_tokens);
   return options;
 }

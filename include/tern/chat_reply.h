@@ -78,7 +78,8 @@ class ChatReplyParser {
   // The text so far of a call that has begun but is not complete, without white space between the parts of its JSON. It
   // is everything after the call's mark. If calls have no mark, it is there once the name of the first member shows
   // that it is a call.
-  std::optional<std::string> begun_call() const;
+  std::optional<std::string> partial_call() const;
+  std::optional<std::string> begun_call() const { return partial_call(); }  // an older name
 
  private:
   class Impl;
@@ -121,11 +122,12 @@ Result<ToolCallGrammar> tool_call_grammar(const ChatFormat& format, std::string_
                                           const ToolChoice& choice = {});
 
 // Constrains the calls in a reply to the tools' parameters and leaves all other text unconstrained.
-struct HeldCalls {
+struct ConstrainedCalls {
   ChatFormat format = {};
   ChatReplyOptions reply = {};  // how the reply is parsed; its grammar is that of the calls
   bool only_one = false;        // the reply ends after its first call
 };
+using HeldCalls = ConstrainedCalls;  // an older name
 
 // A request's tools, and whether the reply calls them: the model decides, no calls, or a call is required.
 struct ToolUse {

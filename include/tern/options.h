@@ -57,7 +57,8 @@ using OnProgress = std::function<void(const Progress&)>;
 
 // Megakernel: one dispatch computes all layers of a token, and its workgroups wait for each other; otherwise each layer
 // takes several dispatches. kAuto: if a trial at load time gives correct results and is faster.
-enum class OneDispatchUse { kAuto, kOn, kOff };
+enum class MegakernelUse { kAuto, kOn, kOff };
+using OneDispatchUse = MegakernelUse;  // an older name
 
 // For the webgpu backend; the others ignore it.
 struct GpuOptions {
@@ -68,7 +69,8 @@ struct GpuOptions {
   // GPU features not to use: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned. (serial: the
   // kernels for software drivers; tuned: the settings kept by `tern tune`.)
   std::vector<std::string> without = {};
-  OneDispatchUse one_dispatch = OneDispatchUse::kAuto;
+  MegakernelUse megakernel = MegakernelUse::kAuto;
+  MegakernelUse one_dispatch = MegakernelUse::kAuto;  // an older name of `megakernel`, used if that is kAuto
   std::string cache_dir = {};  // folder for compiled pipelines; empty: the user's cache folder
 };
 
@@ -209,7 +211,7 @@ struct GenerateOptions {
   std::shared_ptr<const class Grammar> grammar = {};
   // Constrains only the tool calls in the reply (tern/chat_reply.h): outside of calls, tokens are chosen freely. Not
   // together with a grammar.
-  std::shared_ptr<const struct HeldCalls> calls = {};
+  std::shared_ptr<const struct ConstrainedCalls> calls = {};
 };
 
 }  // namespace tern

@@ -119,7 +119,7 @@ def _chosen(name: str, value: str, choices: dict[str, int]) -> int:
 
 
 def _generate_options(given: GenerateOptions) -> Any:
-    options = c.initialised(c.GenerateOptions, lib.tern_generate_options_init)
+    options = c.initialized(c.GenerateOptions, lib.tern_generate_options_init)
     known = GenerateOptions.__annotations__
     for name, value in given.items():
         if name not in known:
@@ -183,7 +183,7 @@ class _Turn(_Handle):
         parallel_tool_calls: bool,
         think: bool | None,
     ) -> None:
-        options = c.initialised(c.TurnOptions, lib.tern_turn_options_init)
+        options = c.initialized(c.TurnOptions, lib.tern_turn_options_init)
         options.tools = json.dumps(list(tools)).encode()
         choices = {"auto": c.TOOLS_AUTO, "none": c.TOOLS_NONE, "required": c.TOOLS_REQUIRED}
         options.tool_choice = choices.get(tool_choice, c.TOOLS_REQUIRED)
@@ -382,7 +382,7 @@ class Engine(_Handle):
         gpu_cache_dir: str | os.PathLike[str] | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
-        options = c.initialised(c.LoadOptions, lib.tern_load_options_init)
+        options = c.initialized(c.LoadOptions, lib.tern_load_options_init)
         options.model_path = _bytes(model)
         options.backend = _chosen("backend", backend, BACKENDS)
         options.prefer = _chosen("prefer", prefer, PREFERENCES)
@@ -424,7 +424,7 @@ class Engine(_Handle):
 
         `draft` is a smaller model with the same tokenizer, whose guesses the option `speculate` of a reply checks.
         """
-        options = c.initialised(c.SessionOptions, lib.tern_session_options_init)
+        options = c.initialized(c.SessionOptions, lib.tern_session_options_init)
         options.n_ctx = n_ctx
         options.kv_type = _chosen("kv_type", kv_type, KV_TYPES)
         options.draft = None if draft is None else draft._handle
@@ -459,7 +459,7 @@ class Engine(_Handle):
             )
 
     def tokenize(self, text: str | bytes, *, add_bos: bool = True, special: bool = False) -> list[int]:
-        """`special`: control tokens such as <|eot_id|> are recognised in the text."""
+        """`special`: control tokens such as <|eot_id|> are recognized in the text."""
         data = text.encode() if isinstance(text, str) else text
         flags = (c.ADD_BOS if add_bos else 0) | (c.SPECIAL_TOKENS if special else 0)
         made, n = ctypes.c_void_p(), ctypes.c_size_t()
@@ -511,7 +511,7 @@ class Engine(_Handle):
         pairs = [m if isinstance(m, tuple) else (m["role"], m["content"]) for m in messages]
         texts = [c.ChatMessage(role.encode(), content.encode()) for role, content in pairs]
         array = (c.ChatMessage * len(texts))(*texts)
-        options = c.initialised(c.ChatOptions, lib.tern_chat_options_init)
+        options = c.initialized(c.ChatOptions, lib.tern_chat_options_init)
         options.add_generation_prompt = add_generation_prompt
         options.think = -1 if think is None else int(think)
         made, n = ctypes.c_void_p(), ctypes.c_size_t()
@@ -554,7 +554,7 @@ def pull(
 
     An exception in on_progress, KeyboardInterrupt included, ends the download, which a later call continues.
     """
-    options = c.initialised(c.PullOptions, lib.tern_pull_options_init)
+    options = c.initialized(c.PullOptions, lib.tern_pull_options_init)
     options.cache_dir = _bytes(cache_dir)
     options.offline = offline
     options.prefer_cached = prefer_cached

@@ -279,7 +279,7 @@ def sized(struct: type[Any]) -> Any:
     return made
 
 
-def initialised(struct: type[Any], init: Callable[..., None]) -> Any:
+def initialized(struct: type[Any], init: Callable[..., None]) -> Any:
     """Options with their defaults."""
     made = struct()
     init(ctypes.byref(made), ctypes.sizeof(struct))

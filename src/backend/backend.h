@@ -33,7 +33,7 @@ struct Slice {
   // backend may set any other logit to −infinity, and may ignore this. 0: all logits are wanted.
   int n_best = 0;
   // The sequence's KV blocks, in order; they cover first_pos + tokens.size() positions. n_ctx is the most positions
-  // that the sequence may have: some models use other RoPE frequencies for long sequences (model/rope.h).
+  // that the sequence may have: some models use other RoPE frequencies for long sequences (model/source/rope.h).
   std::span<const KvBlockId> blocks = {};
   int n_ctx = 0;
 
@@ -169,7 +169,7 @@ enum class ExactHead {
 struct CompileOptions {
   int max_batch = 256;
   // If larger than max_batch: a GPU that has the memory, and prefills faster this way, may take up to this many tokens.
-  int most_batch = 0;
+  int preferred_max_batch = 0;
   int max_logit_rows = 16;
   ExactHead exact_head = ExactHead::kNo;  // used by the cpu and webgpu backends
   GpuOptions gpu = {};

@@ -1,6 +1,6 @@
 #include "backend/exact_head.h"
 
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 #include "quant/format.h"
 
 namespace tern {

@@ -5,7 +5,7 @@
 
 #include "backend/backend.h"
 #include "base/result.h"
-#include "model/weights.h"
+#include "model/source/weights.h"
 
 namespace tern {
 

@@ -12,7 +12,7 @@ namespace tern {
 using KvBlockId = int32_t;
 
 // Blocks of block_tokens() consecutive positions each, in all layers. The caller keeps the block tables
-// (engine/kv_blocks.h): a block may belong to several sequences as long as none of them writes to it.
+// (engine/kv/kv_blocks.h): a block may belong to several sequences as long as none of them writes to it.
 class KvStore {
  public:
   virtual ~KvStore() = default;

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <span>
 
-#include "model/config.h"
-#include "model/weights.h"
+#include "model/source/config.h"
+#include "model/source/weights.h"
 #include "plan/plan.h"
 #include "tern/options.h"
 

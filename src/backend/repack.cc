@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plan/step_weights.h"
-#include "quant/i2_s.h"
+#include "quant/formats/i2_s.h"
 
 namespace tern {
 namespace {
@@ -181,8 +181,8 @@ Result<HostMemory> read_on(ThreadPool& pool, const Tensor& w) {
 
 }  // namespace
 
-Result<MadeResident> make_resident(Plan& plan, ThreadPool& pool) {
-  MadeResident made;
+Result<MaterializedTensors> make_resident(Plan& plan, ThreadPool& pool) {
+  MaterializedTensors made;
   std::map<const Tensor*, const Tensor*> copies;
   const auto replace = [&](const Tensor*& w, WeightRole role) -> Result<void> {
     if (role != WeightRole::kMatrix || w->data.is_resident()) return {};

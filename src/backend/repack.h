@@ -36,13 +36,13 @@ std::deque<Repacked> repack_block_inputs(Plan& plan);
 Result<Repacked> reencode(const Tensor& w, Format format);
 
 // In-memory copies of the matrices of float layers that were made to be read in pieces.
-struct MadeResident {
+struct MaterializedTensors {
   std::deque<Tensor> tensors;
   std::deque<HostMemory> memory;
 };
 
 // Makes every such matrix of a host's plan resident and replaces it in the plan. kOutOfMemory; errors of making them.
-Result<MadeResident> make_resident(Plan& plan, ThreadPool& pool);
+Result<MaterializedTensors> make_resident(Plan& plan, ThreadPool& pool);
 
 // Calls `visit` on every matrix that is multiplied with int8 blocks, once per mention in the plan.
 void for_block_matrices(Plan& plan, const std::function<void(const Tensor*&)>& visit);

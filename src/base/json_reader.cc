@@ -3,7 +3,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/quoted.h"
+#include "base/text/quoted.h"
 
 namespace tern {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern {
 

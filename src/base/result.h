@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 #include "tern/error.h"
 
 namespace tern {

@@ -150,7 +150,7 @@ int ThreadPool::available_cpus() {
   return n > 0 ? static_cast<int>(n) : 1;
 }
 
-int ThreadPool::passing_cpus() {
+int ThreadPool::load_time_cpus() {
 #ifdef __EMSCRIPTEN__
   return 1;
 #else

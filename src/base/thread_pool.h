@@ -48,23 +48,23 @@ class ThreadPool {
   // most once. Returns when all that started are done. The workers that run must do all the work, so a thread that is
   // not scheduled delays nothing. Otherwise like run.
   template <class Body>
-  void run_with_available(Body&& body) {
+  void run_elastic(Body&& body) {
     run_erased(Task::of(body), Wait::kForAvailable);
   }
 
   // Covers [0, n) once with calls of body(first, count). Each range has `at_once` items, the last perhaps fewer; the
-  // next free worker takes the next range. Returns when all are done. Otherwise like run_with_available.
+  // next free worker takes the next range. Returns when all are done. Otherwise like run_elastic.
   template <class Body>
-  void share_out(size_t n, size_t at_once, Body&& body) {
+  void parallel_for(size_t n, size_t at_once, Body&& body) {
     std::atomic<size_t> next = 0;
-    run_with_available([&](int) {
+    run_elastic([&](int) {
       for (size_t first = next.fetch_add(at_once); first < n; first = next.fetch_add(at_once)) {
         body(first, std::min(at_once, n - first));
       }
     });
   }
 
-  // Waits until every worker has called barrier() equally often. Only inside run, not inside run_with_available. Writes
+  // Waits until every worker has called barrier() equally often. Only inside run, not inside run_elastic. Writes
   // before it are visible after it.
   void barrier();
 
@@ -73,7 +73,7 @@ class ThreadPool {
 
   // Number of threads for a pool that ends before the next one starts, used while a model is loaded. 1 in a browser:
   // ended threads become available only after the caller returns to the page, so the compute pool would lack them.
-  static int passing_cpus();
+  static int load_time_cpus();
 
  private:
   struct Task {

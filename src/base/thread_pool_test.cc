@@ -101,7 +101,7 @@ TEST(ThreadPool, ComersRunAtMostOnceAndAreGoneAfterwards) {
     const bool waits_for_one = n > 1 && round % 10 == 0;
     std::vector<int> calls(n, 0), claimed(64, 0);
     std::atomic<int> next = 0, n_comers = 0;
-    pool.run_with_available([&](int worker) {
+    pool.run_elastic([&](int worker) {
       ++calls[worker];
       if (worker > 0) ++n_comers;
       while (waits_for_one && n_comers == 0) std::this_thread::yield();
@@ -124,7 +124,7 @@ TEST(ThreadPool, ComersAreLetInWhileTheCallerIsAtIt) {
   ThreadPool pool(2);
   if (pool.size() < 2) GTEST_SKIP() << "no threads here";
   std::atomic<bool> is_inside = false;
-  pool.run_with_available([&](int worker) {
+  pool.run_elastic([&](int worker) {
     if (worker == 1) {
       is_inside = true;
       return;
@@ -152,7 +152,7 @@ TEST(ThreadPool, SharesOutEachPieceOnce) {
     ThreadPool pool({.n_threads = n_threads});
     for (const size_t n : {0u, 1u, 3u, 1000u}) {
       std::vector<std::atomic<int>> calls(n);
-      pool.share_out(n, 3, [&](size_t first, size_t count) {
+      pool.parallel_for(n, 3, [&](size_t first, size_t count) {
         for (size_t i = first; i < first + count; ++i) ++calls[i];
       });
       for (size_t i = 0; i < n; ++i) ASSERT_EQ(calls[i], 1) << i << " of " << n << ", " << n_threads << " threads";
@@ -171,7 +171,7 @@ TEST(ThreadPool, PinsWorkersAndGivesTheCallerItsCpusBack) {
     EXPECT_EQ(cpus[worker], std::vector<int>{before[static_cast<size_t>(worker) % before.size()]}) << worker;
   }
   EXPECT_EQ(cpus_of_this_thread(), before);
-  pool.run_with_available([&](int worker) { cpus[worker] = cpus_of_this_thread(); });
+  pool.run_elastic([&](int worker) { cpus[worker] = cpus_of_this_thread(); });
   EXPECT_EQ(cpus[0], std::vector<int>{before[0]});
   EXPECT_EQ(cpus_of_this_thread(), before);
 }

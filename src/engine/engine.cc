@@ -4,15 +4,15 @@
 #include <climits>
 
 #include "backend/kv_layout.h"
-#include "base/format_text.h"
-#include "base/system_info.h"
+#include "base/text/format_text.h"
+#include "base/files/system_info.h"
 #include "engine/engine_impl.h"
-#include "engine/fit_context.h"
+#include "engine/kv/fit_context.h"
 #include "engine/scheduler.h"
-#include "engine/session_cache.h"
+#include "engine/kv/session_cache.h"
 #include "sample/sampling.h"
 #include "tern/chat_reply.h"
-#include "text/chat_format.h"
+#include "text/chat/chat_format.h"
 
 namespace tern {
 
@@ -77,7 +77,7 @@ Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type
     if (most_tokens > 0) {
       const int64_t most = std::max<int64_t>(most_tokens / block_tokens, 1);
       const int n = static_cast<int>(std::min<int64_t>(most, INT_MAX));
-      return std::make_shared<KvBlocks>(std::move(store), KvBlocks::Options{.max_blocks = n, .max_kept = n});
+      return std::make_shared<KvBlocks>(std::move(store), KvBlocks::Options{.max_blocks = n, .max_cached = n});
     }
     const bool is_host = backend != BackendKind::kWebGpu;  // the GPU backend checks by itself what fits
     const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
@@ -86,7 +86,7 @@ Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type
     const uint64_t each = std::max<uint64_t>(store->block_bytes() * (is_twice ? 2 : 1), 1);
     const auto most = [&](uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes / each, INT_MAX)); };
     const KvBlocks::Options options{.max_blocks = available == 0 ? INT_MAX : most(available / 4 * 3),
-                                    .max_kept = available == 0 || is_twice ? 0 : most(available / 8)};
+                                    .max_cached = available == 0 || is_twice ? 0 : most(available / 8)};
     blocks = std::make_shared<KvBlocks>(std::move(store), options);
   }
   return blocks;

@@ -11,14 +11,14 @@
 #include "backend/backend.h"
 #include "backend/kv_layout.h"
 #include "base/thread_pool.h"
-#include "engine/head.h"
+#include "engine/load/head.h"
 #include "engine/session_core.h"
 #include "model/model.h"
 #include "plan/plan.h"
 #include "tern/engine.h"
 #include "tern/routing.h"
-#include "text/chat_template.h"
-#include "text/turn_tokenizer.h"
+#include "text/chat/chat_template.h"
+#include "text/chat/turn_tokenizer.h"
 
 namespace tern {
 

@@ -5,13 +5,13 @@
 
 #include "backend/kv_layout.h"
 #include "base/check.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/log.h"
-#include "engine/backends.h"
-#include "engine/device_choice.h"
+#include "engine/load/backends.h"
+#include "engine/load/device_choice.h"
 #include "engine/engine_impl.h"
-#include "engine/sampling_advice.h"
-#include "engine/tokenizers.h"
+#include "engine/load/sampling_advice.h"
+#include "engine/load/tokenizers.h"
 #include "model/pooling.h"
 #include "tern/engine.h"
 
@@ -116,7 +116,7 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const
   if (options.max_batch > 0) {
     compile.max_batch = options.max_batch;
   } else {
-    compile.most_batch = std::min(kMostBatchOnGpu, impl.model.config.n_ctx);
+    compile.preferred_max_batch = std::min(kMostBatchOnGpu, impl.model.config.n_ctx);
   }
   compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
   if (kMayHaveTwoDevices && options.backend == BackendKind::kBoth) {

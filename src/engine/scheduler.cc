@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "engine/request_checks.h"
+#include "engine/reply/request_checks.h"
 #include "sample/sampling.h"
 
 namespace tern {
@@ -96,23 +96,23 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   Pass pass;
   std::vector<Request*> in_order;
   for (const auto& request : running_) in_order.push_back(request.get());
-  const auto writes = [](const Request* r) { return r->generation->n_to_run() == 1; };
-  const auto reading = std::ranges::stable_partition(in_order, writes);
-  pass.n_to_read = static_cast<int>(reading.size());
-  pass.n_to_write = static_cast<int>(in_order.size()) - pass.n_to_read;
-  const int most = most_prompt_tokens(pass.n_to_write > 0);
+  const auto is_decoding = [](const Request* r) { return r->generation->n_pending() == 1; };
+  const auto reading = std::ranges::stable_partition(in_order, is_decoding);
+  pass.n_prefilling = static_cast<int>(reading.size());
+  pass.n_decoding = static_cast<int>(in_order.size()) - pass.n_prefilling;
+  const int most = most_prompt_tokens(pass.n_decoding > 0);
   const auto add = [&](Request* request) {
     // The request may already be in the pass, or may have been preempted for an earlier one.
     const bool is_running = std::ranges::any_of(running_, [&](const auto& r) { return r.get() == request; });
     if (is_running && has_room(pass) && !std::ranges::contains(pass.requests, request)) add_to(pass, *request);
   };
   for (Request* request : std::ranges::subrange(in_order.begin(), reading.begin())) {
-    --pass.n_to_write;
+    --pass.n_decoding;
     add(request);
   }
   if (reading.empty()) return pass;
   std::vector<Request*> others(reading.begin() + 1, reading.end());
-  std::ranges::stable_sort(others, {}, [](const Request* r) { return r->generation->n_to_run(); });
+  std::ranges::stable_sort(others, {}, [](const Request* r) { return r->generation->n_pending(); });
   const auto add_others = [&](int most_tokens) {
     pass.most_prompt_tokens = most_tokens;
     for (Request* request : others) {
@@ -129,8 +129,8 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
 // Draft tokens must leave room for one token of each reply, and for the first token and half of the tokens of a prompt.
 PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool guesses, bool is_prompt) const {
   const int tokens = most_tokens_ - pass.n_tokens, rows = model_.executable.max_logit_rows() - pass.n_rows;
-  const int others = 1 + pass.n_to_write + std::min(pass.n_to_read, 1);
-  const int most = std::min(pass.n_to_read > 0 ? tokens / 2 : tokens, rows) - others;
+  const int others = 1 + pass.n_decoding + std::min(pass.n_prefilling, 1);
+  const int most = std::min(pass.n_prefilling > 0 ? tokens / 2 : tokens, rows) - others;
   const int rest = std::max(pass.most_prompt_tokens - pass.n_prompt_tokens, 1);
   return {.rows = pass.n_written_rows + 1,
           .tokens = pass.expected + 1,
@@ -139,7 +139,7 @@ PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool guesses, bool is_pro
 }
 
 void Scheduler::Impl::add_to(Pass& pass, Request& request) {
-  const bool is_prompt = request.generation->n_to_run() > 1;
+  const bool is_prompt = request.generation->n_pending() > 1;
   for (bool guesses = request.generation->may_speculate();;) {
     PassPlan plan = plan_slice(pass, guesses, is_prompt);
     auto slice = request.generation->next_slice(plan);
@@ -302,7 +302,7 @@ void Scheduler::Impl::run_in_turns() {
   for (const auto& request : running_) requests.push_back(request.get());
   for (Request* request : requests) {
     if (request->is_over) continue;
-    const size_t n_before = request->generation->n_to_run();
+    const size_t n_before = request->generation->n_pending();
     const auto step = request->generation->next();
     if (!step || step->token || step->finish || !step->text.empty()) {
       request->on_step(step, request->generation->result());
@@ -315,7 +315,7 @@ void Scheduler::Impl::run_in_turns() {
 
 // Reports all new steps of a reply.
 void Scheduler::Impl::tell(Request& request) {
-  while (!request.is_over && request.generation->has_news()) {
+  while (!request.is_over && request.generation->has_event()) {
     const auto step = request.generation->next();
     request.is_over = !step || step->finish;
     request.on_step(step, request.generation->result());

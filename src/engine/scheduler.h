@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/generation.h"
-#include "engine/kv_blocks.h"
-#include "engine/sequence.h"
+#include "engine/reply/generation.h"
+#include "engine/kv/kv_blocks.h"
+#include "engine/kv/sequence.h"
 #include "tern/scheduler.h"
 
 namespace tern {
@@ -63,7 +63,7 @@ class Scheduler::Impl {
     // are still to be added.
     size_t n_written_rows = 0;
     double expected = 0;
-    int n_to_write = 0, n_to_read = 0;
+    int n_decoding = 0, n_prefilling = 0;
     int n_prompt_tokens = 0, most_prompt_tokens = 0;
   };
 

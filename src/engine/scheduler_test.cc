@@ -450,7 +450,7 @@ TEST(Scheduler, NobodyGivesWayToGuesses) {
   const std::string reply = "abababababababababababababababab";
   int n_given_way = 0;
   for (int n_blocks = 9; n_blocks <= 14; ++n_blocks) {
-    Replies r(reply, {.n_vocab = 0, .next = {}, .max_batch = 16}, {}, {.max_blocks = n_blocks, .max_kept = 0});
+    Replies r(reply, {.n_vocab = 0, .next = {}, .max_batch = 16}, {}, {.max_blocks = n_blocks, .max_cached = 0});
     r.submit("xy", {.sample = {}, .stop = {}, .speculate = 7});
     r.submit("0123456789abcd", {.sample = {}, .stop = {}});
     uint64_t before = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/request_checks.h"
+#include "engine/reply/request_checks.h"
 
 namespace tern {
 

@@ -9,7 +9,7 @@
 
 #include "backend/backend.h"
 #include "base/result.h"
-#include "engine/generation.h"
+#include "engine/reply/generation.h"
 #include "tern/engine.h"
 
 namespace tern {

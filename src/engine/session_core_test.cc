@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/fit_context.h"
+#include "engine/kv/fit_context.h"
 #include "engine/session_core_test_support.h"
 
 namespace tern {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern {
 namespace {

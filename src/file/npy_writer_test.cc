@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/format_text.h"
-#include "base/mapped_file.h"
+#include "base/text/format_text.h"
+#include "base/files/mapped_file.h"
 
 namespace tern {
 namespace {

@@ -20,17 +20,17 @@ constexpr size_t kBufferBytes = 1 << 20;
 
 // Writing into a pipe without a reader raises SIGPIPE, which would end the process before EPIPE can be reported. This
 // blocks the signal on the calling thread and discards the one that the write raised.
-class SigpipeHeldBack {
+class SigpipeBlocker {
  public:
-  SigpipeHeldBack() {
+  SigpipeBlocker() {
     sigemptyset(&sigpipe_);
     sigaddset(&sigpipe_, SIGPIPE);
     was_pending_ = is_pending();
     pthread_sigmask(SIG_BLOCK, &sigpipe_, &old_mask_);
   }
-  SigpipeHeldBack(const SigpipeHeldBack&) = delete;
-  SigpipeHeldBack& operator=(const SigpipeHeldBack&) = delete;
-  ~SigpipeHeldBack() {
+  SigpipeBlocker(const SigpipeBlocker&) = delete;
+  SigpipeBlocker& operator=(const SigpipeBlocker&) = delete;
+  ~SigpipeBlocker() {
     if (!was_pending_ && is_pending()) {
       int signal_number = 0;
       sigwait(&sigpipe_, &signal_number);
@@ -166,7 +166,7 @@ Result<void> OutputFile::write(Bytes bytes) {
 }
 
 Result<void> OutputFile::write_through(Bytes bytes) {
-  std::optional<SigpipeHeldBack> held_back;
+  std::optional<SigpipeBlocker> held_back;
   if (partial_.empty()) held_back.emplace();
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd_, bytes.data(), bytes.size());

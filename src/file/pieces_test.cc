@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "file/gguf_test_bytes.h"
-#include "file/mlc.h"
-#include "file/mlc_test_bytes.h"
-#include "file/safetensors_directory.h"
-#include "file/safetensors_test_bytes.h"
+#include "file/gguf/gguf_test_support.h"
+#include "file/mlc/mlc.h"
+#include "file/mlc/mlc_test_support.h"
+#include "file/safetensors/safetensors_directory.h"
+#include "file/safetensors/safetensors_test_support.h"
 
 namespace tern {
 namespace {

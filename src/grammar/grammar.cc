@@ -1,10 +1,10 @@
 #include "tern/grammar.h"
 
-#include "grammar/automaton.h"
-#include "grammar/gbnf.h"
+#include "grammar/rules/automaton.h"
+#include "grammar/rules/gbnf.h"
 #include "grammar/grammar_impl.h"
-#include "grammar/regex.h"
-#include "grammar/schema.h"
+#include "grammar/rules/regex.h"
+#include "grammar/schema/schema.h"
 
 namespace tern {
 namespace {

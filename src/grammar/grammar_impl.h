@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "grammar/rules.h"
+#include "grammar/rules/rules.h"
 #include "tern/grammar.h"
 
 namespace tern {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "grammar/automaton.h"
+#include "grammar/rules/automaton.h"
 #include "grammar/grammar_impl.h"
 #include "tern/grammar.h"
 

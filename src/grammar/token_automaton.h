@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "grammar/automaton.h"
+#include "grammar/rules/automaton.h"
 #include "grammar/vocabulary.h"
 #include "tern/grammar.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "grammar/utf8_chars.h"
+#include "grammar/rules/utf8_chars.h"
 
 namespace tern::grammar {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "hub/human_size.h"
+#include "hub/store/human_size.h"
 
 namespace tern::hub {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hub/listing.h"
+#include "hub/store/listing.h"
 
 namespace tern::hub {
 

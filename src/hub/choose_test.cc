@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "hub/complete_model.h"
-#include "hub/test_support.h"
+#include "hub/hub_test_support.h"
 
 namespace tern::hub {
 namespace {

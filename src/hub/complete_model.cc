@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 
 namespace tern::hub {
 namespace {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "hub/http.h"
-#include "hub/partial_file.h"
+#include "hub/net/http.h"
+#include "hub/store/partial_file.h"
 
 namespace tern::hub {
 

@@ -2,10 +2,10 @@
 
 #include <sys/statvfs.h>
 
-#include "hub/digest.h"
+#include "hub/store/digest.h"
 #include "hub/download.h"
-#include "hub/file_lock.h"
-#include "hub/human_size.h"
+#include "hub/store/file_lock.h"
+#include "hub/store/human_size.h"
 
 namespace tern::hub {
 namespace {

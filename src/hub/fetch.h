@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hub/cache.h"
+#include "hub/store/cache.h"
 #include "hub/hub.h"
 #include "tern/hub.h"
 

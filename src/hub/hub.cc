@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/quoted.h"
+#include "base/text/quoted.h"
 
 namespace tern::hub {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "hub/http.h"
-#include "hub/listing.h"
-#include "hub/model_name.h"
+#include "hub/net/http.h"
+#include "hub/store/listing.h"
+#include "hub/store/model_name.h"
 
 namespace tern::hub {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace tern::hub {
 namespace {

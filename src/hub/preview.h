@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "hub/http.h"
+#include "hub/net/http.h"
 #include "tern/file_preview.h"
 
 namespace tern::hub {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hub/fake_hub.h"
+#include "hub/net/fake_hub_test_support.h"
 
 namespace tern::hub {
 namespace {

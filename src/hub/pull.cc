@@ -10,7 +10,7 @@
 #include "hub/fetch.h"
 #include "hub/hub.h"
 #include "hub/preview.h"
-#include "hub/settings.h"
+#include "hub/store/settings.h"
 #include "tern/hub.h"
 
 namespace tern {

@@ -1,5 +1,5 @@
 // The check before a download.
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 #include "hub/pull_test_support.h"
 
 namespace tern::hub {

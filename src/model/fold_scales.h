@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "model/config.h"
-#include "model/weights.h"
+#include "model/source/config.h"
+#include "model/source/weights.h"
 
 namespace tern {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/cache_folder.h"
+#include "base/files/cache_folder.h"
 #include "base/log.h"
-#include "base/quoted.h"
+#include "base/text/quoted.h"
 #include "base/thread_pool.h"
-#include "model/declared.h"
+#include "model/source/ignored_keys.h"
 #include "model/families/family.h"
 #include "model/fold_scales.h"
 #include "model/gguf/changes.h"
@@ -97,7 +97,7 @@ Result<std::unique_ptr<ModelSource>> open_source(std::shared_ptr<const Folder> f
     };
     return MlcSource::open(
         std::move(folder),
-        {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::passing_cpus(), .on_progress = tell}, access);
+        {.stamp_folder = user_cache_folder(), .n_threads = ThreadPool::load_time_cpus(), .on_progress = tell}, access);
   }
   if (is_hf_directory(*folder)) return HfSource::open(std::move(folder), access);
   return fail(

@@ -5,15 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "base/file.h"
-#include "base/folder.h"
+#include "base/files/file.h"
+#include "base/files/folder.h"
 #include "base/result.h"
-#include "model/config.h"
-#include "model/source.h"
-#include "model/weights.h"
+#include "model/source/config.h"
+#include "model/source/source.h"
+#include "model/source/weights.h"
 #include "tern/options.h"
 #include "tern/tokenizer.h"
-#include "text/vocab.h"
+#include "text/tokenizer/vocab.h"
 
 namespace tern {
 

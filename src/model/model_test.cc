@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "file/gguf_writer.h"
+#include "file/gguf/gguf_writer.h"
 #include "model/gguf/keys.h"
-#include "model/tiny_gguf.h"
-#include "quant/i2_s.h"
+#include "model/tiny_gguf_test_support.h"
+#include "quant/formats/i2_s.h"
 
 namespace tern {
 namespace {

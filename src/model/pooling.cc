@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/json_reader.h"
-#include "base/mapped_file.h"
-#include "base/quoted.h"
+#include "base/files/mapped_file.h"
+#include "base/text/quoted.h"
 
 namespace tern {
 namespace {

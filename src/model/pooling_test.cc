@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "model/tiny_gguf.h"
+#include "model/tiny_gguf_test_support.h"
 #include "support/checkout.h"
 
 namespace tern {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/json_reader.h"
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "model/mlc/source.h"
 
 namespace tern {

@@ -1,8 +1,8 @@
 // The sampling parameters that a model's makers recommend, as far as they come with the model.
 #pragma once
 
-#include "file/gguf_writer.h"
-#include "model/source.h"
+#include "file/gguf/gguf_writer.h"
+#include "model/source/source.h"
 #include "tern/options.h"
 
 namespace tern {

@@ -9,7 +9,7 @@
 
 #include "model/gguf/source.h"
 #include "model/model.h"
-#include "model/tiny_gguf.h"
+#include "model/tiny_gguf_test_support.h"
 #include "support/checkout.h"
 
 namespace tern {

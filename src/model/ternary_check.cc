@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "quant/i2_s.h"
+#include "quant/formats/i2_s.h"
 
 namespace tern {
 namespace {

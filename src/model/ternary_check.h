@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/weights.h"
+#include "model/source/weights.h"
 
 namespace tern {
 

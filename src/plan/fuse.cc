@@ -168,7 +168,7 @@ std::pair<SlotId*, step::NormOnRead*> norm_reader(StepBody& body) {
 }
 
 // Moves the rms_norm_quantize of steps[at] into the steps before and after it. Returns false if it cannot.
-bool fuse_norm_into_neighbours(Plan& plan, size_t at) {
+bool fuse_norm_into_neighbors(Plan& plan, size_t at) {
   const auto* norm = std::get_if<step::RmsNormQuantize>(&plan.steps[at].body);
   if (!norm || at == 0 || at + 1 == plan.steps.size()) return false;
   const auto [written, next] = stats_writer(plan.steps[at - 1].body);
@@ -205,7 +205,7 @@ bool fuse_norm_into_reader(Plan& plan, size_t at) {
 
 void fuse_norms(Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!fuse_norm_into_neighbours(plan, i) && !fuse_norm_into_reader(plan, i)) continue;
+    if (!fuse_norm_into_neighbors(plan, i) && !fuse_norm_into_reader(plan, i)) continue;
     plan.steps.erase(plan.steps.begin() + static_cast<ptrdiff_t>(i));
     --i;
   }

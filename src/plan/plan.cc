@@ -1,6 +1,6 @@
 #include "plan/plan.h"
 
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern {
 namespace {

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "model/config.h"
-#include "model/weights.h"
+#include "model/source/config.h"
+#include "model/source/weights.h"
 
 namespace tern {
 

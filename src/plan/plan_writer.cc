@@ -1,7 +1,7 @@
 #include "plan/plan_writer.h"
 
 #include "base/check.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 #include "plan/fuse.h"
 #include "plan/memory_plan.h"
 

@@ -52,12 +52,12 @@ Slots make_slots(PlanWriter& p, const Config& c, const LayerConfig& l, SlotId x)
 
 // Layers of the same shape share their slots. Other shapes have slots of their own, which share memory with them
 // (memory_plan.cc): each buffer is as wide as its widest slot.
-class SlotsOfLayers {
+class LayerSlots {
  public:
-  SlotsOfLayers(PlanWriter& p, const Config& c) : p_(p), c_(c), x_(p.slot("x", c.d_model)) { of(0); }
+  LayerSlots(PlanWriter& p, const Config& c) : p_(p), c_(c), x_(p.slot("x", c.d_model)) { for_layer(0); }
 
   SlotId x() const { return x_; }
-  Slots& of(int layer) {
+  Slots& for_layer(int layer) {
     const LayerConfig l = c_.layer(layer);
     const std::array shape = {l.n_heads, l.n_kv_heads, l.d_ff};
     const auto found = by_shape_.find(shape);
@@ -99,9 +99,9 @@ void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
 
 Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(c);
-  SlotsOfLayers slots(p, c);
+  LayerSlots slots(p, c);
   return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer) {
-    Slots& s = slots.of(layer);
+    Slots& s = slots.for_layer(layer);
     write_attention(p, l, s, c.layer(layer), layer);
     write_feed_forward(p, l, s);
   });

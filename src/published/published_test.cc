@@ -37,7 +37,7 @@ TEST(Published, AreFoundInAnyCase) {
   EXPECT_EQ(find_published_model(""), nullptr);
 }
 
-TEST(Published, AFileIsRecognisedByItsKeys) {
+TEST(Published, AFileIsRecognizedByItsKeys) {
   const PublishedModel* found = find_published_file("Bonsai-8B", "qwen3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->name, "bonsai-8b");

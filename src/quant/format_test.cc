@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "quant/test_support.h"
+#include "quant/quant_test_support.h"
 
 namespace tern {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "quant/test_support.h"
+#include "quant/quant_test_support.h"
 #include "support/checkout.h"
 
 namespace tern {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 #include "tern/routing.h"
 
 namespace tern {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "routing/test_support.h"
+#include "routing/routing_test_support.h"
 
 namespace tern {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "routing/test_support.h"
+#include "routing/routing_test_support.h"
 
 namespace tern {
 namespace {

@@ -4,10 +4,10 @@
 #include <system_error>
 #include <utility>
 
-#include "base/cache_folder.h"
+#include "base/files/cache_folder.h"
 #include "base/fnv1a.h"
 #include "base/json_reader.h"
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "file/output_file.h"
 #include "routing/cost_curve.h"
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/mapped_file.h"
-#include "routing/test_support.h"
+#include "base/files/mapped_file.h"
+#include "routing/routing_test_support.h"
 
 namespace tern {
 namespace {

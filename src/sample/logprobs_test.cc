@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "sample/test_support.h"
+#include "sample/sample_test_support.h"
 
 namespace tern {
 namespace {

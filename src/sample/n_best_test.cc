@@ -1,7 +1,7 @@
 // Sampler::n_best: the logits that a backend may leave out.
 #include <algorithm>
 
-#include "sample/test_support.h"
+#include "sample/sample_test_support.h"
 
 namespace tern {
 namespace {

@@ -63,7 +63,7 @@ class Sampler {
   // device that samples itself takes its numbers from here.
   float uniform() { return random_.uniform(); }
   // Returns the last n numbers unused; they come again.
-  void take_back(uint64_t n) { random_.step_back(n); }
+  void rewind(uint64_t n) { random_.step_back(n); }
 
   // True if biases or penalties change the logits before the choice.
   bool adjusts_logits() const { return penalises_repetition_ || penalises_reply_ || !biases_.empty(); }

@@ -1,9 +1,9 @@
 // The state of a Sampler between tokens: the window of the repetition penalty, the random numbers, allocations.
 #include <gtest/gtest.h>
 
-#include "sample/count_allocations.h"
+#include "sample/count_allocations_test_support.h"
 #include "sample/sampler.h"
-#include "sample/test_support.h"
+#include "sample/sample_test_support.h"
 
 namespace tern {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sample/test_support.h"
+#include "sample/sample_test_support.h"
 
 namespace tern {
 namespace {
@@ -81,7 +81,7 @@ TEST(Sampler, SurvivesLargeLogits) {
   EXPECT_EQ(tokens_seen(plain(1), {1000, 1000, 0}), (std::set<TokenId>{0, 1}));
 }
 
-TEST(TopK, KeepsTheBestAndRenormalises) {
+TEST(TopK, KeepsTheBestAndRenormalizes) {
   const Logits logits = logits_of({0.05, 0.4, 0.1, 0.15, 0.3});
   Sampling options = plain(1);
   options.top_k = 2;
@@ -140,7 +140,7 @@ TEST(TopP, KeepsTheSmallestSetWithTheShare) {
   }
 }
 
-TEST(TopP, RenormalisesWhatIsLeft) {
+TEST(TopP, RenormalizesWhatIsLeft) {
   Sampling options = plain(1);
   options.top_p = 0.6f;
   expect_distribution(histogram(options, logits_of({0.05, 0.4, 0.1, 0.15, 0.3}), 50000), {0, 4.0 / 7, 0, 0, 3.0 / 7});

@@ -1,8 +1,8 @@
 #include "tern/build_info.h"
 
-#include "backend/cpu/cpu_target.h"
-#include "base/format_text.h"
-#include "engine/backends.h"
+#include "backend/cpu/ops/cpu_target.h"
+#include "base/text/format_text.h"
+#include "engine/load/backends.h"
 
 namespace tern {
 namespace {

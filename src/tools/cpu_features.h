@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/system_info.h"
+#include "base/files/system_info.h"
 
 namespace tern {
 
 // Returns one line per instruction set that matters to the kernels: found or not, used or not, and why. `target`: the
-// set of kernels in use (engine/backends.h).
+// set of kernels in use (engine/load/backends.h).
 std::vector<std::pair<std::string, std::string>> feature_facts(const CpuInfo& cpu, std::string_view target,
                                                                bool is_arm);
 

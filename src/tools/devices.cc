@@ -5,10 +5,10 @@
 #include <array>
 
 #include "backend/kv_layout.h"
-#include "base/format_text.h"
-#include "base/system_info.h"
+#include "base/text/format_text.h"
+#include "base/files/system_info.h"
 #include "base/thread_pool.h"
-#include "engine/backends.h"
+#include "engine/load/backends.h"
 #include "model/model.h"
 #include "tern/tools.h"
 #include "tools/cpu_features.h"
@@ -20,7 +20,7 @@
 namespace tern {
 namespace {
 
-// The targets of the CPU kernels (backend/cpu/cpu_target.h), grouped by the features they use.
+// The targets of the CPU kernels (backend/cpu/ops/cpu_target.h), grouped by the features they use.
 constexpr std::array kAvx2Targets = {"avx2", "avxvnni", "avx512", "avx512vnni", "amx"};
 constexpr std::array kAvxVnniTargets = {"avxvnni"};
 constexpr std::array kAvx512Targets = {"avx512", "avx512vnni", "amx"};

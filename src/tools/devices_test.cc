@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tools/cpu_features.h"
-#include "tools/test_support.h"
+#include "tools/tools_test_support.h"
 
 namespace tern {
 namespace {

@@ -7,8 +7,8 @@
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/gpu/weights/upload.h"
 #include "backend/kv_layout.h"
-#include "base/format_text.h"
-#include "engine/backends.h"
+#include "base/text/format_text.h"
+#include "engine/load/backends.h"
 #include "tools/type_names.h"
 
 namespace tern {

@@ -1,5 +1,5 @@
 // Implements NpyWriter and read_text of the public API.
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "file/npy_writer.h"
 #include "tern/tools.h"
 

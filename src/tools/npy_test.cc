@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tools/test_support.h"
+#include "tools/tools_test_support.h"
 
 namespace tern {
 namespace {

@@ -30,7 +30,7 @@ TEST(FillTernary, HasTheStatedFrequencies) {
   EXPECT_EQ(share(-1) + share(0) + share(1), 1.0);
 }
 
-TEST(FillTernary, NeighboursAreIndependent) {
+TEST(FillTernary, NeighborsAreIndependent) {
   std::vector<float> values(1 << 20);
   fill_ternary(CounterRandom(6), values);
   for (const size_t distance : {1u, 7u, 8u, 32u}) {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/check.h"
-#include "quant/i2_s.h"
+#include "quant/formats/i2_s.h"
 #include "tools/type_names.h"
 
 namespace tern {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "file/gguf_writer.h"
+#include "file/gguf/gguf_writer.h"
 #include "quant/format.h"
 #include "tern/options.h"
 

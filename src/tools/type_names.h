@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "file/gguf.h"
+#include "file/gguf/gguf.h"
 #include "quant/format.h"
 #include "tern/options.h"
 

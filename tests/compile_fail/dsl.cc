@@ -1,6 +1,6 @@
 // Code that the shader language must refuse: each line below a comment with the compiler's required message (a regular
 // expression; "GCC" or "Clang" where their wording differs). Without REFUSED the file must compile.
-#include "backend/gpu/kernels/ternary_linear.h"
+#include "backend/gpu/kernels/ternary/ternary_linear.h"
 #include "backend/gpu/memory/views.h"
 #include "backend/gpu/wgsl/wgsl.h"
 

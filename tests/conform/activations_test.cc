@@ -1,5 +1,5 @@
 // quantize, rms_norm, rms_norm_quantize.
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/ref/ops.h"
 #include "conform/conform.h"
 

@@ -1,8 +1,8 @@
 // kv_append and attention.
 #include <deque>
 
-#include "backend/cpu/attention_parts.h"
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/attention_parts.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/host_memory.h"
 #include "backend/ref/ops.h"
 #include "conform/conform.h"

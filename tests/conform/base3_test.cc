@@ -1,7 +1,7 @@
 // Ternary matrices in base 3 decode to the same integers as I2_S, and so give the same bits, on every target.
-#include "backend/cpu/base3.h"
+#include "backend/cpu/linear/base3.h"
 
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/ref/ops.h"
 #include "base/half.h"
 #include "conform/conform.h"

@@ -1,8 +1,8 @@
 // float_linear and float_glu on int8 blocks, in every packed format that the CPU supports.
-#include "backend/cpu/block_linear.h"
+#include "backend/cpu/linear/block_linear.h"
 
-#include "backend/cpu/interleave.h"
-#include "backend/cpu/ops.h"
+#include "backend/cpu/linear/interleave.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/ref/ops.h"
 #include "base/half.h"
 #include "conform/conform.h"

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cpu/cpu_target.h"
+#include "backend/cpu/ops/cpu_target.h"
 #include "backend/cpu/scratch.h"
-#include "backend/cpu/work_queue.h"
+#include "backend/cpu/ops/work_queue.h"
 #include "base/check.h"
 #include "base/thread_pool.h"
 #include "conform/values.h"

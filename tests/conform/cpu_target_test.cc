@@ -1,5 +1,5 @@
 // Choosing an instruction set by name.
-#include "backend/cpu/cpu_target.h"
+#include "backend/cpu/ops/cpu_target.h"
 
 #include <gtest/gtest.h>
 

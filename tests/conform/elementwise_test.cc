@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/cpu/ops.h"
-#include "backend/cpu/sum_words.h"
+#include "backend/cpu/ops/ops.h"
+#include "backend/cpu/ops/sum_words.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"
 #include "conform/conform.h"

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/cpu/best_logits.h"
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/best_logits.h"
+#include "backend/cpu/ops/ops.h"
 #include "conform/conform.h"
 #include "conform/matrix.h"
 

@@ -1,5 +1,5 @@
 // Interleaved matrices: every byte is in its place, and plans point to the right matrices.
-#include "backend/cpu/interleave.h"
+#include "backend/cpu/linear/interleave.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // ternary_linear, ternary_glu, float_linear, embed.
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/ref/ops.h"
 #include "conform/conform.h"
 #include "conform/int8_input.h"

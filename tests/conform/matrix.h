@@ -11,7 +11,7 @@
 
 #include "base/half.h"
 #include "conform/conform.h"
-#include "model/weights.h"
+#include "model/source/weights.h"
 
 namespace tern::conform {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/ref/ops.h"
 
 namespace tern::cpu {
@@ -141,7 +141,7 @@ TEST(Reencode, IsTheEncoderRowByRow) {
       Plan plan;
       plan.steps = {{"w", step::FloatLinear{{0}, &made.tensor, {1}}}, {"v", step::FloatLinear{{0}, &w, {1}}}};
       ThreadPool pool(n_threads);
-      const MadeResident resident = make_resident(plan, pool).value();
+      const MaterializedTensors resident = make_resident(plan, pool).value();
       const Tensor& actual = *std::get<step::FloatLinear>(plan.steps[0].body).w;
       EXPECT_EQ(resident.tensors.size(), 1u);
       ASSERT_TRUE(actual.data.is_resident());

@@ -159,7 +159,7 @@ TEST(Convert, PrintsWhatIsLost) {
   const std::string from = golden("packed/qwen3_q8_0.gguf"), to = folder.path("out.gguf");
   const RunResult page = run_tern({"convert", from, to, "--type", "q4_0"});
   EXPECT_EQ(page.exit_code, 0) << page.err;
-  EXPECT_NE(page.out.find("… and 3 more, with less (--all prints them)"), std::string::npos) << page.out;
+  EXPECT_NE(page.out.find("… and 3 more with smaller losses (--all prints them)"), std::string::npos) << page.out;
   EXPECT_NE(page.out.find("8 matrices packed, NMSE "), std::string::npos) << page.out;
   EXPECT_NE(run_tern({"convert", from, to, "--type", "q4_0", "--all"}).out.find("blk.0.attn_v.weight"),
             std::string::npos);
@@ -215,7 +215,7 @@ TEST(Convert, UsesAnImatrix) {
   const RunResult page = run_tern({"convert", from, to, "--type", "q6_k", "--all", "--imatrix", imatrix});
   EXPECT_EQ(page.exit_code, 0) << page.err;
   EXPECT_NE(page.out.find("weighted"), std::string::npos) << page.out;
-  EXPECT_NE(page.err.find("packed without the imatrix, which lacks them: token_embd.weight, blk.0.attn_q.weight, "),
+  EXPECT_NE(page.err.find("not in the imatrix, so packed without it: token_embd.weight, blk.0.attn_q.weight, "),
             std::string::npos)
       << page.err;
   const std::string other = folder.write("other.dat", imatrix_of("blk.0.ffn_up.weight", 128));

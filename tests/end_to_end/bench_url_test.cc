@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "end_to_end/run_program.h"
-#include "load/fake_server.h"
+#include "load/fake_server_test_support.h"
 
 namespace tern::test {
 namespace {
@@ -162,7 +162,8 @@ TEST(BenchUrl, RepliesThatDiffer) {
   expect_parts(good.out, {"same replies: 4 of 4 prompts had one reply each (8 replies compared)"});
   const RunResult bad = bench_url(differing, options);
   EXPECT_EQ(bad.exit_code, 1);
-  expect_parts(bad.out, {"same replies: 3 of 4 prompts", "requests 1 and 5 part at byte 3", "w0 w1 w2", "w0 other w2"});
+  expect_parts(bad.out,
+               {"same replies: 3 of 4 prompts", "requests 1 and 5 differ from byte 3 on", "w0 w1 w2", "w0 other w2"});
   expect_parts(bad.err, {"1 of 4 prompts", "different replies"});
   EXPECT_TRUE(bench_url(same, {"--requests", "2", "--check-same"}).out.contains("not known"));
 }
@@ -215,7 +216,7 @@ TEST(BenchUrl, WhatIsRefused) {
   refused({"--body", R"({"temperature": 1})", "--check-same"}, {"--check-same", "temperature"});
   refused({"--api-key", "a\r\nX: y"}, {"--api-key"});
   refused({"-b", "cpu"}, {"--backend", "no model"});
-  refused({"-p", "5"}, {"--prompt", "no use"});
+  refused({"-p", "5"}, {"--prompt", "does not use"});
   refused({"--api", "responses"}, {"responses", "completions"});
   EXPECT_TRUE(server.seen().empty());
   EXPECT_TRUE(failed_with(run_tern({"bench", "--clients", "2"}), 2, {"--clients", "--url"}));

@@ -105,7 +105,7 @@ TEST(Chat, LineLongerThanTheContext) {
   EXPECT_EQ(chat(line + "\n").exit_code, 2);
 }
 
-constexpr const char* kNote = "tells short children's stories and knows little else; -m names another)";
+constexpr const char* kNote = "tells short children's stories and knows little else; -m chooses another)";
 
 // The default model chats with its own template, and prints its name and limits to standard error.
 TEST(Chat, TheDefaultModelTalks) {
@@ -192,7 +192,7 @@ TEST_F(TemplateChat, ToolsAreOfferedWhereTheTemplateHasThem) {
   EXPECT_EQ(reply.exit_code, 0) << reply.err;
   EXPECT_NE(reply.out.find("\"tool_calls\": []"), std::string::npos) << reply.out;
   EXPECT_NE(reply.out.find("\"content\": "), std::string::npos) << reply.out;
-  EXPECT_TRUE(failed_with(run_tern({"run", "--tools", tools, "-p", "Hello"}), 2, {"--tools", "add --chat"}));
+  EXPECT_TRUE(failed_with(run_tern({"run", "--tools", tools, "-p", "Hello"}), 2, {"--tools", "needs --chat"}));
   EXPECT_TRUE(failed_with(run_tern({"run", "-m", path_, "--chat", "--tools", folder_.write("x", "{}"), "-p", "Hello"}),
                           2, {"tools: no list"}));
 }

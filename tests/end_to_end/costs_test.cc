@@ -219,8 +219,8 @@ TEST_F(CostsOfTwoDevices, OneReadsAndTheOtherWrites) {
   EXPECT_EQ(chosen.out, on_cpu.out);
   for (const RunResult* result : {&both, &chosen}) {
     for (const char* part : {"both: cpu (", "webgpu, then cpu takes ",
-                             "0 tokens of prompts, 29 of replies; keys and values of 64 brought there",
-                             "24 tokens of prompts, 0 of replies; keys and values of 0 brought there"}) {
+                             "0 prompt tokens, 29 reply tokens; keys and values of 64 copied there",
+                             "24 prompt tokens, 0 reply tokens; keys and values of 0 copied there"}) {
       EXPECT_TRUE(result->err.contains(part)) << part << " is missing from\n" << result->err;
     }
   }

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "end_to_end/run_program.h"
-#include "hub/fake_hub.h"
+#include "hub/net/fake_hub_test_support.h"
 #include "support/checkout.h"
 
 namespace tern::test {

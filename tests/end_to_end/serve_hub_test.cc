@@ -7,7 +7,7 @@
 #include <format>
 
 #include "end_to_end/run_program.h"
-#include "hub/fake_hub.h"
+#include "hub/net/fake_hub_test_support.h"
 
 namespace tern::test {
 namespace {

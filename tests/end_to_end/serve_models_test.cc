@@ -29,7 +29,7 @@ TEST(ServeModels, AFileOfThem) {
       {.on_errors = [&](pid_t process, const std::string& err) {
         constexpr std::string_view kUrl = "http://127.0.0.1:";
         const size_t at = err.find(kUrl);
-        if (is_told || at == err.npos || !err.contains("(a page to chat") || !err.ends_with('\n')) return;
+        if (is_told || at == err.npos || !err.contains("(the chat page") || !err.ends_with('\n')) return;
         is_told = true;
         httplib::Client http("127.0.0.1", std::stoi(err.substr(at + kUrl.size())));
         const auto post = [&](const char* route, const std::string& body) {

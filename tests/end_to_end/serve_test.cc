@@ -111,7 +111,7 @@ TEST(Serve, APageToChatOn) {
       EXPECT_EQ(ask(port, std::format("GET /{}", file)).status, 404) << file;
     }
   });
-  EXPECT_TRUE(with_page.err.contains("a page to chat with it is at http://127.0.0.1:")) << with_page.err;
+  EXPECT_TRUE(with_page.err.contains("the chat page is at http://127.0.0.1:")) << with_page.err;
   const RunResult without = with_options({"--no-webui"}, [](int port) {
     const Answer words = ask(port, "GET /");
     EXPECT_EQ(words.headers.at("content-type"), "text/plain; charset=utf-8");

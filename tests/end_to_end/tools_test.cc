@@ -26,7 +26,7 @@ TEST(Help, EveryCommandHasAPageWithExamples) {
          {std::string("Usage  tern ") + command, std::string("Examples\n"), std::string("--help")}) {
       EXPECT_NE(page.out.find(part), std::string::npos) << part << " is missing from the page of " << command;
     }
-    EXPECT_EQ(page.out.find('\x1b'), std::string::npos) << "colours in a pipe";
+    EXPECT_EQ(page.out.find('\x1b'), std::string::npos) << "colors in a pipe";
   }
 }
 

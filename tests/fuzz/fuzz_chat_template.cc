@@ -2,7 +2,7 @@
 // line.
 #include <cstdlib>
 
-#include "text/chat_template.h"
+#include "text/chat/chat_template.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const tern::ChatTemplate chat(std::string(reinterpret_cast<const char*>(data), size), "<s>", "</s>");

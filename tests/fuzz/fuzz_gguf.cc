@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "file/gguf.h"
-#include "file/gguf_override.h"
+#include "file/gguf/gguf.h"
+#include "file/gguf/gguf_override.h"
 
 namespace tern {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "grammar/automaton.h"
+#include "grammar/rules/automaton.h"
 #include "grammar/grammar_impl.h"
 #include "tern/grammar.h"
 

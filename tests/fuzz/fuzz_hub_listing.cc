@@ -2,8 +2,8 @@
 #include <cstdlib>
 
 #include "hub/choose.h"
-#include "hub/listing.h"
-#include "hub/model_name.h"
+#include "hub/store/listing.h"
+#include "hub/store/model_name.h"
 
 namespace {
 

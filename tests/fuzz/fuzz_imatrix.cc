@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "file/imatrix.h"
+#include "file/gguf/imatrix.h"
 
 namespace {
 

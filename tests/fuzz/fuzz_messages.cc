@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/api/messages.h"
+#include "server/api/replies/messages.h"
 #include "tern/chat_reply.h"
 
 namespace {

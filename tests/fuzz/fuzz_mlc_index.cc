@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "file/mlc.h"
+#include "file/mlc/mlc.h"
 
 namespace {
 

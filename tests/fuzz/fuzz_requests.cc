@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "server/api/batch_lines.h"
-#include "server/api/chat_completions.h"
-#include "server/api/completions.h"
-#include "server/api/responses.h"
-#include "server/api/token_routes.h"
+#include "server/api/batches/batch_lines.h"
+#include "server/api/replies/chat_completions.h"
+#include "server/api/replies/completions.h"
+#include "server/api/replies/responses.h"
+#include "server/api/routes/token_routes.h"
 #include "support/checkout.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "file/safetensors_directory.h"
+#include "file/safetensors/safetensors_directory.h"
 
 namespace tern {
 namespace {

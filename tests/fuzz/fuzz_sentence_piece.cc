@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <deque>
 
-#include "text/sentence_piece.h"
-#include "text/sentence_piece_model.h"
+#include "text/tokenizer/sentence_piece.h"
+#include "text/tokenizer/sentence_piece_model.h"
 
 namespace {
 

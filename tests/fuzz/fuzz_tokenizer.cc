@@ -3,9 +3,9 @@
 #include <cstdlib>
 
 #include "base/bytes.h"
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "support/checkout.h"
-#include "text/tokenizer_json.h"
+#include "text/tokenizer_files/tokenizer_json.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "base/bytes.h"
-#include "text/tokenizer_json.h"
+#include "text/tokenizer_files/tokenizer_json.h"
 
 namespace {
 

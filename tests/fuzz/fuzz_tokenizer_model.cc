@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "base/bytes.h"
-#include "text/tokenizer_model.h"
+#include "text/tokenizer_files/tokenizer_model.h"
 
 namespace {
 

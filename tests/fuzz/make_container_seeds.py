@@ -51,7 +51,7 @@ SEEDS = {
     "safetensors/two": safetensors([("w", "BF16", [2, 3], 12), ("s", "F32", [], 4)], {"format": "pt"}),
     "safetensors/packed": safetensors([("w", "U8", [2, 4], 8), ("n", "U8", [0, 4], 0), ("f", "F4", [4], 2), ("x", "X", [9], 3)]),
     "safetensors/index": json.dumps({"metadata": {"total_size": 9}, "weight_map": {"a": "s1", "b": "s2"}}).encode(),
-    "mlc_index/quantised": mlc_index([[("w.q_weight", "uint32", [4, 4], 64), ("w.q_scale", "float16", [4, 1], 8)]]),
+    "mlc_index/quantized": mlc_index([[("w.q_weight", "uint32", [4, 4], 64), ("w.q_scale", "float16", [4, 1], 8)]]),
     "mlc_index/two_shards": mlc_index([[("a", "float32", [3], 6), ("b", "float8", [3], 5)], [("c", "uint8", [2, 0], 0)]]),
 }
 

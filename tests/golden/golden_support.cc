@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/read_file_test_support.h"
+#include "base/files/read_file_test_support.h"
 #include "support/checkout.h"
 
 namespace tern::golden {

@@ -169,7 +169,7 @@ def check_model(entry: dict[str, Any]) -> bool:
 
 
 def exchange_columns(model: Model) -> Model:
-    """The model with every two neighbouring columns of layer 0's attn_v exchanged: what a layout mistake would do."""
+    """The model with every two neighboring columns of layer 0's attn_v exchanged: what a layout mistake would do."""
     old = model.layers[0].linears["attn_v"]
     order = np.arange(old.codes.shape[1]) ^ 1
     return model.with_linear(0, "attn_v", Linear(old.codes[:, order], old.scale))

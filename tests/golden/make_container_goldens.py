@@ -3,7 +3,7 @@
 
     make_container_goldens.py      write everything in tests/golden/containers
 
-- MLC directories of the small models in families/: quantised here as q4f16_1 is defined (mlc-llm's own code needs a
+- MLC directories of the small models in families/: quantized here as q4f16_1 is defined (mlc-llm's own code needs a
   compiler and a GPU), with the logits that transformers computes from the dequantised weights.
 - weight_quant.txt: what transformers' WeightQuant makes of latent weights.
 """
@@ -40,7 +40,7 @@ QWEN3_LAYER = {"input_layernorm": ["input_layernorm"], "post_attention_layernorm
                "mlp.down_proj": ["mlp.down_proj"]}
 
 
-def quantise(w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def quantize(w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """[n, k] → codes u32 [n, k/8], scales f16 [n, k/32], and the weights that they stand for."""
     n, k = w.shape
     groups = w.reshape(n, k // 32, 32)
@@ -92,7 +92,7 @@ def make_mlc(family: str, name: str, index: str) -> dict[str, Any]:
         if x.ndim == 1:
             shards.add(f"{mlc}.weight", x.astype(np.float16))
             continue
-        words, scales, x = quantise(x)
+        words, scales, x = quantize(x)
         shards.add(f"{mlc}.q_weight", words)
         shards.add(f"{mlc}.q_scale", scales)
         rows = 0

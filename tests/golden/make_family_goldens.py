@@ -319,7 +319,7 @@ def gguf_name(spec: Spec, name: str) -> str:
 
 
 def interleaved(x: torch.Tensor, n_heads: int) -> torch.Tensor:
-    """Rows of q or k as llama.cpp's converter orders them: i and i + head_dim/2 of a head become neighbours."""
+    """Rows of q or k as llama.cpp's converter orders them: i and i + head_dim/2 of a head become neighbors."""
     return x.reshape(n_heads, 2, -1, *x.shape[1:]).swapaxes(1, 2).reshape(x.shape)
 
 

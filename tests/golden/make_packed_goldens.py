@@ -4,8 +4,8 @@
     make_packed_goldens.py         write everything in tests/golden/packed
 
 NAME.npy      logits by transformers in float32 from the weights that the file's bytes stand for: what a backend that
-              does not quantise activations must give
-NAME.llama.npy  logits by llama.cpp, which quantises activations to int8 (Q8_0 blocks, or Q8_K for some types)
+              does not quantize activations must give
+NAME.llama.npy  logits by llama.cpp, which quantizes activations to int8 (Q8_0 blocks, or Q8_K for some types)
 
 Needs llama.cpp's tools and library (./setup --oracle) and a C compiler.
 """

@@ -20,7 +20,7 @@ import time
 from gpu_mutants.best_logits import BEST_LOGITS
 from gpu_mutants.conform import CONFORM
 from gpu_mutants.matrices import MATRICES
-from gpu_mutants.one_dispatch import ONE_DISPATCH, ONE_DISPATCH_OF_FLOATS, ONE_DISPATCH_OF_ROWS
+from gpu_mutants.megakernel import MEGAKERNEL, MEGAKERNEL_FLOATS, MEGAKERNEL_ROWS
 from gpu_mutants.sampling import DEVICE_SAMPLER
 
 # Test programs, what stands before and after a test's name in them, and their mutants.
@@ -29,9 +29,9 @@ SUITES = [
     ("gpu_conform_test", "*", "/{variant}", BEST_LOGITS),
     ("gpu_device_sampler_test", "DeviceSamplerTest.", "", DEVICE_SAMPLER),
     ("ternary_matmul_matrix_test", "MatrixMatmul.", "", MATRICES),
-    ("gpu_one_dispatch_test", "GpuOneDispatch.", "", ONE_DISPATCH),
-    ("gpu_one_dispatch_test", "GpuOneDispatchOfRows.", "", ONE_DISPATCH_OF_ROWS),
-    ("gpu_one_dispatch_test", "GpuOneDispatchOfFloats.", "", ONE_DISPATCH_OF_FLOATS),
+    ("gpu_megakernel_test", "GpuMegakernel.", "", MEGAKERNEL),
+    ("gpu_megakernel_test", "GpuMegakernelRows.", "", MEGAKERNEL_ROWS),
+    ("gpu_megakernel_test", "GpuMegakernelFloats.", "", MEGAKERNEL_FLOATS),
 ]
 
 

@@ -6,10 +6,10 @@ import sys
 import sequences
 from sequences import Mutant
 
-AUTOMATON, TOKENS, MATCHER = "src/grammar/automaton.cc", "src/grammar/token_automaton.cc", "src/grammar/matcher.cc"
-FINISH, SCHEMA, TERMS = "src/grammar/finish_rules.cc", "src/grammar/schema.cc", "src/grammar/schema_terms.cc"
-EXCLUSIVE, NUMBERS, CHARS = "src/grammar/schema_exclusive.cc", "src/grammar/number_rules.cc", "src/grammar/char_automaton.cc"
-GENERATION = "src/engine/generation.cc"
+AUTOMATON, TOKENS, MATCHER = "src/grammar/rules/automaton.cc", "src/grammar/token_automaton.cc", "src/grammar/matcher.cc"
+FINISH, SCHEMA, TERMS = "src/grammar/rules/finish_rules.cc", "src/grammar/schema/schema.cc", "src/grammar/schema/schema_terms.cc"
+EXCLUSIVE, NUMBERS, CHARS = "src/grammar/schema/schema_exclusive.cc", "src/grammar/schema/number_rules.cc", "src/grammar/rules/char_automaton.cc"
+GENERATION = "src/engine/reply/generation.cc"
 
 MUTANTS = [Mutant(name, file, find, replace, "grammar_test" if file != GENERATION else "engine_test")
            for name, file, find, replace in [
@@ -34,7 +34,7 @@ MUTANTS = [Mutant(name, file, find, replace, "grammar_test" if file != GENERATIO
     ("an end anchor is no end", CHARS, "over || edge.kind == Edge::kAtEnd", "over"),
     ("a start anchor is anywhere", CHARS, "      } else if (edge.kind != Edge::kAtStart || !taken) {", "      } else {"),
     ("stop tokens are always allowed", GENERATION, "  if (allowed.end && !options_.ignore_eos) {", "  if (!options_.ignore_eos) {"),
-    ("a complete reply goes on", GENERATION, "  if (matcher_ && n_untold_ == 0 && matcher_->is_complete() &&", "  if (false && matcher_ &&"),
+    ("a complete reply goes on", GENERATION, "  if (matcher_ && n_unreported_ == 0 && matcher_->is_complete() &&", "  if (false && matcher_ &&"),
     ("guesses under a grammar", GENERATION, "options_.n_logprobs < 0 && !matcher_ &&", "options_.n_logprobs < 0 &&"),
 ]]
 

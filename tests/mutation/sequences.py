@@ -27,9 +27,9 @@ class Mutant:
     tests: str = "engine_test"  # programs that should notice, with a filter behind a colon
 
 
-BLOCKS, SEQUENCE, GENERATION = "src/engine/kv_blocks.cc", "src/engine/sequence.cc", "src/engine/generation.cc"
-SPECULATION = "src/engine/speculation.cc"
-SCHEDULER, BINDER, ATTENTION = "src/engine/scheduler.cc", "src/backend/host_binder.cc", "src/backend/cpu/attention.cc"
+BLOCKS, SEQUENCE, GENERATION = "src/engine/kv/kv_blocks.cc", "src/engine/kv/sequence.cc", "src/engine/reply/generation.cc"
+SPECULATION = "src/engine/reply/speculation.cc"
+SCHEDULER, BINDER, ATTENTION = "src/engine/scheduler.cc", "src/backend/host_binder.cc", "src/backend/cpu/ops/attention.cc"
 CONFORM = "conform_test:*ttention*:*KvAppend*"
 
 MUTANTS = [
@@ -48,15 +48,15 @@ MUTANTS = [
     Mutant("all of a prompt may be reused", SEQUENCE, "  const auto known = prompt.first(prompt.size() - 1);", "  const auto known = prompt;"),
     Mutant("the first blocks are released first", SEQUENCE, "    pool_->release(blocks_.back());\n    blocks_.pop_back();", "    pool_->release(blocks_.front());\n    blocks_.erase(blocks_.begin());"),
     Mutant("no copy on write", SEQUENCE, "  if (first < blocks_.size() && tokens_.size() % n_per_block_ > 0) {", "  if (false) {"),
-    Mutant("a block too few", "src/engine/sequence.h", "(n_tokens + n_per_block_ - 1) / n_per_block_", "n_tokens / n_per_block_"),
+    Mutant("a block too few", "src/engine/kv/sequence.h", "(n_tokens + n_per_block_ - 1) / n_per_block_", "n_tokens / n_per_block_"),
     Mutant("the kind of sequence does not matter", SEQUENCE, "      root_(root),", "      root_(0 * root),"),
     Mutant("a reply is told past a wrong guess", GENERATION, "    if (i == n_drafts_ || running_[i + 1] != known_.back()) break;", "    if (i == n_drafts_) break;"),
     Mutant("a copy is not followed past a change", SPECULATION, "      follows_ = length_ >= kMany;", "      follows_ = false;"),
     Mutant("guesses that were not checked teach nothing", GENERATION, "  pace_.add(draft_, std::span(known_).subspan(n_before));", "  if (n_drafts_ > 0) pace_.add(draft_, std::span(known_).subspan(n_before));"),
     Mutant("a slower machine makes rows dearer", SPECULATION, "  one_ = one_ > 0 ? one_ + (one - one_) / kSmoothing : one;", "  if (one_ == 0) one_ = one;"),
-    Mutant("guesses take the room of others", SCHEDULER, "  const int others = 1 + pass.n_to_write + std::min(pass.n_to_read, 1);", "  const int others = 1;"),
+    Mutant("guesses take the room of others", SCHEDULER, "  const int others = 1 + pass.n_decoding + std::min(pass.n_prefilling, 1);", "  const int others = 1;"),
     Mutant("others give way to guesses", SCHEDULER, "      if (std::exchange(guesses, false)) continue;", "      if (false) continue;"),
-    Mutant("guesses beyond the end stay", GENERATION, "  if (n_untold_ > 0) sequence_.truncate(known_.size() - n_untold_ - 1);", "  if (false) return;"),
+    Mutant("guesses beyond the end stay", GENERATION, "  if (n_unreported_ > 0) sequence_.truncate(known_.size() - n_unreported_ - 1);", "  if (false) return;"),
     Mutant("logits of another reply", SCHEDULER, "    at += n;\n", "    at += 0 * n;\n", "batch_test engine_test"),
     Mutant("a preempted reply keeps its place in the context", SCHEDULER, "    other.sequence->clear();\n", "    other.sequence->truncate(other.sequence->n_used() / 2);\n", "batch_test engine_test"),
     Mutant("one reply too many in a pass", SCHEDULER, "  return pass.n_tokens < most_tokens_ &&", "  return pass.n_tokens <= most_tokens_ &&", "batch_test engine_test"),
@@ -67,7 +67,7 @@ MUTANTS = [
     Mutant("logits of the row before", BINDER, "logit_rows_.push_back(first + i);", "logit_rows_.push_back(std::max(0, first + i - 1));", "batch_test golden_test:*Greedy*"),
     Mutant("the next block's keys", ATTENTION, "      ReadBlock<T>(row.blocks[first / kKvBlock] + offset, layer, head, block);", "      ReadBlock<T>(row.blocks[first / kKvBlock + (first + kKvBlock < range.end ? 1 : 0)] + offset, layer, head, block);", CONFORM),
     Mutant("scores past a block's end", ATTENTION, "const size_t first = begin / kKvBlock * kKvBlock, end = std::min(range.end, first + kKvBlock);", "const size_t first = begin / kKvBlock * kKvBlock, end = std::min(range.end, first + kKvBlock - 1);", CONFORM),
-    Mutant("a key's scale for its neighbour", ATTENTION, "block.scales + group * kKvBlock + pos", "block.scales + group * kKvBlock + (pos ^ lanes)", CONFORM),
+    Mutant("a key's scale for its neighbor", ATTENTION, "block.scales + group * kKvBlock + pos", "block.scales + group * kKvBlock + (pos ^ lanes)", CONFORM),
 ]
 
 

@@ -152,9 +152,9 @@ class BillOfMaterials(InScratchFolder):
             (folder / "copyright").write_text(copyright_text)
             with gzip.open(folder / "changelog.Debian.gz", "wt") as changelog:
                 changelog.write(f"{package}-source (1:2.3+dfsg-4+b5) unstable; urgency=low\n\n  * x\n")
-            licences = top / "share/doc/tern/licences"
-            licences.mkdir(parents=True, exist_ok=True)
-            (licences / f"{package}.txt").write_text(copyright_text)
+            licenses = top / "share/doc/tern/licenses"
+            licenses.mkdir(parents=True, exist_ok=True)
+            (licenses / f"{package}.txt").write_text(copyright_text)
         (self.folder / "a.tar.xz").write_text("an archive")
 
     def write(self):
@@ -182,10 +182,10 @@ class BillOfMaterials(InScratchFolder):
         self.assertEqual([file["name"] for file in parts["libc6"]["components"]], ["lib/libc.so.6", "lib/libm.so.6"])
         self.assertEqual([file["name"] for file in parts["headers-dev"]["components"]], ["libexec/tern-program"])
         self.assertNotIn("libprose1", parts)
-        licences = {name: [each["license"] for each in part["licenses"]] for name, part in parts.items()}
-        self.assertEqual(licences["libc6"], [{"id": "LGPL-2.1-or-later"}, {"id": "MIT"}])
-        self.assertEqual(licences["headers-dev"], [{"id": "MIT"}])
-        self.assertEqual(licences["libfoo2t64"], [{"name": 'Foo "and" bar'}])
+        licenses = {name: [each["license"] for each in part["licenses"]] for name, part in parts.items()}
+        self.assertEqual(licenses["libc6"], [{"id": "LGPL-2.1-or-later"}, {"id": "MIT"}])
+        self.assertEqual(licenses["headers-dev"], [{"id": "MIT"}])
+        self.assertEqual(licenses["libfoo2t64"], [{"name": 'Foo "and" bar'}])
         self.assertEqual(parts["libc6"]["version"], "1:2.3+dfsg-4+b5")
         self.assertEqual(parts["libc6"]["purl"], "pkg:deb/debian/libc6@1%3A2.3%2Bdfsg-4%2Bb5?arch=amd64")
         self.assertEqual(parts["libc6"]["externalReferences"][0]["url"],
@@ -196,7 +196,7 @@ class BillOfMaterials(InScratchFolder):
         self.assertEqual(self.write().returncode, 0)
         bill = json.loads((self.folder / "a.cdx.json").read_text())
         [part] = [part for part in bill["components"] if part["name"] == "libprose1"]
-        self.assertEqual(part["licenses"], [{"license": {"name": "see share/doc/tern/licences/libprose1.txt"}}])
+        self.assertEqual(part["licenses"], [{"license": {"name": "see share/doc/tern/licenses/libprose1.txt"}}])
 
     def test_a_library_of_no_package_is_refused(self):
         (self.folder / "top/lib/libstray.so.1").write_text("x")

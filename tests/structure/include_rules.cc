@@ -1,15 +1,22 @@
 #include "include_rules.h"
 
 #include <algorithm>
+#include <deque>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <ranges>
+#include <set>
 
 #include "source_files.h"
 
 namespace fs = std::filesystem;
 
 namespace tern::structure {
+
+namespace {
+constexpr std::initializer_list<std::string_view> kCode = {".h", ".cc", ".inc", ".hpp"};
+}  // namespace
 
 const std::vector<FolderRule>& include_table() {
   static const std::vector<FolderRule> kTable = {
@@ -27,7 +34,7 @@ const std::vector<FolderRule>& include_table() {
       {"src/backend/ref", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
       {"src/backend/cpu", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
       {"src/backend/cpu/study", {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/cpu"}},
-      {"src/backend/both", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
+      {"src/backend/hybrid", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
       {"src/backend/fake", {"src/base", "src/quant", "src/model", "src/plan", "src/backend"}},
       {"src/backend/gpu",
        {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/wgsl",
@@ -50,6 +57,10 @@ const std::vector<FolderRule>& include_table() {
        {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
         "src/backend/gpu/kernels", "src/backend/gpu/wgsl", "src/backend/gpu/weights", "src/backend/gpu/memory",
         "src/backend/gpu/batch"}},
+      {"src/backend/gpu/megakernel",
+       {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
+        "src/backend/gpu/kernels", "src/backend/gpu/wgsl", "src/backend/gpu/weights", "src/backend/gpu/memory",
+        "src/backend/gpu/batch", "src/backend/gpu/record"}},
       {"src/backend/gpu/trust",
        {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
         "src/backend/gpu/kernels", "src/backend/gpu/wgsl", "src/backend/gpu/memory", "src/backend/gpu/batch",
@@ -57,19 +68,19 @@ const std::vector<FolderRule>& include_table() {
       {"src/backend/gpu/run",
        {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
         "src/backend/gpu/kernels", "src/backend/gpu/weights", "src/backend/gpu/memory", "src/backend/gpu/batch",
-        "src/backend/gpu/record", "src/backend/gpu/trust"}},
+        "src/backend/gpu/record", "src/backend/gpu/megakernel", "src/backend/gpu/trust"}},
       {"src/backend/gpu/profile",
        {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
         "src/backend/gpu/kernels", "src/backend/gpu/memory", "src/backend/gpu/batch", "src/backend/gpu/record",
         "src/backend/gpu/run"}},
       {"src/backend/gpu/web",
        {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
-        "src/backend/gpu/record", "src/backend/gpu/trust"}},
+        "src/backend/gpu/record", "src/backend/gpu/megakernel", "src/backend/gpu/trust"}},
       {"src/routing", {"src/base", "src/file"}},
       {"src/engine",
        {"src/base", "src/file", "src/quant", "src/text", "src/sample", "src/grammar", "src/model", "src/plan",
         "src/backend", "src/backend/ref", "src/backend/cpu", "src/backend/gpu", "src/backend/gpu/device",
-        "src/backend/both", "src/backend/fake", "src/routing"}},
+        "src/backend/hybrid", "src/backend/fake", "src/routing"}},
       {"src/tools",
        {"src/base",
         "src/file",
@@ -93,10 +104,10 @@ const std::vector<FolderRule>& include_table() {
         "src/routing"}},
       {"src/hub", {"src/base"}},
       {"src/c_api", {"src/base"}},
-      {"apps/cli", {"apps/server", "apps/load"}},
-      {"apps/load", {}},
-      {"apps/server", {}},
-      {"apps/web", {}},
+      {"apps/cli", {"src/base", "apps/server", "apps/load"}},
+      {"apps/load", {"src/base"}},
+      {"apps/server", {"src/base"}},
+      {"apps/web", {"src/base"}},
   };
   return kTable;
 }
@@ -181,10 +192,69 @@ void check_file(const fs::path& root, const std::string& file, std::vector<std::
 
 std::vector<std::string> check_includes(const fs::path& root) {
   std::vector<std::string> violations;
-  for (const std::string& file : files_below(root, {"include", "src", "apps"}, {".h", ".cc", ".inc", ".hpp"})) {
+  for (const std::string& file : files_below(root, {"include", "src", "apps"}, kCode)) {
     check_file(root, file, violations);
   }
   return violations;
 }
+
+namespace {
+
+// A file that is part of tests only.
+bool is_test_file(const std::string& file) { return file.contains("_test.") || file.contains("_test_support."); }
+
+class FolderGraph {
+ public:
+  explicit FolderGraph(const fs::path& root) {
+    for (const std::string& file : files_below(root, {"include", "src", "apps"}, kCode)) {
+      if (is_test_file(file)) continue;
+      const std::string folder = fs::path(file).parent_path().generic_string();
+      for (const Include& include : includes_of(root / file)) {
+        const auto target = resolve(root, file, include);
+        if (!target) continue;
+        const std::string other = fs::path(*target).parent_path().generic_string();
+        if (other != folder) edges_[folder].insert(other);
+      }
+    }
+  }
+
+  // Each folder that can be reached from itself, with the folders of the shortest way there and back.
+  std::vector<std::string> cycles() const {
+    std::vector<std::string> found;
+    for (const auto& [folder, targets] : edges_) {
+      if (auto way = way_back(folder); !way.empty()) found.push_back(std::move(way));
+    }
+    return found;
+  }
+
+ private:
+  std::string way_back(const std::string& start) const {
+    std::map<std::string, std::string> from;
+    std::deque<std::string> to_do = {start};
+    while (!to_do.empty()) {
+      const std::string at = to_do.front();
+      to_do.pop_front();
+      const auto edges = edges_.find(at);
+      if (edges == edges_.end()) continue;
+      for (const std::string& next : edges->second) {
+        if (!from.emplace(next, at).second) continue;
+        if (next != start) {
+          to_do.push_back(next);
+          continue;
+        }
+        std::string way = start;
+        for (std::string step = at; step != start; step = from.at(step)) way.insert(0, step + " -> ");
+        return start + " -> " + way;
+      }
+    }
+    return "";
+  }
+
+  std::map<std::string, std::set<std::string>> edges_;
+};
+
+}  // namespace
+
+std::vector<std::string> find_folder_cycles(const fs::path& root) { return FolderGraph(root).cycles(); }
 
 }  // namespace tern::structure

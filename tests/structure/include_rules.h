@@ -17,7 +17,11 @@ struct FolderRule {
 const std::vector<FolderRule>& include_table();
 
 // Checks every C++ file below include/, src/ and apps/ of `root`. Returns one line per violation,
-// "src/file/gguf.cc:12: src/file may not include src/model (model/config.h)", sorted by file; empty if all is well.
+// "src/file/gguf/gguf.cc:12: src/file may not include src/model (model/source/config.h)", sorted by file; empty if all is well.
 std::vector<std::string> check_includes(const std::filesystem::path& root);
+
+// Folders that include each other, over one or more steps: "src/a -> src/b -> src/a" for each folder that is part of a
+// cycle. Code of tests does not count.
+std::vector<std::string> find_folder_cycles(const std::filesystem::path& root);
 
 }  // namespace tern::structure

@@ -29,6 +29,7 @@ class MadeUpTree : public testing::Test {
     std::ofstream(root_ / path) << text;
   }
 
+  [[nodiscard]] const fs::path& root() const { return root_; }
   [[nodiscard]] std::vector<std::string> check() const { return check_includes(root_); }
 
  private:
@@ -41,6 +42,12 @@ TEST(IncludeTable, HoldsForThisProject) {
   const Lines violations = check_includes(source_path(""));
   EXPECT_TRUE(violations.empty());
   for (const std::string& line : violations) ADD_FAILURE() << line;
+}
+
+TEST(IncludeTable, NoFoldersIncludeEachOther) {
+  const Lines cycles = find_folder_cycles(source_path(""));
+  EXPECT_TRUE(cycles.empty());
+  for (const std::string& line : cycles) ADD_FAILURE() << line;
 }
 
 TEST(IncludeTable, SeesTheProjectAtAll) {
@@ -73,20 +80,20 @@ TEST_F(MadeUpTree, AllowedIncludesPass) {
   write("include/tern/engine.h", "#include \"tern/error.h\"\n#include <vector>\n");
   write("include/tern/error.h", "");
   write("src/base/bytes.h", "#include \"tern/error.h\"\n");
-  write("src/file/gguf.h", "#include \"base/bytes.h\"\n");
-  write("src/file/gguf.cc", "#include \"file/gguf.h\"\n#include \"gguf.h\"\n#include \"hwy/highway.h\"\n");
+  write("src/file/gguf/gguf.h", "#include \"base/bytes.h\"\n");
+  write("src/file/gguf/gguf.cc", "#include \"file/gguf/gguf.h\"\n#include \"gguf.h\"\n#include \"hwy/highway.h\"\n");
   write("src/backend/backend.h", "");
   write("src/backend/cpu/matvec.cc", "#include \"backend/backend.h\"\n");
-  write("src/engine/engine.cc", "#include \"backend/cpu/matvec.cc\"\n#include \"file/gguf.h\"\n");
+  write("src/engine/engine.cc", "#include \"backend/cpu/matvec.cc\"\n#include \"file/gguf/gguf.h\"\n");
   write("apps/cli/help.h", "");
   write("apps/cli/main.cc", "#include \"cli/help.h\"\n#include \"tern/engine.h\"\n");
   EXPECT_EQ(check(), Lines{});
 }
 
 TEST_F(MadeUpTree, UpwardIncludeIsReportedWithItsLine) {
-  write("src/model/config.h", "");
-  write("src/file/gguf.cc", "// comment\n\n#include \"model/config.h\"\n");
-  EXPECT_EQ(check(), Lines{"src/file/gguf.cc:3: src/file may not include src/model (model/config.h)"});
+  write("src/model/source/config.h", "");
+  write("src/file/gguf/gguf.cc", "// comment\n\n#include \"model/source/config.h\"\n");
+  EXPECT_EQ(check(), Lines{"src/file/gguf/gguf.cc:3: src/file may not include src/model (model/source/config.h)"});
 }
 
 TEST_F(MadeUpTree, BackendsMayNotIncludeEachOther) {
@@ -128,16 +135,28 @@ TEST_F(MadeUpTree, AppsMayNotIncludeTheInsideOrEachOther) {
 }
 
 TEST_F(MadeUpTree, RelativePathsAndAngleBracketsAreNoWayAround) {
-  write("src/text/vocab.h", "");
-  write("src/quant/i2_s.cc", "#include \"../text/vocab.h\"\n#include <text/vocab.h>\n");
-  EXPECT_EQ(check(), (Lines{"src/quant/i2_s.cc:1: src/quant may not include src/text (../text/vocab.h)",
-                            "src/quant/i2_s.cc:2: src/quant may not include src/text (text/vocab.h)"}));
+  write("src/text/tokenizer/vocab.h", "");
+  write("src/quant/formats/i2_s.cc", "#include \"../../text/tokenizer/vocab.h\"\n#include <text/tokenizer/vocab.h>\n");
+  EXPECT_EQ(check(), (Lines{"src/quant/formats/i2_s.cc:1: src/quant may not include src/text (../../text/tokenizer/vocab.h)",
+                            "src/quant/formats/i2_s.cc:2: src/quant may not include src/text (text/tokenizer/vocab.h)"}));
 }
 
 TEST_F(MadeUpTree, SubfoldersFollowTheirFolder) {
-  write("src/file/gguf.h", "");
-  write("src/text/bpe/merge.cc", "#include \"file/gguf.h\"\n");
-  EXPECT_EQ(check(), Lines{"src/text/bpe/merge.cc:1: src/text may not include src/file (file/gguf.h)"});
+  write("src/file/gguf/gguf.h", "");
+  write("src/text/bpe/merge.cc", "#include \"file/gguf/gguf.h\"\n");
+  EXPECT_EQ(check(), Lines{"src/text/bpe/merge.cc:1: src/text may not include src/file (file/gguf/gguf.h)"});
+}
+
+TEST_F(MadeUpTree, CyclesOfFoldersAreFoundOverSeveralSteps) {
+  write("src/a/a.h", "#include \"a/inner/own.h\"\n");
+  write("src/a/inner/own.h", "");
+  write("src/a/inner/other.h", "#include \"b/b.h\"\n");
+  write("src/b/b.h", "#include \"a/a.h\"\n");
+  write("src/b/b_test.cc", "#include \"c/c.h\"\n");
+  write("src/c/c.h", "#include \"b/b.h\"\n");
+  EXPECT_EQ(find_folder_cycles(root()),
+            (Lines{"src/a -> src/a/inner -> src/b -> src/a", "src/a/inner -> src/b -> src/a -> src/a/inner",
+                   "src/b -> src/a -> src/a/inner -> src/b"}));
 }
 
 TEST_F(MadeUpTree, FolderWithoutARowIsReported) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "server/api/api_error.h"
-#include "server/api/api_server.h"
+#include "server/api/routes/api_server.h"
 #include "support/plain_model.h"
 
 namespace tern::server::test {

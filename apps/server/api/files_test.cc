@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "server/api/api_test_support.h"
-#include "server/api/raw_client.h"
+#include "server/api/raw_client_test_support.h"
 
 namespace tern::server::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "server/api/api_test_support.h"
-#include "server/api/raw_client.h"
+#include "server/api/raw_client_test_support.h"
 
 namespace tern::server::test {
 namespace {

@@ -2,7 +2,7 @@
 #include <httplib.h>
 
 #include "server/api/api_test_support.h"
-#include "server/api/raw_client.h"
+#include "server/api/raw_client_test_support.h"
 #include "server/http_server.h"
 #include "support/checkout.h"
 

@@ -112,12 +112,12 @@ async function tryProject(name, project, {tarball, browser, story}) {
     await until(() => tab.title(), (title) => title !== 'a story' && title !== '',
       {what: `${name}: a story`, timeout: 60_000});
     const text = await tab.locator('#story').textContent();
-    const {flavour, why} = await tab.evaluate(() => ({...document.documentElement.dataset}));
+    const {flavor, why} = await tab.evaluate(() => ({...document.documentElement.dataset}));
     assert.equal(text, story, name);
     assert.deepEqual(tab.mistakes, []);
-    assert.equal(flavour, 'threads', why);
+    assert.equal(flavor, 'threads', why);
     const weight = server.bytes ? `, scripts: ${(server.bytes() / 1000).toFixed(1)} kB (gzip)` : '';
-    console.log(`${name}: right, ${flavour}${weight}`);
+    console.log(`${name}: right, ${flavor}${weight}`);
   } finally {
     await context.close();
     await server.stop();

@@ -177,7 +177,7 @@ export interface ModelInfo {
       'presencePenalty' | 'frequencyPenalty'>;
   };
   /** How the engine runs: on the GPU, or on the CPU with threads, with relaxed SIMD only, or with neither. */
-  readonly flavour: 'webgpu' | 'threads' | 'relaxed' | 'simd';
+  readonly flavor: 'webgpu' | 'threads' | 'relaxed' | 'simd';
   /** The file of the engine, in the package's dist/, without its ending. */
   readonly engine: 'tern' | 'tern_plain' | 'tern_gpu';
   /** Where the model's bytes are. */

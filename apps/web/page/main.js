@@ -84,7 +84,7 @@ function act(remedy) {
 }
 
 const example = byId('example');
-example.append(make('figcaption', {}, 'An example: the coloured line was asked, the model wrote the rest.'),
+example.append(make('figcaption', {}, 'An example: the colored line was asked, the model wrote the rest.'),
     make('p', {class: 'prose'}, make('span', {class: 'given'}, kExample.asked), `\n${kExample.reply}`));
 
 function showWelcome() {

@@ -73,10 +73,10 @@ describe('tokens of the default model, chosen greedily', () => {
   }
 });
 
-// Directories without a tokenizer: Phi-3's as MLC quantises it, BitNet's of Hugging Face. The goldens are in float32;
+// Directories without a tokenizer: Phi-3's as MLC quantizes it, BitNet's of Hugging Face. The goldens are in float32;
 // activations in int8 (Q4_0, except on software GPUs) or a KV cache of halves are a few 1e-4 away from them (NMSE), in
 // the native program too. Whichever of the two is computed, the rest is the order of float sums, and how often an
-// activation at the border is rounded to its other neighbour.
+// activation at the border is rounded to its other neighbor.
 describe('logits of directories', () => {
   const kFromGolden = 1e-3;
   const kRest = 1e-5;

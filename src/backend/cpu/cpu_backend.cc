@@ -4,20 +4,20 @@
 #include <array>
 #include <deque>
 
-#include "backend/cpu/attention_parts.h"
-#include "backend/cpu/base3.h"
-#include "backend/cpu/best_logits.h"
-#include "backend/cpu/block_linear.h"
-#include "backend/cpu/cpu_target.h"
-#include "backend/cpu/interleave.h"
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/attention_parts.h"
+#include "backend/cpu/linear/base3.h"
+#include "backend/cpu/ops/best_logits.h"
+#include "backend/cpu/linear/block_linear.h"
+#include "backend/cpu/ops/cpu_target.h"
+#include "backend/cpu/linear/interleave.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/cpu/phases.h"
 #include "backend/cpu/scratch.h"
 #include "backend/host_binder.h"
 #include "backend/repack.h"
 #include "base/check.h"
-#include "base/format_text.h"
-#include "base/system_info.h"
+#include "base/text/format_text.h"
+#include "base/files/system_info.h"
 #include "plan/expand.h"
 
 namespace tern::cpu {
@@ -77,18 +77,18 @@ std::vector<bool> find_barriers(const Plan& plan) {
 }
 
 // The matrices that are not used in the file's order.
-struct OwnWeights {
+struct RepackedWeights {
   Base3Weights base3;
   std::deque<Repacked> ternary, for_blocks;
   InterleavedWeights interleaved;
-  MadeResident resident;
+  MaterializedTensors resident;
   int64_t bytes_beyond_plan = 0;  // of all fields above
 };
 
 class CpuExecutable final : public Executable {
  public:
   // If `head` has no matrix, all logits are always computed.
-  CpuExecutable(ExpandedPlan expanded, OwnWeights weights, HeadCopy head, const CompileOptions& options,
+  CpuExecutable(ExpandedPlan expanded, RepackedWeights weights, HeadCopy head, const CompileOptions& options,
                 ThreadPool& pool)
       : plan_(std::move(expanded.plan)),
         completes_(std::move(expanded.completes)),
@@ -154,7 +154,7 @@ class CpuExecutable final : public Executable {
     for (Claim& claim : claims_) claim.next.store(0, std::memory_order_relaxed);
     rescore_claim_.next.store(0, std::memory_order_relaxed);
     phases_.reset();
-    pool_.run_with_available([this](int worker) { work(worker); });
+    pool_.run_elastic([this](int worker) { work(worker); });
     return binder_->logits();
   }
 
@@ -249,7 +249,7 @@ class CpuExecutable final : public Executable {
 
   const Plan plan_;
   const std::vector<const Step*> completes_;  // see ExpandedPlan
-  const OwnWeights weights_;
+  const RepackedWeights weights_;
   const CompileOptions options_;
   ThreadPool& pool_;
   const std::vector<bool> barrier_before_;
@@ -290,7 +290,7 @@ int64_t matrix_bytes(Plan& plan) {
 
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options, ThreadPool& pool) {
   ExpandedPlan expanded = expand(plan);
-  OwnWeights weights;
+  RepackedWeights weights;
   const int64_t given_bytes = matrix_bytes(expanded.plan);
   TRY(weights.base3, rearrange_base3(expanded.plan, pool));
   TRY(weights.ternary, repack_ternary(expanded.plan));

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "backend/cpu/work_queue.h"
+#include "backend/cpu/ops/work_queue.h"
 #include "base/wait_counter.h"
 
 namespace tern::cpu {

@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include "backend/cpu/fetch_ahead.h"
+#include "backend/cpu/ops/fetch_ahead.h"
 
 namespace tern::cpu {
 

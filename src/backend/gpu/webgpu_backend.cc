@@ -5,7 +5,7 @@
 
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/run/memory_need.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 #include "base/log.h"
 
 namespace tern::gpu {
@@ -69,7 +69,7 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
              return device_bytes(buffer, n, options.max_logit_rows) <= device.limits().binding_bytes;
            });
   };
-  int n = is_own ? options.most_batch : std::min(options.most_batch, kMostOfShared);
+  int n = is_own ? options.preferred_max_batch : std::min(options.preferred_max_batch, kMostOfShared);
   while (n > options.max_batch && !has_room(n)) n /= 2;
   return std::max(n, options.max_batch);
 }
@@ -129,8 +129,8 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptio
                                .cache_dir = options.gpu.cache_dir};
   TRY(device_options.without, parse_restrictions(options.gpu.without));
   TRY(auto made, compile_tested(plan, options, device_options, open));
-  if (options.gpu.one_dispatch == OneDispatchUse::kOn && !made->why_in_steps().empty())
-    warn("{}; each step of a token is a dispatch", made->why_in_steps());
+  if (options.gpu.megakernel == MegakernelUse::kOn && !made->layer_path().refusal().empty())
+    warn("{}; each step of a token is a dispatch", made->layer_path().refusal());
   return made;
 }
 

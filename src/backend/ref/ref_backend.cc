@@ -30,7 +30,7 @@ void run_op(const ops::Add& op) { add(op); }
 
 class RefExecutable final : public Executable {
  public:
-  RefExecutable(ExpandedPlan expanded, MadeResident made, const CompileOptions& options,
+  RefExecutable(ExpandedPlan expanded, MaterializedTensors made, const CompileOptions& options,
                 std::unique_ptr<HostBinder> binder)
       : expanded_(std::move(expanded)), made_(std::move(made)), options_(options), binder_(std::move(binder)) {}
 
@@ -59,7 +59,7 @@ class RefExecutable final : public Executable {
 
  private:
   const ExpandedPlan expanded_;
-  const MadeResident made_;
+  const MaterializedTensors made_;
   CompileOptions options_;
   std::unique_ptr<HostBinder> binder_;
   StepObserver observer_;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/weights.h"
+#include "model/source/weights.h"
 
 namespace tern::ref {
 

@@ -1,9 +1,9 @@
-// Files of a page (base/file.h), owned by JavaScript. They cannot be mapped: a resident file is a copy in memory.
-#include "base/file.h"
+// Files of a page (base/files/file.h), owned by JavaScript. They cannot be mapped: a resident file is a copy in memory.
+#include "base/files/file.h"
 
 #include <cstdlib>
 
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "base/web/library_files.h"
 #include "base/web/take_text.h"
 

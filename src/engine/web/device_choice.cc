@@ -1,5 +1,5 @@
 // A web page names its backend and keeps no curves.
-#include "engine/device_choice.h"
+#include "engine/load/device_choice.h"
 
 namespace tern {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/reply_hold.h"
+#include "engine/reply/token_constraint.h"
 #include "tern/chat_reply.h"
-#include "text/chat_format.h"
-#include "text/chat_template.h"
+#include "text/chat/chat_format.h"
+#include "text/chat/chat_template.h"
 
 extern "C" {
 char* tern_forms_call(const char* method, const char* parameters);
@@ -96,12 +96,12 @@ class Forms {
 
   // Starts the constraint of the reply from begin(). Returns flags: 1 done, 2 constrained, 4 over.
   int start(bool strips_space) {
-    hold_ = make_hold(options_, *grammars_, words_.get(), n_vocab_, strips_space);
-    return hold_ ? 1 | flags() : 1;
+    constraint_ = make_constraint(options_, *grammars_, words_.get(), n_vocab_, strips_space);
+    return constraint_ ? 1 | flags() : 1;
   }
-  int accept(TokenId token) const { return !hold_ ? 1 : (hold_->accept(token) ? 1 : 0) | flags(); }
+  int accept(TokenId token) const { return !constraint_ ? 1 : (constraint_->accept(token) ? 1 : 0) | flags(); }
   int allowed() {
-    auto allowed = hold_->allowed();
+    auto allowed = constraint_->allowed();
     if (!allowed) return 0;
     mask_ = std::move(allowed->tokens);
     return 1 | (allowed->end ? 2 : 0) | (allowed->any ? 4 : 0);
@@ -109,7 +109,7 @@ class Forms {
   const void* mask() const { return mask_->data(); }
 
  private:
-  int flags() const { return (hold_->holds() ? 2 : 0) | (hold_->is_complete() ? 4 : 0); }
+  int flags() const { return (constraint_->holds() ? 2 : 0) | (constraint_->is_complete() ? 4 : 0); }
 
   Result<json> model(const json& p) {
     grammars_ = std::make_unique<GrammarCache>();
@@ -140,7 +140,7 @@ class Forms {
 
   // Prepares the constraint of the next reply and, if there are messages, its prompt.
   Result<json> begin(const json& p) {
-    hold_.reset();
+    constraint_.reset();
     options_ = {};
     TRY(options_.grammar, grammar_of(p));
     json result = json::object();
@@ -176,7 +176,7 @@ class Forms {
     json all = json::array();
     if (p.value("whole", false)) all = deltas_of(parser_->feed(turn_.end));
     for (json& delta : deltas_of(parser_->finish())) all.push_back(std::move(delta));
-    hold_.reset();
+    constraint_.reset();
     return all;
   }
 
@@ -202,7 +202,7 @@ class Forms {
   ChatTurn turn_;
   std::optional<ChatReplyParser> parser_;
   GenerateOptions options_;
-  std::unique_ptr<ReplyHold> hold_;
+  std::unique_ptr<TokenConstraint> constraint_;
   std::shared_ptr<const grammar::TokenMask> mask_;
 };
 

@@ -1,5 +1,5 @@
 // A module in a web page is not a file of the system.
-#include "engine/own_file.h"
+#include "engine/load/own_file.h"
 
 namespace tern {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "quant/tq1_0.h"
-#include "quant/tq2_0.h"
+#include "quant/formats/tq1_0.h"
+#include "quant/formats/tq2_0.h"
 
 namespace tern {
 namespace {

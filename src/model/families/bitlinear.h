@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "model/families/family.h"
-#include "model/source.h"
+#include "model/source/source.h"
 
 namespace tern {
 

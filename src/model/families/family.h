@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/config.h"
-#include "model/source.h"
-#include "model/weights.h"
+#include "model/source/config.h"
+#include "model/source/source.h"
+#include "model/source/weights.h"
 
 namespace tern {
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "model/families/family.h"
-#include "model/source_reader.h"
+#include "model/source/source_reader.h"
 
 namespace tern {
 namespace {

@@ -1,12 +1,12 @@
 // The part that families share: the shape of a decoder-only transformer, and its weights.
 #include <algorithm>
 
-#include "base/format_text.h"
-#include "base/quoted.h"
+#include "base/text/format_text.h"
+#include "base/text/quoted.h"
 #include "model/families/bitlinear.h"
 #include "model/families/family.h"
-#include "model/rope_keys.h"
-#include "model/source_reader.h"
+#include "model/source/rope_keys.h"
+#include "model/source/source_reader.h"
 
 namespace tern {
 namespace {

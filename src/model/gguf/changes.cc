@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "base/quoted.h"
-#include "file/gguf_override.h"
+#include "base/text/quoted.h"
+#include "file/gguf/gguf_override.h"
 
 namespace tern {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "file/gguf.h"
+#include "file/gguf/gguf.h"
 #include "tern/options.h"
 
 namespace tern {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/model.h"
-#include "model/tiny_gguf.h"
+#include "model/tiny_gguf_test_support.h"
 #include "support/checkout.h"
 
 namespace tern {

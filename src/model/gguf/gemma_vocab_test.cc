@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "model/gguf/vocab.h"
 #include "support/checkout.h"
-#include "text/chat_template.h"
-#include "text/sentence_piece_model.h"
-#include "text/utf8.h"
+#include "text/chat/chat_template.h"
+#include "text/tokenizer/sentence_piece_model.h"
+#include "text/unicode/utf8.h"
 
 namespace tern {
 namespace {

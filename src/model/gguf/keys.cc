@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/families/family.h"
-#include "model/rope_keys.h"
+#include "model/source/rope_keys.h"
 
 namespace tern {
 

@@ -1,8 +1,8 @@
 // A model's shape as the metadata keys of a GGUF file.
 #pragma once
 
-#include "file/gguf_writer.h"
-#include "model/config.h"
+#include "file/gguf/gguf_writer.h"
+#include "model/source/config.h"
 
 namespace tern {
 

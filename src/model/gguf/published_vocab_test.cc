@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/mapped_file.h"
-#include "file/gguf_writer.h"
+#include "base/files/mapped_file.h"
+#include "file/gguf/gguf_writer.h"
 #include "model/families/family.h"
 #include "model/gguf/vocab.h"
 #include "support/checkout.h"
-#include "text/byte_alphabet.h"
+#include "text/tokenizer/byte_alphabet.h"
 
 namespace tern {
 namespace {

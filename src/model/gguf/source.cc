@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/format_text.h"
-#include "base/quoted.h"
+#include "base/text/format_text.h"
+#include "base/text/quoted.h"
 #include "model/families/family.h"
 #include "model/gguf/vocab.h"
-#include "quant/i2_s.h"
+#include "quant/formats/i2_s.h"
 
 namespace tern {
 GgufSource::GgufSource(GgufFile file, Access access, MetadataChanges changes)

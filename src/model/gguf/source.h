@@ -1,9 +1,9 @@
 // A GGUF file as a ModelSource.
 #pragma once
 
-#include "file/gguf.h"
-#include "model/made_tensors.h"
-#include "model/source.h"
+#include "file/gguf/gguf.h"
+#include "model/source/computed_tensors.h"
+#include "model/source/source.h"
 
 namespace tern {
 
@@ -38,7 +38,7 @@ class GgufSource final : public ModelSource {
   GgufFile file_;
   std::string container_;
   MetadataChanges changes_;
-  MadeTensors made_;
+  ComputedTensors made_;
 };
 
 // kNotSupported: keys of the file give its weights another meaning than their formats do. Only those that Tern does not

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "model/gguf/vocab_keys.h"
-#include "text/chat_template.h"
-#include "text/stop_tokens.h"
-#include "text/token_table.h"
+#include "text/chat/chat_template.h"
+#include "text/tokenizer_files/stop_tokens.h"
+#include "text/tokenizer/token_table.h"
 
 namespace tern {
 namespace {

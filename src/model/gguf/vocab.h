@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "file/gguf.h"
-#include "file/gguf_writer.h"
-#include "text/vocab.h"
+#include "file/gguf/gguf.h"
+#include "file/gguf/gguf_writer.h"
+#include "text/tokenizer/vocab.h"
 
 namespace tern {
 

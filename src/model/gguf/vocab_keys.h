@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "text/vocab.h"
+#include "text/tokenizer/vocab.h"
 
 namespace tern {
 

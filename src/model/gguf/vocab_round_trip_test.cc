@@ -7,11 +7,11 @@
 #include <deque>
 #include <filesystem>
 
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "model/gguf/vocab.h"
 #include "support/checkout.h"
-#include "text/byte_alphabet.h"
-#include "text/tokenizer_json.h"
+#include "text/tokenizer/byte_alphabet.h"
+#include "text/tokenizer_files/tokenizer_json.h"
 
 namespace tern {
 namespace {

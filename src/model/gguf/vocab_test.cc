@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model/tiny_gguf.h"
-#include "text/chat_template.h"
+#include "model/tiny_gguf_test_support.h"
+#include "text/chat/chat_template.h"
 
 namespace tern {
 namespace {

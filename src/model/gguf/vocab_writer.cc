@@ -4,8 +4,8 @@
 
 #include "model/gguf/vocab.h"
 #include "model/gguf/vocab_keys.h"
-#include "text/sentence_piece_model.h"
-#include "text/utf8.h"
+#include "text/tokenizer/sentence_piece_model.h"
+#include "text/unicode/utf8.h"
 
 namespace tern {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/quoted.h"
+#include "base/text/quoted.h"
 #include "model/hf/json_config.h"
 
 namespace tern {
@@ -98,7 +98,7 @@ Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet) {
   TRY(const auto method, quantization.text("quant_method"));
   if (method == "bitnet") return read_bitnet_quantization(quantization);
   return fail(ErrorCode::kNotSupported,
-              "{}: the weights are quantised by {}, which Tern cannot read; get the original model, or a GGUF file of "
+              "{}: the weights are quantized by {}, which Tern cannot read; get the original model, or a GGUF file of "
               "it",
               config.path(), tern::quoted(method.value_or("an unnamed method")));
 }

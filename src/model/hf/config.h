@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "model/families/family.h"
-#include "model/source_values.h"
+#include "model/source/source_values.h"
 
 namespace tern {
 

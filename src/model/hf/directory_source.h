@@ -5,10 +5,10 @@
 #include <memory>
 #include <utility>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "model/hf/tokenizer.h"
-#include "model/source.h"
-#include "model/source_values.h"
+#include "model/source/source.h"
+#include "model/source/source_values.h"
 
 namespace tern {
 

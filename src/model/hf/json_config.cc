@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "base/quoted.h"
+#include "base/text/quoted.h"
 #include "model/families/family.h"
 #include "model/hf/json_rope.h"
-#include "text/utf8.h"
+#include "text/unicode/utf8.h"
 
 namespace tern {
 namespace {

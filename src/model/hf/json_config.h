@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/json_reader.h"
-#include "model/source_values.h"
+#include "model/source/source_values.h"
 
 namespace tern {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "base/quoted.h"
-#include "model/rope_keys.h"
+#include "base/text/quoted.h"
+#include "model/source/rope_keys.h"
 
 namespace tern {
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <span>
 
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/quoted.h"
-#include "model/declared.h"
+#include "base/text/quoted.h"
+#include "model/source/ignored_keys.h"
 #include "model/hf/names.h"
 #include "model/hf/ternary.h"
-#include "quant/i2_s.h"
+#include "quant/formats/i2_s.h"
 
 namespace tern {
 namespace {
@@ -145,7 +145,7 @@ Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const Safetenso
   tensor.format = Format::kI2_S;
   tensor.type_name = "I2_S";
   const auto make = [latent, scale, this](uint64_t first, uint64_t n, MutableBytes out) {
-    return quantise_hf_ternary(latent, scale, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out,
+    return quantize_hf_ternary(latent, scale, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out,
                                made_.pool());
   };
   TRY(tensor.data, made_.make(i2_s_rows(rows, cols, tensor.scale, make), path()));

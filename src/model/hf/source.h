@@ -2,10 +2,10 @@
 // converted to f32 and ternary weights to I2_S, in memory or on each read.
 #pragma once
 
-#include "file/safetensors_directory.h"
+#include "file/safetensors/safetensors_directory.h"
 #include "model/hf/config.h"
 #include "model/hf/directory_source.h"
-#include "model/made_tensors.h"
+#include "model/source/computed_tensors.h"
 
 namespace tern {
 
@@ -39,7 +39,7 @@ class HfSource final : public DirectorySource {
 
   HfConfig config_;
   SafetensorsDirectory files_;
-  MadeTensors made_;
+  ComputedTensors made_;
   std::string container_ = "safetensors";
 };
 

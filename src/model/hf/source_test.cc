@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/half.h"
-#include "file/safetensors_test_bytes.h"
+#include "file/safetensors/safetensors_test_support.h"
 #include "model/model.h"
-#include "quant/i2_s.h"
+#include "quant/formats/i2_s.h"
 
 namespace tern {
 namespace {
@@ -227,10 +227,10 @@ TEST_F(HfSourceTest, BothSpellingsOfRope) {
   expect_refused(kNotSupported, "partial_rotary_factor is 0.75");
 }
 
-TEST_F(HfSourceTest, RefusesOtherQuantisationsByName) {
+TEST_F(HfSourceTest, RefusesOtherQuantizationsByName) {
   for (const auto* method : {"gptq", "awq", "bitsandbytes", "fp8"}) {
     config_["quantization_config"] = {{"quant_method", method}};
-    expect_refused(kNotSupported, format_text("quantised by '{}'", method));
+    expect_refused(kNotSupported, format_text("quantized by '{}'", method));
   }
   config_["quantization_config"] = {{"quant_method", "bitnet"}, {"linear_class", "other"}};
   expect_refused(kNotSupported, "linear_class 'other'");

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/half.h"
-#include "model/made_tensors.h"
-#include "quant/i2_s.h"
+#include "model/source/computed_tensors.h"
+#include "quant/formats/i2_s.h"
 
 namespace tern {
 namespace {
@@ -96,11 +96,11 @@ Result<HfTernaryScale> hf_ternary_scale(const HfLatent& latent, ThreadPool& pool
                         .inverse = inverse};
 }
 
-Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& scale, RowRange rows, MutableBytes i2_s,
+Result<void> quantize_hf_ternary(const HfLatent& latent, const HfTernaryScale& scale, RowRange rows, MutableBytes i2_s,
                                  ThreadPool& pool) {
   const auto cols = static_cast<size_t>(latent.cols);
   const uint64_t in_row = row_bytes(latent.format, latent.cols), out_row = row_bytes(Format::kI2_S, latent.cols);
-  const auto quantise = [&](RowRange part, Bytes bytes) -> Result<void> {
+  const auto quantize = [&](RowRange part, Bytes bytes) -> Result<void> {
     pool.run([&](int worker) {
       std::vector<float> row(cols);
       std::vector<int8_t> codes(cols);
@@ -116,7 +116,7 @@ Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& s
     });
     return {};
   };
-  return read_rows(latent.weights, in_row, rows, quantise);
+  return read_rows(latent.weights, in_row, rows, quantize);
 }
 
 std::unique_ptr<MadeRows> i2_s_rows(int64_t rows, int64_t cols, float scale, MadeRows::Make make) {

@@ -1,13 +1,13 @@
-// Converts ternary weights of Hugging Face checkpoints to I2_S (quant/i2_s.h): any range of rows, on all threads.
+// Converts ternary weights of Hugging Face checkpoints to I2_S (quant/formats/i2_s.h): any range of rows, on all threads.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "base/byte_source.h"
+#include "base/files/byte_source.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
-#include "model/made_tensors.h"
+#include "model/source/computed_tensors.h"
 #include "quant/format.h"
 
 namespace tern {
@@ -45,7 +45,7 @@ struct HfTernaryScale {
 Result<HfTernaryScale> hf_ternary_scale(const HfLatent& latent, ThreadPool& pool);
 
 // Writes these rows as I2_S blocks.
-Result<void> quantise_hf_ternary(const HfLatent& latent, const HfTernaryScale& scale, RowRange rows, MutableBytes i2_s,
+Result<void> quantize_hf_ternary(const HfLatent& latent, const HfTernaryScale& scale, RowRange rows, MutableBytes i2_s,
                                  ThreadPool& pool);
 
 // A whole I2_S tensor whose rows `make` fills in.

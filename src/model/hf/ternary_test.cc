@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/half.h"
-#include "quant/i2_s.h"
+#include "quant/formats/i2_s.h"
 #include "support/checkout.h"
 
 namespace tern {
@@ -46,10 +46,10 @@ bool repack(const StoredBytes& packed, int64_t rows, int64_t cols, float scale, 
   return is_good;
 }
 
-float quantise(const HfLatent& latent, MutableBytes i2_s, ThreadPool& pool) {
+float quantize(const HfLatent& latent, MutableBytes i2_s, ThreadPool& pool) {
   const HfTernaryScale scale = hf_ternary_scale(latent, pool).value();
   const auto make = [&](uint64_t first, uint64_t n, MutableBytes out) {
-    return quantise_hf_ternary(latent, scale, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out, pool);
+    return quantize_hf_ternary(latent, scale, {static_cast<int64_t>(first), static_cast<int64_t>(n)}, out, pool);
   };
   EXPECT_TRUE(i2_s_rows(latent.rows, latent.cols, scale.scale, make)->read(0, i2_s));
   return scale.scale;
@@ -93,7 +93,7 @@ TEST(HfTernary, RowsNeedNotBeWholeBlocks) {
     std::vector<std::byte> i2_s(kRows * stride + kI2sTailBytes, std::byte{0xEE}), latent_i2_s = i2_s;
     ASSERT_TRUE(repack(pack(codes, kRows, cols), kRows, cols, 1.0f, i2_s, pool));
     const std::vector<float> latent(codes.begin(), codes.end());
-    quantise({std::as_bytes(std::span(latent)), Format::kF32, kRows, cols}, latent_i2_s, pool);
+    quantize({std::as_bytes(std::span(latent)), Format::kF32, kRows, cols}, latent_i2_s, pool);
     for (uint64_t r = 0; r < kRows; ++r) {
       std::vector<std::byte> expected(stride);
       encode_i2_s_codes(std::span(codes).subspan(r * static_cast<uint64_t>(cols), static_cast<size_t>(cols)), expected);
@@ -118,7 +118,7 @@ TEST(HfTernary, TheImpossibleCodeIsSeenAnywhere) {
 }
 
 // Pairs of lines from transformers' WeightQuant (tests/golden/make_container_goldens.py).
-TEST(HfTernary, LatentWeightsAsTransformersQuantisesThem) {
+TEST(HfTernary, LatentWeightsAsTransformersQuantizesThem) {
   std::ifstream file(source_path("tests/golden/containers/weight_quant.txt"));
   const auto read_line = [&] {
     std::string line;
@@ -137,7 +137,7 @@ TEST(HfTernary, LatentWeightsAsTransformersQuantisesThem) {
     for (const int n_threads : {1, 3}) {
       ThreadPool pool(n_threads);
       std::vector<std::byte> i2_s(512 / 4 + kI2sTailBytes);
-      const float scale = quantise({std::as_bytes(std::span(latent)), Format::kBF16, 4, 128}, i2_s, pool);
+      const float scale = quantize({std::as_bytes(std::span(latent)), Format::kBF16, 4, 128}, i2_s, pool);
       EXPECT_EQ(i2_s_scale(i2_s), scale);
       const std::vector<int8_t> codes = codes_of(i2_s);
       for (size_t i = 0; i < 512; ++i) {
@@ -155,7 +155,7 @@ TEST(HfTernary, OtherFormatsAndNoNumbers) {
   w[1] = 0.13f;  // just above half the mean
   w[511] = 0.75f;
   const float mean = (510 * 0.25f - 0.25f + 0.1f + 0.13f + 0.75f) / 512;
-  const float scale = quantise({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool);
+  const float scale = quantize({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool);
   EXPECT_NEAR(scale, mean, 1e-7f);
   const std::vector<int8_t> codes = codes_of(i2_s);
   EXPECT_EQ(codes[0], 0);
@@ -163,9 +163,9 @@ TEST(HfTernary, OtherFormatsAndNoNumbers) {
   EXPECT_EQ(codes[2], -1);
   EXPECT_EQ(codes[511], 1);
   w[77] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_FALSE(std::isfinite(quantise({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool)));
+  EXPECT_FALSE(std::isfinite(quantize({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool)));
   w[77] = std::numeric_limits<float>::infinity();
-  EXPECT_FALSE(std::isfinite(quantise({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool)));
+  EXPECT_FALSE(std::isfinite(quantize({std::as_bytes(std::span(w)), Format::kF32, 4, 128}, i2_s, pool)));
 }
 
 }  // namespace

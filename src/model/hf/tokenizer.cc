@@ -1,9 +1,9 @@
 #include "model/hf/tokenizer.h"
 
-#include "text/stop_tokens.h"
-#include "text/tokenizer_config.h"
-#include "text/tokenizer_json.h"
-#include "text/tokenizer_model.h"
+#include "text/tokenizer_files/stop_tokens.h"
+#include "text/tokenizer_files/tokenizer_config.h"
+#include "text/tokenizer_files/tokenizer_json.h"
+#include "text/tokenizer_files/tokenizer_model.h"
 
 namespace tern {
 namespace {
@@ -12,7 +12,7 @@ constexpr std::string_view kTokenizerJson = "tokenizer.json";
 constexpr std::string_view kTokenizerModel = "tokenizer.model";
 constexpr std::string_view kTokenizerConfig = "tokenizer_config.json";
 constexpr std::string_view kTemplateFile = "chat_template.jinja";
-constexpr uintmax_t kMaxTemplate = 1 << 20;  // far above the limit in text/chat_template.cc
+constexpr uintmax_t kMaxTemplate = 1 << 20;  // far above the limit in text/chat/chat_template.cc
 
 Result<Vocab> read_vocab(const Folder& folder) {
   if (folder.has(kTokenizerJson)) {

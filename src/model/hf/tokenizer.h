@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "base/folder.h"
+#include "base/files/folder.h"
 #include "base/result.h"
-#include "model/source.h"
-#include "text/vocab.h"
+#include "model/source/source.h"
+#include "text/tokenizer/vocab.h"
 
 namespace tern {
 

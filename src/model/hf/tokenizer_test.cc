@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "support/checkout.h"
 
 namespace tern {

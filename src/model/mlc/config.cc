@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/quoted.h"
+#include "base/text/quoted.h"
 #include "model/hf/json_config.h"
 
 namespace tern {
@@ -11,18 +11,18 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kArchitectures = {"llama", "phi3", "qwen3"};  // same names in GGUF
 
-struct Quantisation {
+struct Quantization {
   std::string_view name;
   std::string_view why_not;  // empty: Tern reads it
 };
-constexpr Quantisation kQuantisations[] = {
+constexpr Quantization kQuantizations[] = {
     {"q4f16_1", ""},
     {"q0f16", ""},
     {"q0bf16", ""},
     {"q0f32", ""},
     {"q4f16_0", "its matrices lie transposed"},
     {"q4f32_1", "its scales are float32"},
-    {"q4f16_2", "it leaves some matrices unquantised"},
+    {"q4f16_2", "it leaves some matrices unquantized"},
     {"q3f16_0", "it packs 3-bit codes"},
     {"q3f16_1", "it packs 3-bit codes"},
     {"q4f16_awq", "it is AWQ"},
@@ -31,14 +31,14 @@ constexpr Quantisation kQuantisations[] = {
     {"e5m2_e5m2_f16", "it is FP8"},
 };
 
-Result<void> check_quantisation(const JsonConfig& config) {
+Result<void> check_quantization(const JsonConfig& config) {
   TRY(const auto name, config.text("quantization"));
   if (!name)
     return fail(ErrorCode::kCorruption, "{}: \"quantization\" is missing; download the file again", config.path());
-  const auto* found = std::ranges::find(kQuantisations, *name, &Quantisation::name);
-  const bool is_known = found != std::end(kQuantisations);
+  const auto* found = std::ranges::find(kQuantizations, *name, &Quantization::name);
+  const bool is_known = found != std::end(kQuantizations);
   if (is_known && found->why_not.empty()) return {};
-  return fail(ErrorCode::kNotSupported, "{}: the weights are quantised as {}, which Tern cannot read ({}); get q4f16_1",
+  return fail(ErrorCode::kNotSupported, "{}: the weights are quantized as {}, which Tern cannot read ({}); get q4f16_1",
               config.path(), tern::quoted(*name), is_known ? found->why_not : "it is not known");
 }
 
@@ -73,7 +73,7 @@ Result<MlcConfig> parse_mlc_config(std::string_view text, const std::string& pat
                 "{}: model_type {} is not one that Tern runs from an MLC directory (llama, phi3, qwen3)", path,
                 tern::quoted(type.value_or("")));
   }
-  TRY_STATUS(check_quantisation(config));
+  TRY_STATUS(check_quantization(config));
   TRY(const Json* object, config.object("model_config"));
   if (!object) return fail(ErrorCode::kCorruption, "{}: \"model_config\" is missing; download the file again", path);
   MlcConfig out{.architecture = *type, .tied = {}, .values = SourceValues(path)};

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/source_values.h"
+#include "model/source/source_values.h"
 
 namespace tern {
 

@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "model/made_tensors.h"
-#include "quant/q4_0.h"
+#include "model/source/computed_tensors.h"
+#include "quant/formats/q4_0.h"
 
 namespace tern {
 namespace {

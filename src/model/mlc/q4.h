@@ -1,4 +1,4 @@
-// Converts MLC's q4f16_1 to Q4_0 (quant/q4_0.h) without loss.
+// Converts MLC's q4f16_1 to Q4_0 (quant/formats/q4_0.h) without loss.
 #pragma once
 
 #include <cstdint>

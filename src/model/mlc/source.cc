@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "base/format_text.h"
-#include "base/quoted.h"
-#include "model/declared.h"
+#include "base/text/format_text.h"
+#include "base/text/quoted.h"
+#include "model/source/ignored_keys.h"
 #include "model/hf/names.h"
 #include "model/mlc/q4.h"
-#include "quant/q4_0.h"
+#include "quant/formats/q4_0.h"
 
 namespace tern {
 namespace {
@@ -217,7 +217,7 @@ Result<SourceTensor> MlcSource::repack(const std::string& name, const MlcTensor&
     TRY(const Bytes scale_bytes, in_scales.read(first * scale_row, n * scale_row, scale_scratch));
     if (repack_q4f16_1(code_bytes, scale_bytes, static_cast<int64_t>(n), cols, out, made_.pool())) return {};
     return fail(ErrorCode::kCorruption,
-                "{}: tensor {} holds codes or scales that q4f16_1 never has; the file is damaged, or quantised in "
+                "{}: tensor {} holds codes or scales that q4f16_1 never has; the file is damaged, or quantized in "
                 "another way",
                 path(), name);
   };

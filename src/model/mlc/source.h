@@ -2,9 +2,9 @@
 // quantized are views of the shards.
 #pragma once
 
-#include "file/mlc.h"
+#include "file/mlc/mlc.h"
 #include "model/hf/directory_source.h"
-#include "model/made_tensors.h"
+#include "model/source/computed_tensors.h"
 #include "model/mlc/config.h"
 
 namespace tern {
@@ -35,7 +35,7 @@ class MlcSource final : public DirectorySource {
 
   MlcConfig config_;
   MlcDirectory files_;
-  MadeTensors made_;
+  ComputedTensors made_;
   std::string container_ = "MLC";
 };
 

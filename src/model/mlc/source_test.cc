@@ -7,8 +7,8 @@
 #include <random>
 
 #include "base/half.h"
-#include "file/mlc_test_bytes.h"
-#include "file/safetensors_test_bytes.h"
+#include "file/mlc/mlc_test_support.h"
+#include "file/safetensors/safetensors_test_support.h"
 #include "model/mlc/q4.h"
 #include "model/model.h"
 
@@ -54,7 +54,7 @@ TEST(MlcQ4, EveryValueFindsItsPlace) {
   }
 }
 
-TEST(MlcQ4, RefusesWhatTheQuantiserNeverWrites) {
+TEST(MlcQ4, RefusesWhatTheQuantizerNeverWrites) {
   ThreadPool pool(2);
   std::vector<std::byte> q4_0(4 * 18);
   for (size_t at = 0; at < 64; ++at) {
@@ -222,11 +222,11 @@ TEST_F(MlcSourceTest, Phi3) {
   expect_refused(kCorruption, "\"short_factor\" of the RoPE scaling");
 }
 
-TEST_F(MlcSourceTest, RefusesOtherQuantisationsByName) {
+TEST_F(MlcSourceTest, RefusesOtherQuantizationsByName) {
   for (const auto& [name, why] : {std::pair("q4f16_0", "transposed"), std::pair("q4f32_1", "float32"),
                                   std::pair("q3f16_1", "3-bit"), std::pair("q9", "not known")}) {
     config_["quantization"] = name;
-    expect_refused(kNotSupported, format_text("quantised as '{}', which Tern cannot read (", name));
+    expect_refused(kNotSupported, format_text("quantized as '{}', which Tern cannot read (", name));
     expect_refused(kNotSupported, why);
   }
   config_.erase("quantization");
@@ -263,7 +263,7 @@ TEST_F(MlcSourceTest, RefusesForeignCodes) {
 }
 
 // Matrices that are not quantized are used unchanged; float32 is stored as bf16.
-TEST_F(MlcSourceTest, Unquantised) {
+TEST_F(MlcSourceTest, Unquantized) {
   config_["quantization"] = "q0f16";
   matrices_.erase("model.layers.0.mlp.down_proj");
   std::vector<uint16_t> values(64 * 96);

@@ -1,6 +1,6 @@
 // In the browser a separate module detects a model's tool calls (src/engine/web/forms.cc). The engine's module renders
 // only conversations without tools and refuses others.
-#include "text/chat_format.h"
+#include "text/chat/chat_format.h"
 
 namespace tern {
 

@@ -1,11 +1,11 @@
 // WordSplitter with the regular expressions of JavaScript (words.js).
-#include "text/pre_tokenizer.h"
+#include "text/tokenizer/pre_tokenizer.h"
 
 #include <array>
 #include <cstdint>
 
-#include "text/utf8.h"
-#include "text/word_patterns.h"
+#include "text/unicode/utf8.h"
+#include "text/tokenizer/word_patterns.h"
 
 extern "C" {
 // Begins a pass over a copy of the text. 0: the browser refuses the expression. The same thread must end the pass.

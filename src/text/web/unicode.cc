@@ -1,5 +1,5 @@
 // The browser's Unicode tables (unicode.js).
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -19,13 +19,13 @@ bool is_combining_mark(char32_t c) { return tern_is_combining_mark(c) != 0; }
 bool is_word_category(char32_t c) { return tern_is_word_category(c) != 0; }
 
 void append_nfc(std::string_view text, std::string& out) {
-  char* normalised = nullptr;
-  const int32_t length = tern_nfc(text.data(), text.size(), &normalised);
-  const std::unique_ptr<char, decltype(&std::free)> owner(normalised, &std::free);
+  char* normalized = nullptr;
+  const int32_t length = tern_nfc(text.data(), text.size(), &normalized);
+  const std::unique_ptr<char, decltype(&std::free)> owner(normalized, &std::free);
   if (length < 0) {
     out += text;
   } else {
-    out.append(normalised, static_cast<size_t>(length));
+    out.append(normalized, static_cast<size_t>(length));
   }
 }
 

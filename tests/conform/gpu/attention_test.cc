@@ -1,11 +1,11 @@
 // kv_append, attention without splits, and attention in splits with the merge.
-#include "backend/gpu/kernels/attention.h"
+#include "backend/gpu/kernels/attention/attention.h"
 
 #include <cmath>
 #include <concepts>
 
-#include "backend/gpu/kernels/grouped_attention.h"
-#include "backend/gpu/kernels/serial_attention.h"
+#include "backend/gpu/kernels/attention/grouped_attention.h"
+#include "backend/gpu/kernels/attention/serial_attention.h"
 #include "conform/gpu/attention_problem.h"
 
 namespace tern::conform {
@@ -93,8 +93,8 @@ void test_serial(GpuBench& bench, const Problem& p) {
 // Each group of lanes has two positions of a chunk; with splits it has one.
 template <class KvWord>
 void test_groups(GpuBench& bench, const Problem& p) {
-  const bool is_like_its_neighbour = p.n == 1 && (p.pos == 1 || p.pos == 62 || p.pos == 63 || p.pos == 127);
-  if (gpu::heads_together(p.s) == 1 || is_like_its_neighbour || (std::same_as<KvWord, F32> && p.n == 1)) return;
+  const bool is_like_its_neighbor = p.n == 1 && (p.pos == 1 || p.pos == 62 || p.pos == 63 || p.pos == 127);
+  if (gpu::heads_together(p.s) == 1 || is_like_its_neighbor || (std::same_as<KvWord, F32> && p.n == 1)) return;
   const uint32_t has_bytes = bench.device().limits().workgroup_bytes;
   const auto config = gpu::fit(
       gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .window = p.window, .softcap = p.softcap, .rounds = 2});

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "backend/gpu/device/device.h"
-#include "backend/gpu/kernels/logits_matrix.h"
+#include "backend/gpu/kernels/head/logits_matrix.h"
 #include "base/half.h"
 #include "conform/gpu/float_data.h"
 

@@ -3,7 +3,7 @@
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/embed.h"
-#include "backend/gpu/kernels/float_linear.h"
+#include "backend/gpu/kernels/float/float_linear.h"
 #include "conform/gpu/float_data.h"
 
 namespace tern::conform {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "backend/gpu/device/device.h"
-#include "backend/gpu/kernels/attention.h"
+#include "backend/gpu/kernels/attention/attention.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"

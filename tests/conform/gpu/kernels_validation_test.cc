@@ -4,7 +4,7 @@
 #include <set>
 
 #include "backend/gpu/device/device.h"
-#include "backend/gpu/kernels/golden_cases.h"
+#include "backend/gpu/kernels/golden/golden_cases_test_support.h"
 
 namespace tern::gpu {
 namespace {

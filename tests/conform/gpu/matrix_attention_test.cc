@@ -1,5 +1,5 @@
 // Attention of prompts on subgroup matrices.
-#include "backend/gpu/kernels/matrix_attention.h"
+#include "backend/gpu/kernels/attention/matrix_attention.h"
 
 #include <optional>
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/gpu/kernels/argmax.h"
-#include "conform/gpu/best_logits_data.h"
+#include "backend/gpu/kernels/head/argmax.h"
+#include "conform/gpu/head/best_logits_data.h"
 
 namespace tern::conform {
 namespace {

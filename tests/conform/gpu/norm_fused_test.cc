@@ -1,9 +1,9 @@
 // The kernels that norm and quantize their input: normed_matvec_add, normed_glu, normed_qkv.
-#include "backend/gpu/kernels/norm_fused.h"
+#include "backend/gpu/kernels/ternary/norm_fused.h"
 
 #include <cmath>
 
-#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/kernels/ternary/ternary_qkv.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"
 #include "base/bytes.h"

@@ -7,7 +7,7 @@
 #include "backend/gpu/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "engine/engine_impl.h"
-#include "engine/tokenizers.h"
+#include "engine/load/tokenizers.h"
 #include "support/checkout.h"
 
 namespace tern {

@@ -380,7 +380,7 @@ TEST_F(GpuPlan, BlocksAreCopiedReadAndWritten) {
   }
 }
 
-// Files with keys and values rely on this (engine/session_cache.h).
+// Files with keys and values rely on this (engine/kv/session_cache.h).
 TEST_F(GpuPlan, BlocksOfTheCpuAreReadAndTheOtherWayRound) {
   const auto cpu = on_cpu(), gpu = on_gpu();
   const auto tokens = story(100);

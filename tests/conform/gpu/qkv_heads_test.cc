@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "backend/gpu/kernels/serial_attention.h"
+#include "backend/gpu/kernels/attention/serial_attention.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"
 #include "conform/gpu/gpu_bench.h"

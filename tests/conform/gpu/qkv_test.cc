@@ -1,7 +1,7 @@
 // ternary_qkv: projections, RoPE and the KV-cache write, compared with the reference's ops one after another.
 #include <cmath>
 
-#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/kernels/ternary/ternary_qkv.h"
 #include "backend/ref/ops.h"
 #include "backend/rope_table.h"
 #include "conform/gpu/gpu_bench.h"

@@ -1,11 +1,11 @@
 // A batch with rows of several sequences: each row gives the same bits as alone.
 #include <cmath>
 
-#include "backend/gpu/kernels/attention.h"
+#include "backend/gpu/kernels/attention/attention.h"
 #include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/qkv_heads.h"
-#include "backend/gpu/kernels/serial_attention.h"
-#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/kernels/attention/serial_attention.h"
+#include "backend/gpu/kernels/ternary/ternary_qkv.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/kv_data.h"
 #include "conform/gpu/ternary_data.h"

@@ -1,5 +1,5 @@
 // The ternary layers of a batch on subgroup matrices: each row has the same bits as with the kernels for one row.
-#include "backend/gpu/kernels/ternary_batch.h"
+#include "backend/gpu/kernels/ternary/ternary_batch.h"
 
 #include "conform/gpu/batch_rows.h"
 #include "conform/gpu/gpu_bench.h"

@@ -1,5 +1,5 @@
 // Ternary kernels for several rows of activations: each row has the same bits as with the kernels for one row.
-#include "backend/gpu/kernels/ternary_columns.h"
+#include "backend/gpu/kernels/ternary/ternary_columns.h"
 
 #include "conform/gpu/batch_rows.h"
 #include "conform/gpu/gpu_bench.h"

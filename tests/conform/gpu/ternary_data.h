@@ -8,7 +8,7 @@
 #include "backend/gpu/kernels/common.h"
 #include "backend/ops.h"
 #include "conform/values.h"
-#include "model/weights.h"
+#include "model/source/weights.h"
 
 namespace tern::conform {
 

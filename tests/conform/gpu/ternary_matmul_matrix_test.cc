@@ -1,5 +1,5 @@
 // The matrix kernels compared with the plain ones: the same bits, also in partial tiles.
-#include "backend/gpu/kernels/ternary_matmul_matrix.h"
+#include "backend/gpu/kernels/ternary/ternary_matmul_matrix.h"
 
 #include <bit>
 #include <random>

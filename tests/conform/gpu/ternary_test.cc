@@ -1,8 +1,8 @@
 // ternary_matvec, ternary_matmul, ternary_glu, ternary_glu_matmul.
 #include <cmath>
 
-#include "backend/gpu/kernels/ternary_linear.h"
-#include "backend/gpu/kernels/ternary_matmul.h"
+#include "backend/gpu/kernels/ternary/ternary_linear.h"
+#include "backend/gpu/kernels/ternary/ternary_matmul.h"
 #include "backend/ref/ops.h"
 #include "base/bytes.h"
 #include "conform/gpu/gpu_bench.h"

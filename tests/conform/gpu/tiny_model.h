@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "conform/values.h"
-#include "model/config.h"
+#include "model/source/config.h"
 #include "model/families/family.h"
-#include "model/weights.h"
+#include "model/source/weights.h"
 #include "quant/format.h"
 
 namespace tern {

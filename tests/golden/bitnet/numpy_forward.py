@@ -87,18 +87,18 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, shape: Shape) -> np.n
     return out.reshape(n, -1)
 
 
-def forward(model: Model, tokens: list[int], quantise: Quantise = quantise_rows) -> np.ndarray:
+def forward(model: Model, tokens: list[int], quantize: Quantise = quantise_rows) -> np.ndarray:
     """Logits, float64 [n_tokens, vocab], of a sequence that starts at position 0."""
     shape = model.shape
     x = model.embedding[tokens].astype(np.float64)
     for layer in model.layers:
         norms, w = layer.norms, layer.linears
-        qs = quantise(rms_norm(x, norms["attn_norm"], shape.eps))
+        qs = quantize(rms_norm(x, norms["attn_norm"], shape.eps))
         mixed = attention(linear(*qs, w["attn_q"]), linear(*qs, w["attn_k"]), linear(*qs, w["attn_v"]), shape)
-        qs = quantise(rms_norm(mixed, norms["attn_sub_norm"], shape.eps))
+        qs = quantize(rms_norm(mixed, norms["attn_sub_norm"], shape.eps))
         x = x + linear(*qs, w["attn_output"])
-        qs = quantise(rms_norm(x, norms["ffn_norm"], shape.eps))
+        qs = quantize(rms_norm(x, norms["ffn_norm"], shape.eps))
         gated = np.maximum(linear(*qs, w["ffn_gate"]), 0) ** 2 * linear(*qs, w["ffn_up"])
-        qs = quantise(rms_norm(gated, norms["ffn_sub_norm"], shape.eps))
+        qs = quantize(rms_norm(gated, norms["ffn_sub_norm"], shape.eps))
         x = x + linear(*qs, w["ffn_down"])
     return rms_norm(x, model.output_norm, shape.eps) @ model.head.T.astype(np.float64)

@@ -4,7 +4,7 @@ from .mutant import Mutant
 
 BEST_LOGITS = [
     Mutant("copy: the last codes of a row are left out", "head_copy", r"i(_\d+)? < (\d+)u; i(_\d+)? \+= 8u\) \{\n(\s+let unit\w* = w\[\w+ \* \d+u \+ i\w* \* 2u)", "i$1 < $2u - 1u; i$3 += 8u) {\n$4", "GpuBestLogits.TheCopy*"),
-    Mutant("copy: codes of the neighbouring unit", "head_copy", r"codes\[row \* (\d+)u \+ i(\w*)\]", "codes[row * $1u + (i$2 ^ 1u)]", "GpuBestLogits.TheCopy*"),
+    Mutant("copy: codes of the neighboring unit", "head_copy", r"codes\[row \* (\d+)u \+ i(\w*)\]", "codes[row * $1u + (i$2 ^ 1u)]", "GpuBestLogits.TheCopy*"),
     Mutant("copy: what codes miss is not counted", "head_copy", r"misses \+= dot\(missed(\w*), missed\w*\)", "misses += 0f * missed$1.x", "GpuBestLogits.TheCopy*"),
     Mutant("copy: the length of a row is its square", "head_copy", r"let norm_of_row = sqrt\((\w+)\)", "let norm_of_row = ($1)", "GpuBestLogits.TheCopy*"),
     Mutant("copy: the scale is that of 7 bits", "head_copy", r"/ 127f", "/ 63f", "GpuBestLogits.TheCopy*"),

@@ -10,7 +10,7 @@ export async function tellStory(show, options = {}) {
       text += piece;
       show(text);
     }
-    document.documentElement.dataset.flavour = tern.info.flavour;
+    document.documentElement.dataset.flavor = tern.info.flavor;
     document.documentElement.dataset.why = tern.info.why;
     document.title = 'done';
   } catch (error) {

@@ -20,7 +20,7 @@ async function main() {
   const reply = await engine.chat.completions.create(request);
   const texts = [reply.choices[0].message.content, await engine.getMessage()];
   if (texts.some((text) => text !== message)) throw new Error('they differ');
-  document.documentElement.dataset.flavour = 'threads';
+  document.documentElement.dataset.flavor = 'threads';
   await engine.unload();
   document.title = 'done';
 }

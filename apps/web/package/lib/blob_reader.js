@@ -6,7 +6,7 @@ const kBlock = 1 << 20;
 /**
  * @param {{FileReaderSync?: typeof FileReaderSync}} env
  * @param {Blob} blob
- * @returns {import('./storage.js').Reader}
+ * @returns {import('./storage/storage.js').Reader}
  */
 export function readerOfBlob(env, blob) {
   const fileReader = env.FileReaderSync && new env.FileReaderSync();

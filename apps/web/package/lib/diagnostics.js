@@ -1,6 +1,6 @@
 // What this browser is and can, as data: for reports of what went wrong on machines that nobody here has.
 
-import {detect} from './choose_flavour.js';
+import {detect} from './choose_flavor.js';
 import {withinTime} from './environment.js';
 
 /** The package's, as in package.json. */

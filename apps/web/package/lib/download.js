@@ -4,7 +4,7 @@ import {NotFoundError} from './errors.js';
 import {FileDownload} from './file_download.js';
 import {markComplete, writeManifest} from './model_store.js';
 import {sha256Hex} from './sha256.js';
-import {checkQuota, explainWriteError} from './storage.js';
+import {checkQuota, explainWriteError} from './storage/storage.js';
 
 /** Forgets the pieces of a partial file that are not what they were when they were stored. */
 async function checkStored(env, file, writer, pieceBytes, onBytes) {
@@ -20,7 +20,7 @@ async function checkStored(env, file, writer, pieceBytes, onBytes) {
 /**
  * Downloads what a model lacks.
  * @param {import('./environment.js').Environment} env
- * @param {import('./storage.js').Storage} storage
+ * @param {import('./storage/storage.js').Storage} storage
  * @param {import('./model_store.js').Manifest} manifest kept up to date, here and in storage
  * @param {{signal?: AbortSignal, onProgress: (progress: object) => void}} options
  * @returns {Promise<void>} the manifest is complete. Throws ChangedError or what Tern.load may; then what came is

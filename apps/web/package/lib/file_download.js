@@ -38,7 +38,7 @@ export class FileDownload {
   /**
    * @param {object} job env, signal, manifest, and what to call: save, write, onOpened, onBytes, onLost
    * @param {import('./model_store.js').StoredFile} file
-   * @param {import('./storage.js').Writer} writer
+   * @param {import('./storage/storage.js').Writer} writer
    */
   constructor(job, file, writer) {
     this.#job = job;

@@ -5,7 +5,7 @@ import {InvalidArgumentError, NotSupportedError, throwIfAborted} from './errors.
 import {kindOf} from './locate_model.js';
 import {findModel, keyOf, lockOf, markComplete, newManifest, writeManifest} from './model_store.js';
 import {sha256Hex} from './sha256.js';
-import {checkQuota, explainWriteError, openStorages} from './storage.js';
+import {checkQuota, explainWriteError, openStorages} from './storage/storage.js';
 
 const kProbeBytes = 1 << 16;
 

@@ -4,7 +4,7 @@
 import {readerOfBlob} from './blob_reader.js';
 import {InvalidArgumentError} from './errors.js';
 import {checkFirstBytes, kFirstBytes} from './first_bytes.js';
-import {readerOfBytes} from './storage_memory.js';
+import {readerOfBytes} from './storage/storage_memory.js';
 import {splitName, splitParts} from './text.js';
 
 /**

@@ -1,7 +1,7 @@
 // The files of an open model, as the engine asks for them.
 
 import {IoError, NotFoundError} from './errors.js';
-import {readerOfBytes} from './storage_memory.js';
+import {readerOfBytes} from './storage/storage_memory.js';
 
 const kRoot = '/model';
 

@@ -3,7 +3,7 @@
 
 import {BusyError, InvalidArgumentError, NotFoundError} from './errors.js';
 import {Sha256, sha256Hex} from './sha256.js';
-import {openStorages} from './storage.js';
+import {openStorages} from './storage/storage.js';
 
 const kVersion = 1;
 const kLockMs = 500;
@@ -98,9 +98,9 @@ export function writeManifest(storage, manifest) {
 
 /**
  * The stored model of a key, a complete one rather than a part.
- * @param {import('./storage.js').Storage[]} storages
+ * @param {import('./storage/storage.js').Storage[]} storages
  * @param {string} key
- * @returns {Promise<{storage: import('./storage.js').Storage, manifest: Manifest} | null>}
+ * @returns {Promise<{storage: import('./storage/storage.js').Storage, manifest: Manifest} | null>}
  */
 export async function findModel(storages, key) {
   let found = null;

@@ -7,7 +7,7 @@ import {holdShared, withLock} from './environment.js';
 import {ChangedError} from './file_download.js';
 import {locateModel} from './locate_model.js';
 import {findModel, keyOf, keyWithSha256, lockOf, newManifest, writeManifest} from './model_store.js';
-import {openStorages} from './storage.js';
+import {openStorages} from './storage/storage.js';
 import {checkSha256, findDamage} from './verify.js';
 
 /**
@@ -15,7 +15,7 @@ import {checkSha256, findDamage} from './verify.js';
  * @typedef {object} OpenModel
  * @property {string} name
  * @property {string} entry what the engine opens: a file's path, or '' for the folder
- * @property {Map<string, import('./storage.js').Reader>} files by path
+ * @property {Map<string, import('./storage/storage.js').Reader>} files by path
  * @property {boolean} fromCache nothing was downloaded
  * @property {string} storage 'opfs', 'cache', 'memory' or 'file'
  * @property {string[]} notes what the caller may want to know

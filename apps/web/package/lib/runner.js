@@ -5,7 +5,7 @@ import {withinTime} from './environment.js';
 import {
   BusyError, NotFoundError, NotSupportedError, asTernError, throwIfAborted,
 } from './errors.js';
-import {chooseFlavours, detect, mayFallBack} from './choose_flavour.js';
+import {chooseFlavors, detect, mayFallBack} from './choose_flavor.js';
 import {Forms, ReplyMessage} from './forms.js';
 import {EngineModule} from './engine_module.js';
 import {keepModel, notOfFiles} from './keep.js';
@@ -62,11 +62,11 @@ export class Runner {
     try {
       const {whyNoThreads} = options;
       const can = await detect(this.#env, {gpu: options.gpu});
-      const {flavours, why} = chooseFlavours(options, whyNoThreads ? {...can, threads: false, whyNoThreads} : can);
+      const {flavors, why} = chooseFlavors(options, whyNoThreads ? {...can, threads: false, whyNoThreads} : can);
       const open = () => this.#openModel(source, options, events);
-      await this.#startThreads(flavours[0], options, events);
+      await this.#startThreads(flavors[0], options, events);
       this.#model = await open();
-      const {info, flavour} = await this.#mendOnce(open, events, () => this.#start(flavours, why, options, events));
+      const {info, flavor} = await this.#mendOnce(open, events, () => this.#start(flavors, why, options, events));
       const {name, fromCache, storage, notes} = this.#model;
       for (const failed of info.adapter?.failedTests ?? []) {
         why.push(`the GPU computes wrongly with a feature that is left out now: ${failed}`);
@@ -74,9 +74,9 @@ export class Runner {
       events.onProgress({phase: 'ready', loaded: 1, total: 1, file: name, fromCache});
       return {
         ...info,
-        threads: info.threads ?? flavour.threads,
-        flavour: flavour.name,
-        engine: flavour.backend === 'webgpu' ? 'tern_gpu' : flavour.relaxed ? 'tern' : 'tern_plain',
+        threads: info.threads ?? flavor.threads,
+        flavor: flavor.name,
+        engine: flavor.backend === 'webgpu' ? 'tern_gpu' : flavor.relaxed ? 'tern' : 'tern_plain',
         storage,
         fromCache,
         loadMs: this.#env.now() - begin,
@@ -109,27 +109,27 @@ export class Runner {
   }
 
   /** Tries them in turn. The GPU's failure is the CPU's turn; those of the CPU differ only in where they run. */
-  async #start(flavours, why, options, events) {
-    for (let left = flavours; left.length > 0;) {
-      const [flavour, ...others] = left;
+  async #start(flavors, why, options, events) {
+    for (let left = flavors; left.length > 0;) {
+      const [flavor, ...others] = left;
       let isOpen = false;
       try {
-        if (!flavour.canWait) await makeSync(this.#model);
+        if (!flavor.canWait) await makeSync(this.#model);
         throwIfAborted(events.signal);
         let moved = () => {};
-        await this.#startThreads(flavour, options, events);
-        this.#engine = await this.#openEngine(flavour, options, {...events, onMove: () => moved()});
+        await this.#startThreads(flavor, options, events);
+        this.#engine = await this.#openEngine(flavor, options, {...events, onMove: () => moved()});
         isOpen = true;
-        const loading = this.#engine.call('load', this.#loadParams(flavour, options));
+        const loading = this.#engine.call('load', this.#loadParams(flavor, options));
         // A GPU that was asked for by name may take as long as it takes.
-        const isWatched = flavour.backend === 'webgpu' && others.some(({backend}) => backend !== 'webgpu');
+        const isWatched = flavor.backend === 'webgpu' && others.some(({backend}) => backend !== 'webgpu');
         const info = !isWatched ? await loading : await withinTime(this.#env.gpuStallMs, 'the GPU got no further',
           (start) => {
             moved = start;
             return loading;
           });
         throwIfAborted(events.signal);
-        return {info, flavour};
+        return {info, flavor};
       } catch (error) {
         if (error.isLate) this.#engine?.giveUp(error);
         await this.#engine?.close();
@@ -137,13 +137,13 @@ export class Runner {
         const cannotOpen = !isOpen && (error instanceof NotFoundError || error instanceof NotSupportedError);
         this.#threads?.close();
         this.#threads = null;
-        const isNext = cannotOpen || (flavour.backend === 'webgpu' && mayFallBack(error));
+        const isNext = cannotOpen || (flavor.backend === 'webgpu' && mayFallBack(error));
         // What a GPU cannot do it cannot do with fewer threads either.
-        left = isOpen ? others.filter(({backend}) => backend !== flavour.backend) : others;
+        left = isOpen ? others.filter(({backend}) => backend !== flavor.backend) : others;
         if (left.length === 0 || !isNext) throw error;
-        const isOnlyThreads = !isOpen && left[0].backend === flavour.backend;
-        const what = isOnlyThreads ? 'threads were' : {webgpu: 'WebGPU was', threads: 'threads were'}[flavour.name] ??
-          `${flavour.name} was`;
+        const isOnlyThreads = !isOpen && left[0].backend === flavor.backend;
+        const what = isOnlyThreads ? 'threads were' : {webgpu: 'WebGPU was', threads: 'threads were'}[flavor.name] ??
+          `${flavor.name} was`;
         why.push(`${what} tried first and failed: ${error.message}`);
       }
     }
@@ -151,19 +151,19 @@ export class Runner {
   }
 
   /** Unless they are there: the first engine's are started while there is nothing yet to lose. */
-  async #startThreads(flavour, {baseUrl}, {onThreads}) {
+  async #startThreads(flavor, {baseUrl}, {onThreads}) {
     const tell = (state) => onThreads?.(this.#model && state === 'starting' ? 'again' : state);
-    this.#threads ??= await Threads.start(this.#env, flavour, {baseUrl, onThreads: tell});
+    this.#threads ??= await Threads.start(this.#env, flavor, {baseUrl, onThreads: tell});
   }
 
-  #openEngine(flavour, options, {onProgress, onLog, onMove}) {
+  #openEngine(flavor, options, {onProgress, onLog, onMove}) {
     const {fromCache} = this.#model;
-    const isOnGpu = flavour.backend === 'webgpu';
+    const isOnGpu = flavor.backend === 'webgpu';
     const gpu = isOnGpu ? options.gpu ?? this.#env.navigator?.gpu : undefined;
     return EngineModule.open(this.#env, {
       isOnGpu,
-      threads: flavour.threads,
-      relaxed: flavour.relaxed,
+      threads: flavor.threads,
+      relaxed: flavor.relaxed,
       baseUrl: options.baseUrl,
       gpu,
       files: engineFiles(this.#model),
@@ -178,12 +178,12 @@ export class Runner {
     });
   }
 
-  #loadParams(flavour, {context, kv, gpuWithout, chatTemplate, embeddings}) {
-    const params = {path: enginePath(this.#model), backend: flavour.backend};
-    if (flavour.backend === 'cpu') params.nThreads = flavour.threads;
+  #loadParams(flavor, {context, kv, gpuWithout, chatTemplate, embeddings}) {
+    const params = {path: enginePath(this.#model), backend: flavor.backend};
+    if (flavor.backend === 'cpu') params.nThreads = flavor.threads;
     if (context !== undefined) params.nCtx = context;
     if (kv !== undefined) params.kv = kv;
-    if (flavour.backend === 'webgpu' && gpuWithout?.length > 0) params.gpuWithout = gpuWithout;
+    if (flavor.backend === 'webgpu' && gpuWithout?.length > 0) params.gpuWithout = gpuWithout;
     if (embeddings) params.embeddings = true;
     if (chatTemplate !== undefined) params.chatTemplate = chatTemplate;
     return params;

@@ -12,7 +12,7 @@ export class Threads {
 
   /**
    * @param {import('./environment.js').Environment} env
-   * @param {import('./choose_flavour.js').Flavour} flavour
+   * @param {import('./choose_flavor.js').Flavor} flavor
    * @param {{baseUrl?: string, onThreads?: (state: 'starting' | 'started') => void}} options
    */
   static async start(env, {backend, threads}, {baseUrl, onThreads = () => {}}) {

@@ -37,7 +37,7 @@ export function choosePieces(manifest, full) {
 /**
  * @param {import('./environment.js').Environment} env
  * @param {import('./model_store.js').Manifest} manifest of a complete model
- * @param {(import('./storage.js').Reader | null)[]} readers of its files; null: it cannot be opened
+ * @param {(import('./storage/storage.js').Reader | null)[]} readers of its files; null: it cannot be opened
  * @param {{full?: boolean, signal?: AbortSignal, onProgress: (progress: object) => void}} options
  * @returns {Promise<{file: number, piece: number}[]>} what is missing or not what it was
  */
@@ -77,7 +77,7 @@ export async function findDamage(env, manifest, readers, {full = false, signal, 
 /**
  * Compares whole files with checksums that the caller gave.
  * @param {import('./model_store.js').Manifest} manifest `sha256` gets what was found right
- * @param {import('./storage.js').Reader[]} readers
+ * @param {import('./storage/storage.js').Reader[]} readers
  * @param {Record<string, string>} wanted by path
  * @param {{signal?: AbortSignal, onProgress: (progress: object) => void}} options
  * @returns {Promise<boolean>} whether anything had to be hashed. CorruptionError: a file is another one

@@ -8,7 +8,7 @@ import {kUrl, kBytes, server, disk, locks, engine, load, models, ranges, readByt
   from '../fakes/one_model.mjs';
 import {fakeGguf} from '../fakes/server.mjs';
 import {Sha256} from '../lib/sha256.js';
-import {CacheStorage} from '../lib/storage_cache.js';
+import {CacheStorage} from '../lib/storage/storage_cache.js';
 import {loadTern} from '../lib/tern.js';
 import {choosePieces} from '../lib/verify.js';
 

@@ -59,7 +59,7 @@ async function load({nStuck = 0, fails = () => {}, onStart = () => {}}, options 
 describe('threads', () => {
   test('are started before the model is fetched, and the engine gets those', async () => {
     const {tern, threads, taken, engine} = await load({});
-    assert.equal(tern.info.flavour, 'threads');
+    assert.equal(tern.info.flavor, 'threads');
     assert.equal(threads.length, 2);
     assert.deepEqual(threads.map(({requests}) => requests), [0, 0]);
     assert.equal(taken.length, 2);
@@ -69,7 +69,7 @@ describe('threads', () => {
 
   test('a worker that stands still while it starts them is replaced, and nothing is fetched twice', async () => {
     const {tern, workers, server, engine} = await load({nStuck: 2});
-    assert.equal(tern.info.flavour, 'threads');
+    assert.equal(tern.info.flavor, 'threads');
     assert.deepEqual(workers.map(({isTerminated}) => isTerminated), [true, true, false]);
     assert.equal(server.requests.length, 1);
     assert.equal(engine.state.opened, 1);
@@ -80,7 +80,7 @@ describe('threads', () => {
 
   test('after three such workers there is one without threads', async () => {
     const {tern, workers, threads} = await load({nStuck: 3});
-    assert.equal(tern.info.flavour, 'relaxed');
+    assert.equal(tern.info.flavor, 'relaxed');
     assert.equal(tern.info.why, 'the CPU part has one thread because starting them stood still');
     assert.equal(workers.length, 4);
     assert.equal(threads.length, 0);
@@ -94,14 +94,14 @@ describe('threads', () => {
         throw new WebAssembly.CompileError('no shared memory');
       };
       const {tern, threads} = await load({fails});
-      assert.equal(tern.info.flavour, 'relaxed');
+      assert.equal(tern.info.flavor, 'relaxed');
       assert.deepEqual(threads.map(({isEnded}) => isEnded), [true, true]);
     }
   });
 
   test('one whose script fails is not waited for', async () => {
     const {tern, threads} = await load({onStart: (thread) => thread.fail?.({message: 'blocked'})});
-    assert.equal(tern.info.flavour, 'relaxed');
+    assert.equal(tern.info.flavor, 'relaxed');
     assert.match(tern.info.why, /threads were tried first and failed: a thread could not be started \(blocked\)/);
     assert.ok(threads.every(({isEnded}) => isEnded));
   });

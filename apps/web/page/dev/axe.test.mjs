@@ -14,7 +14,7 @@ const kWalks = {
   'with a large window': {
     light: {viewport: {width: 1280, height: 800}, colorScheme: 'light'},
     dark: {viewport: {width: 1920, height: 1080}, colorScheme: 'dark'},
-    'forced colours': {viewport: {width: 1280, height: 800}, forcedColors: 'active'},
+    'forced colors': {viewport: {width: 1280, height: 800}, forcedColors: 'active'},
   },
   'with a small window': {
     '360 px, dark': {viewport: {width: 360, height: 740}, colorScheme: 'dark'},

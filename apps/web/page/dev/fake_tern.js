@@ -24,7 +24,7 @@ const kStory = `, there was a little tern who lived on a quiet shore. She had wh
 One day she said, "I want to see where the summer goes." Her mother smiled. "Then follow the light," she said, ` +
 `"and come back when you have seen it."
 
-So the little tern flew over the grey sea, past the ships and the sleeping whales, until the sun did not set at all.`;
+So the little tern flew over the gray sea, past the ships and the sleeping whales, until the sun did not set at all.`;
 
 const kTale = `Once there was a little tern${kStory.slice(kStory.indexOf(' who'))}`;
 

@@ -1,4 +1,4 @@
-// WGSL in colours: enough to read a kernel by.
+// WGSL in colors: enough to read a kernel by.
 
 const kToken = new RegExp([
   /(?<comment>\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$))/,

@@ -25,7 +25,7 @@
 
 #include <cstring>
 
-#include "backend/cpu/dot_bytes-inl.h"
+#include "backend/cpu/linear/dot_bytes-inl.h"
 #include "backend/cpu/study/base3.h"
 #include "backend/cpu/study/int8_row.h"
 #include "backend/cpu/study/kernel_rows.h"

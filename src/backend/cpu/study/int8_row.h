@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/ops.h"
 
 namespace tern::cpu::study {
 

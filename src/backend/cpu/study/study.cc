@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "backend/cpu/ops.h"
+#include "backend/cpu/ops/ops.h"
 #include "backend/cpu/study/kernel_rows.h"
 #include "backend/cpu/study/two_bit.h"
 #include "base/check.h"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "backend/cpu/scratch.h"
-#include "backend/cpu/work_queue.h"
+#include "backend/cpu/ops/work_queue.h"
 #include "backend/host_memory.h"
 #include "base/bytes.h"
 #include "base/thread_pool.h"

@@ -1,4 +1,4 @@
-// Rows of two-bit codes in the engine's layout: I2_S blocks (quant/i2_s.h), rows padded with zeros to whole blocks.
+// Rows of two-bit codes in the engine's layout: I2_S blocks (quant/formats/i2_s.h), rows padded with zeros to whole blocks.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/cpu/study/study.h"
-#include "quant/i2_s.h"
+#include "quant/formats/i2_s.h"
 
 namespace tern::cpu::study {
 

@@ -22,7 +22,7 @@ std::span<const KvBlockId> blocks_of(const Slice& slice, int n_more) {
 
 }  // namespace
 
-int typical_slice(Batch batch) {
+int slice_tokens_estimate(Batch batch) {
   int n_tokens = 0, shortest = INT_MAX;
   for (const Slice& slice : batch) {
     n_tokens += static_cast<int>(slice.tokens.size());
@@ -45,8 +45,8 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
   shape = {.n_tokens = 0,
            .n_logit_rows = 0,
            .n_pos = 0,
-           .one_each = true,
-           .typical_slice = typical_slice(batch),
+           .is_decode_batch = true,
+           .slice_tokens_estimate = slice_tokens_estimate(batch),
            .n_best = n_best(batch)};
   tokens.clear();
   for (const Slice& slice : batch) {
@@ -55,7 +55,7 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
     shape.n_tokens += n;
     shape.n_logit_rows += slice.n_logit_rows();
     shape.n_pos = std::max(shape.n_pos, slice.first_pos + n);
-    shape.one_each = shape.one_each && n == 1;
+    shape.is_decode_batch = shape.is_decode_batch && n == 1;
   }
   const auto logit_rows = kFirstRow + kRowWords * static_cast<uint32_t>(shape.n_tokens) + 1;
   params.assign({static_cast<uint32_t>(shape.n_tokens), logit_rows, 0});

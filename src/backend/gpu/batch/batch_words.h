@@ -12,8 +12,8 @@
 
 namespace tern::gpu {
 
-// RunShape::typical_slice of the batch.
-int typical_slice(Batch batch);
+// RunShape::slice_tokens_estimate of the batch.
+int slice_tokens_estimate(Batch batch);
 // RunShape::n_best of the batch: the largest n_best among its slices with logits; 0 if one of them wants all logits.
 int n_best(Batch batch);
 

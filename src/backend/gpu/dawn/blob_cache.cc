@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::gpu {
 namespace {

@@ -22,7 +22,7 @@ constexpr uint64_t kWorthStaging = uint64_t{1} << 18;
 void copy(Bytes from, MutableBytes to, ThreadPool* pool) {
   constexpr size_t kWorthThreads = size_t{1} << 20, kShare = size_t{1} << 18;
   if (!pool || from.size() < kWorthThreads) return std::ranges::copy(from, to.begin()), void();
-  pool->share_out(from.size(), kShare, [&](size_t begin, size_t n) {
+  pool->parallel_for(from.size(), kShare, [&](size_t begin, size_t n) {
     std::ranges::copy(from.subspan(begin, n), to.begin() + static_cast<ptrdiff_t>(begin));
   });
 }

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "backend/gpu/dawn/driver_files.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::gpu {
 namespace {

@@ -5,7 +5,7 @@
 #include "backend/gpu/dawn/device.h"
 #include "backend/gpu/device/choose_adapter.h"
 #include "backend/gpu/device/device_checks.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::gpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace fs = std::filesystem;
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "backend/gpu/wgsl/module.h"
-#include "base/byte_source.h"
+#include "base/files/byte_source.h"
 #include "base/result.h"
 
 namespace tern {

@@ -6,7 +6,7 @@
 #include "backend/gpu/memory/kv_order.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::gpu {
 

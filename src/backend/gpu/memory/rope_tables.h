@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "backend/gpu/device/device.h"
-#include "model/config.h"
+#include "model/source/config.h"
 
 namespace tern::gpu {
 
 // (cos, sin) [positions, head_dim / 2] for each of Config::ropes. If sequences of more than original_ctx tokens use
-// other frequencies (model/rope.h), their positions follow all others.
+// other frequencies (model/source/rope.h), their positions follow all others.
 class RopeTables {
  public:
   RopeTables(Device& device, const Config& config);

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "backend/gpu/kernels/common.h"
-#include "backend/gpu/kernels/float_matmul_matrix.h"
-#include "backend/gpu/kernels/ternary_batch.h"
-#include "backend/gpu/kernels/ternary_columns.h"
+#include "backend/gpu/kernels/float/float_matmul_matrix.h"
+#include "backend/gpu/kernels/ternary/ternary_batch.h"
+#include "backend/gpu/kernels/ternary/ternary_columns.h"
 #include "backend/kv_layout.h"
 #include "base/bytes.h"
 #include "base/check.h"

@@ -156,9 +156,9 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
   TRY_STATUS(check_before(store, tokens));
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(tokens));
-  shape = in_best_way(shape, store);
+  shape = choose_layer_path(shape, store);
   shape.embeds_next = shape.is_embedded = n_rows == 1 && sampler_->can_embed();  // as in the middle of a stream
-  if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.in_one, shape.n_tokens, shape.n_pos));
+  TRY_STATUS(layer_path_->ready(shape));
   std::vector<Command> model, choice;
   store.program().commands(shape, model);
   sampler_->greedy().commands(shape, choice);
@@ -169,9 +169,9 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
     const Step& step = plan_.steps[static_cast<size_t>(steps[i])];
     // The bytes of a step with several dispatches count for the first one.
     const bool is_first = i == 0 || steps[i - 1] != steps[i];
-    if (shape.in_one > 0 && steps[i] == one_->first_step()) {
+    if (shape.megakernel_workgroups > 0 && steps[i] == layer_path_->first_step()) {
       uint64_t bytes = 0;
-      for (int s = one_->first_step(); s < one_->end_step(); ++s) {
+      for (int s = layer_path_->first_step(); s < layer_path_->end_step(); ++s) {
         bytes += bytes_moved(plan_.steps[static_cast<size_t>(s)], store.type(), pos, n_rows);
       }
       kinds.add("layers", model[i], bytes);

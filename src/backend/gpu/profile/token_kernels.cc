@@ -31,22 +31,22 @@ class KernelsOfToken {
 
 Result<std::vector<Command>> GpuExecutable::last_token_again() const {
   std::vector<Command> commands;
-  const auto store = last_.store.lock();
+  const auto store = stats_.last.store.lock();
   const auto is_there = [&](KvBlockId block) { return store->has_room_for(block); };
-  if (!store || !std::ranges::all_of(last_.blocks, is_there)) return commands;
-  const int pos = std::min(last_.n_pos, last_.n_ctx - 1);
-  std::vector<KvBlockId> blocks = last_.blocks;
+  if (!store || !std::ranges::all_of(stats_.last.blocks, is_there)) return commands;
+  const int pos = std::min(stats_.last.n_pos, stats_.last.n_ctx - 1);
+  std::vector<KvBlockId> blocks = stats_.last.blocks;
   blocks.resize(static_cast<size_t>(kv_blocks_for(pos + 1)));
   blocks.back() = PreparedStore::kSpare;
   const TokenId token = 0;
   const Slice slice{
-      .tokens = {&token, 1}, .first_pos = pos, .n_best = last_.n_best, .blocks = blocks, .n_ctx = last_.n_ctx};
+      .tokens = {&token, 1}, .first_pos = pos, .n_best = stats_.last.n_best, .blocks = blocks, .n_ctx = stats_.last.n_ctx};
   TRY(RunShape shape, put({&slice, 1}));
-  shape = in_best_way(shape, *store);
-  shape.embeds_next = shape.is_embedded = last_.embeds_next;
-  if (shape.in_one > 0) TRY_STATUS(one_for(shape.n_tokens)->ready(shape.in_one, shape.n_tokens, shape.n_pos));
+  shape = choose_layer_path(shape, *store);
+  shape.embeds_next = shape.is_embedded = stats_.last.embeds_next;
+  TRY_STATUS(layer_path_->ready(shape));
   store->program().commands(shape, commands);
-  if (last_.sampler) last_.sampler->commands(shape, commands);
+  if (stats_.last.sampler) stats_.last.sampler->commands(shape, commands);
   return commands;
 }
 
@@ -72,7 +72,7 @@ std::optional<GpuAdapter> GpuExecutable::gpu_adapter() const {
   const AdapterInfo& info = device_->adapter();
   const Features& f = device_->features();
   GpuAdapter adapter{
-      .name = info.name, .vendor = info.vendor, .driver = info.driver, .features = {}, .failed_tests = failed_tests_};
+      .name = info.name, .vendor = info.vendor, .driver = info.driver, .features = {}, .failed_tests = checks_.failed_tests};
   if (f.f16) adapter.features.emplace_back("f16");
   if (f.subgroups) adapter.features.emplace_back("subgroups");
   if (!f.matrices.empty()) adapter.features.emplace_back("subgroup-matrix");

@@ -53,7 +53,7 @@ Result<double> time_prompt(GpuExecutable& executable, int n_tokens) {
 
 Result<TuneResult> tune(Executable& any, const TuneOptions& options) {
   auto& executable = static_cast<GpuExecutable&>(any);
-  executable.keep_to_steps();  // the layouts are those of steps
+  executable.layer_path().force_stepwise();  // the layouts are those of steps
   const Device& device = executable.device();
   const int n_ctx = executable.plan().config.n_ctx;
   const Layouts before = executable.layouts(), start = layouts_for(device, executable.options().without);

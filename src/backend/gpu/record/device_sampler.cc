@@ -4,7 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "backend/gpu/kernels/argmax.h"
+#include "backend/gpu/kernels/head/argmax.h"
 #include "base/check.h"
 
 namespace tern::gpu {

@@ -11,7 +11,7 @@
 #include "backend/backend.h"
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/embed.h"
-#include "backend/gpu/kernels/sample.h"
+#include "backend/gpu/kernels/head/sample.h"
 #include "backend/gpu/memory/views.h"
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/program.h"

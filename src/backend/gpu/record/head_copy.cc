@@ -7,7 +7,7 @@
 #include "backend/gpu/weights/upload.h"
 #include "base/bytes.h"
 #include "base/check.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::gpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "backend/exact_head.h"
-#include "backend/gpu/kernels/best_logits.h"
+#include "backend/gpu/kernels/head/best_logits.h"
 #include "backend/gpu/memory/views.h"
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/layouts.h"

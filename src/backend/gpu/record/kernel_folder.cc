@@ -6,8 +6,8 @@
 
 #include "backend/gpu/record/kernel_library.h"
 #include "base/fnv1a.h"
-#include "base/format_text.h"
-#include "base/mapped_file.h"
+#include "base/text/format_text.h"
+#include "base/files/mapped_file.h"
 
 namespace fs = std::filesystem;
 

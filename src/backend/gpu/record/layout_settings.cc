@@ -199,7 +199,7 @@ std::vector<Knob> knobs(bool is_ternary) {
           {"mattn", true, attentions}};
 }
 
-bool is_of_a_knob(std::string_view setting) {
+bool is_layout_setting(std::string_view setting) {
   for (const bool is_ternary : {true, false}) {
     for (const Knob& knob : knobs(is_ternary)) {
       if (std::ranges::any_of(knob.values, [&](const auto& value) { return setting == knob.name + "=" + value; })) {

@@ -21,6 +21,6 @@ struct Knob {
 std::vector<Knob> knobs(bool is_ternary);
 
 // True if this is one of the values of a knob: no other settings are accepted from a file.
-bool is_of_a_knob(std::string_view setting);
+bool is_layout_setting(std::string_view setting);
 
 }  // namespace tern::gpu

@@ -61,13 +61,13 @@ TEST(LayoutSettings, EveryValueOfAKnobIsASetting) {
         Layouts l;
         const std::string setting = knob.name + "=" + value;
         EXPECT_TRUE(apply_setting(l, setting)) << setting;
-        EXPECT_TRUE(is_of_a_knob(setting)) << setting;
+        EXPECT_TRUE(is_layout_setting(setting)) << setting;
       }
     }
   }
-  EXPECT_FALSE(is_of_a_knob("glu=0x0x0"));
-  EXPECT_FALSE(is_of_a_knob("ftile=2x2x2x2x9"));
-  EXPECT_FALSE(is_of_a_knob("glu"));
+  EXPECT_FALSE(is_layout_setting("glu=0x0x0"));
+  EXPECT_FALSE(is_layout_setting("ftile=2x2x2x2x9"));
+  EXPECT_FALSE(is_layout_setting("glu"));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/gpu/kernels/attention.h"
+#include "backend/gpu/kernels/attention/attention.h"
 #include "base/bytes.h"
 #include "base/check.h"
 

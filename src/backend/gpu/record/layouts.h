@@ -80,7 +80,7 @@ struct Layouts {
   // From this many tokens on, each workgroup takes up to four heads that share keys and values; see group_heads.
   int groups_from = 20;
   uint32_t groups_workgroup = 256, groups_rounds = 2;
-  // Attention on subgroup matrices: used from this many tokens per sequence on (RunShape::typical_slice), at least
+  // Attention on subgroup matrices: used from this many tokens per sequence on (RunShape::slice_tokens_estimate), at least
   // kMatmulTokens; INT_MAX: never. Then the subgroups of a workgroup, and the positions processed at a time.
   int attention_on_matrices_from = 32;
   uint32_t matrix_attention_subgroups = 4, matrix_attention_chunk = 32;

@@ -11,12 +11,12 @@ namespace {
 bool holds(If wanted, bool is_so) { return wanted == If::kAny || (wanted == If::kYes) == is_so; }
 
 bool applies(const RecordedDispatch& d, const RunShape& shape) {
-  if (d.way != Way::kAny && (d.way == Way::kInOne) != (shape.in_one > 0)) return false;
+  if (d.path != DispatchPath::kAny && (d.path == DispatchPath::kMegakernel) != (shape.megakernel_workgroups > 0)) return false;
   const Extent& e = d.extent;
   const int n_rows = e.rows == Rows::kLogits ? shape.n_logit_rows : shape.n_tokens;
   if (n_rows < std::max(e.when.min_rows, 1) || n_rows > e.when.max_rows) return false;
-  if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kOneEach) != shape.one_each) return false;
-  if (shape.typical_slice < e.when.min_slice || shape.typical_slice > e.when.max_slice) return false;
+  if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kDecodeBatch) != shape.is_decode_batch) return false;
+  if (shape.slice_tokens_estimate < e.when.min_slice || shape.slice_tokens_estimate > e.when.max_slice) return false;
   if (!holds(e.when.embeds_next, shape.embeds_next) || !holds(e.when.is_embedded, shape.is_embedded)) return false;
   if (shape.n_best < e.when.min_best || shape.n_best > e.when.max_best) return false;
   return shape.n_tokens >= e.when.min_tokens && shape.n_tokens <= e.when.max_tokens && shape.n_pos >= e.when.min_pos &&
@@ -24,7 +24,7 @@ bool applies(const RecordedDispatch& d, const RunShape& shape) {
 }
 
 Grid grid_for(const RecordedDispatch& d, const RunShape& shape) {
-  if (d.way == Way::kInOne) return {.x = shape.in_one};
+  if (d.path == DispatchPath::kMegakernel) return {.x = shape.megakernel_workgroups};
   const Extent& e = d.extent;
   Grid grid = e.grid;
   const auto rows = static_cast<uint32_t>(e.rows == Rows::kTokens ? shape.n_tokens : shape.n_logit_rows);

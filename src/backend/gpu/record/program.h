@@ -13,13 +13,13 @@
 namespace tern::gpu {
 
 // The runs that a dispatch is for.
-enum class Slices { kAny, kOneEach, kLonger };
+enum class Slices { kAny, kDecodeBatch, kLonger };
 enum class If { kAny, kYes, kNo };
 struct When {
   int min_tokens = 1, max_tokens = INT_MAX;
   int min_pos = 0, max_pos = INT_MAX;      // n_pos
-  Slices slices = Slices::kAny;            // kOneEach: one_each is true; kLonger: it is false
-  int min_slice = 1, max_slice = INT_MAX;  // typical_slice
+  Slices slices = Slices::kAny;            // kDecodeBatch: is_decode_batch is true; kLonger: it is false
+  int min_slice = 1, max_slice = INT_MAX;  // slice_tokens_estimate
   int min_rows = 1, max_rows = INT_MAX;    // rows of the extent's kind
   int min_best = 0, max_best = INT_MAX;    // n_best
   If embeds_next = If::kAny, is_embedded = If::kAny;
@@ -43,7 +43,7 @@ struct Extent {
 };
 
 // The layer path that a dispatch belongs to: steps or megakernel.
-enum class Way { kAny, kInSteps, kInOne };
+enum class DispatchPath { kAny, kSteps, kMegakernel };
 
 struct RecordedDispatch {
   const Pipeline* pipeline = nullptr;
@@ -51,7 +51,7 @@ struct RecordedDispatch {
   std::vector<BufferView> views;  // the bound views
   Extent extent;
   int step = 0;  // of the plan
-  Way way = Way::kAny;
+  DispatchPath path = DispatchPath::kAny;
 };
 
 class Program {

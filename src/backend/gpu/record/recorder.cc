@@ -13,32 +13,14 @@ Recorder::Recorder(const RecorderContext& context, const GpuKvStore& store, Prog
   most_few_ = most_in_columns();
 }
 
-bool Recorder::is_in_one(int step) const {
-  return c_.one && store_.all_layers().buffer && store_.type() == KvType::kF16 && step >= c_.one->first_step() &&
-         step < c_.one->end_step();
-}
-
-Result<void> Recorder::record_layers() {
-  TRY(const auto turns, angles(c_.one->rope()));
-  const auto add = [&](const OneDispatch& one, const When& when) -> Result<void> {
-    TRY(auto recorded, one.record(c_.work.view(one.x()), turns.view, params().view, store_, when));
-    recorded.step = one.first_step();
-    recorded.way = Way::kInOne;
-    program_.add(std::move(recorded));
-    return {};
-  };
-  TRY_STATUS(add(*c_.one, {.max_tokens = 1}));
-  for (const auto& one : c_.of_rows) {
-    const When when{.min_tokens = one->fewest_rows(), .max_tokens = one->most_rows(), .slices = Slices::kOneEach};
-    TRY_STATUS(add(*one, when));
-  }
-  return {};
-}
-
 Result<void> Recorder::record_all() {
   for (const Step& step : c_.plan.steps) {
-    way_ = is_in_one(step_) ? Way::kInSteps : Way::kAny;
-    if (is_in_one(step_) && step_ == c_.one->first_step()) TRY_STATUS(record_layers());
+    const bool is_covered = c_.layer_path.covers(step_, store_);
+    path_ = is_covered ? DispatchPath::kSteps : DispatchPath::kAny;
+    if (is_covered && step_ == c_.layer_path.first_step()) {
+      TRY(const auto turns, angles(c_.layer_path.rope()));
+      TRY_STATUS(c_.layer_path.record(turns.view, store_, program_));
+    }
     auto recorded = std::visit([this](const auto& s) { return record(s); }, step.body);
     if (!recorded) {
       Error error = std::move(recorded).error();
@@ -105,7 +87,7 @@ Result<void> Recorder::norm_quantize(const step::RmsNormQuantize& s, const When&
 
 Result<void> Recorder::record(const step::RmsNormQuantize& s) { return norm_quantize(s, {}); }
 
-// Only hosts compute this way: plans for this backend have no such step (plan/plan.h, Fusions).
+// Only hosts compute this path: plans for this backend have no such step (plan/plan.h, Fusions).
 Result<void> Recorder::record(const step::QuantizeBlocks&) {
   return fail(ErrorCode::kNotSupported, "the webgpu backend multiplies floats as they are, not int8 blocks of them");
 }

@@ -11,24 +11,24 @@
 #include <span>
 #include <vector>
 
-#include "backend/gpu/kernels/attention.h"
+#include "backend/gpu/kernels/attention/attention.h"
 #include "backend/gpu/kernels/common.h"
-#include "backend/gpu/kernels/float_linear.h"
-#include "backend/gpu/kernels/float_matmul_matrix.h"
-#include "backend/gpu/kernels/matrix_attention.h"
-#include "backend/gpu/kernels/norm_fused.h"
+#include "backend/gpu/kernels/float/float_linear.h"
+#include "backend/gpu/kernels/float/float_matmul_matrix.h"
+#include "backend/gpu/kernels/attention/matrix_attention.h"
+#include "backend/gpu/kernels/ternary/norm_fused.h"
 #include "backend/gpu/kernels/rms_norm.h"
-#include "backend/gpu/kernels/ternary_batch.h"
-#include "backend/gpu/kernels/ternary_columns.h"
-#include "backend/gpu/kernels/ternary_matmul_matrix.h"
-#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/kernels/ternary/ternary_batch.h"
+#include "backend/gpu/kernels/ternary/ternary_columns.h"
+#include "backend/gpu/kernels/ternary/ternary_matmul_matrix.h"
+#include "backend/gpu/kernels/ternary/ternary_qkv.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/device_sampler.h"
 #include "backend/gpu/record/head_copy.h"
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/layouts.h"
-#include "backend/gpu/record/one_dispatch.h"
+#include "backend/gpu/record/layer_path.h"
 #include "backend/gpu/record/program.h"
 #include "backend/gpu/record/tiles.h"
 #include "backend/gpu/weights/pack.h"
@@ -47,8 +47,7 @@ struct RecorderContext {
   const Plan& plan;
   int max_batch;
   Layouts layouts;
-  const OneDispatch* one = nullptr;                            // null: there is none
-  std::span<const std::unique_ptr<OneDispatch>> of_rows = {};  // the same layers, for several rows
+  const LayerPath& layer_path;
   const HeadCopy* head_copy = nullptr;                         // null: all logits are always computed
   const DeviceSampler* sampler = nullptr;                      // not null if there is a head_copy
 };
@@ -77,17 +76,13 @@ class Recorder {
   Result<void> dispatch(const K& kernel, const Extent& extent, const View<E>&... views) {
     TRY(auto recorded, c_.kernels.record(kernel, extent, views...));
     recorded.step = step_;
-    recorded.way = way_;
+    recorded.path = path_;
     When& when = recorded.extent.when;
     when.min_best = std::max(when.min_best, fewest_best_);
     when.max_best = std::min(when.max_best, most_best_);
     program_.add(std::move(recorded));
     return {};
   }
-
-  // Records the megakernels.
-  Result<void> record_layers();
-  bool is_in_one(int step) const;
 
   Result<void> record(const step::Embed& s);
   Result<void> record(const step::SelectRows& s);
@@ -340,7 +335,7 @@ class Recorder {
   Program& program_;
   Caps caps_;
   int step_ = 0;
-  Way way_ = Way::kAny;
+  DispatchPath path_ = DispatchPath::kAny;
   int fewest_best_ = 0, most_best_ = INT_MAX;  // n_best of the runs that are being recorded
   int most_few_ = INT_MAX;                     // until it is known
   std::map<int, uint32_t> n_parts_;            // of the statistics in a slot, set by the step that writes them

@@ -1,9 +1,9 @@
 // Attention and the steps before it: projections, RoPE, the KV-cache write.
 #include "backend/gpu/kernels/elementwise.h"
-#include "backend/gpu/kernels/grouped_attention.h"
+#include "backend/gpu/kernels/attention/grouped_attention.h"
 #include "backend/gpu/kernels/qkv_heads.h"
-#include "backend/gpu/kernels/serial_attention.h"
-#include "backend/gpu/kernels/ternary_qkv.h"
+#include "backend/gpu/kernels/attention/serial_attention.h"
+#include "backend/gpu/kernels/ternary/ternary_qkv.h"
 #include "backend/gpu/record/kv_word.h"
 #include "backend/gpu/record/recorder.h"
 #include "base/bytes.h"
@@ -210,9 +210,9 @@ template <class KvWord>
 Result<void> Recorder::attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
                                            const AttentionOut& out) {
   if (makes_heads(s)) {
-    When one_each = extent.when;
-    one_each.slices = Slices::kOneEach;
-    TRY_STATUS(heads(*s.heads, one_each));
+    When is_decode_batch = extent.when;
+    is_decode_batch.slices = Slices::kDecodeBatch;
+    TRY_STATUS(heads(*s.heads, is_decode_batch));
   }
   extent.grid.x = config.heads.n_heads / heads_together(config.heads);
   return dispatch(traced(grouped_attention<KvWord>, config), extent, c_.work.float_quads(s.q),
@@ -242,7 +242,7 @@ Result<void> Recorder::attention_of(const step::Attention& s, const AttentionCon
   if (makes_heads(s)) {
     TRY(const auto in, head_views(*s.heads));
     Extent one = extent;
-    one.when.slices = Slices::kOneEach;
+    one.when.slices = Slices::kDecodeBatch;
     TRY_STATUS(dispatch(traced(heads_attention<KvWord>, config, heads_config(*s.heads)), one, in.qkv, in.q_gain,
                         in.k_gain, in.angles, params(), kv, out.y));
     extent.when.slices = Slices::kLonger;

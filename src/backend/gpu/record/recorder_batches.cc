@@ -1,7 +1,7 @@
 // Several rows on subgroup matrices: the ternary layers of a batch, and the head. The web build has its own version
 // (web/).
-#include "backend/gpu/kernels/logits_matrix.h"
-#include "backend/gpu/kernels/ternary_batch.h"
+#include "backend/gpu/kernels/head/logits_matrix.h"
+#include "backend/gpu/kernels/ternary/ternary_batch.h"
 #include "backend/gpu/record/kv_word.h"
 #include "backend/gpu/record/recorder.h"
 #include "base/bytes.h"

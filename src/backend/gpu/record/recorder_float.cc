@@ -1,7 +1,7 @@
 // The float layers: matrix × vector kernels for a few tokens, with norms inside; matrix × matrix kernels for many.
 #include "backend/gpu/kernels/embed.h"
-#include "backend/gpu/kernels/float_linear.h"
-#include "backend/gpu/kernels/float_matmul.h"
+#include "backend/gpu/kernels/float/float_linear.h"
+#include "backend/gpu/kernels/float/float_matmul.h"
 #include "backend/gpu/record/recorder.h"
 #include "base/bytes.h"
 

@@ -1,5 +1,5 @@
 // The head with its int8 copy: computes only the best logits of a few rows.
-#include "backend/gpu/kernels/best_logits.h"
+#include "backend/gpu/kernels/head/best_logits.h"
 #include "backend/gpu/record/recorder.h"
 
 namespace tern::gpu {

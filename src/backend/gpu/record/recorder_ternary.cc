@@ -1,7 +1,7 @@
 // The ternary layers: matrix × vector kernels for a few tokens, with norms inside; matrix × matrix kernels for many.
 #include <bit>
 
-#include "backend/gpu/kernels/ternary_matmul.h"
+#include "backend/gpu/kernels/ternary/ternary_matmul.h"
 #include "backend/gpu/record/recorder.h"
 #include "base/bytes.h"
 #include "base/check.h"

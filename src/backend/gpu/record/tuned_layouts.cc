@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "backend/gpu/record/layout_settings.h"
-#include "base/format_text.h"
-#include "base/mapped_file.h"
+#include "base/text/format_text.h"
+#include "base/files/mapped_file.h"
 #include "plan/step_weights.h"
 
 namespace tern::gpu {
@@ -56,7 +56,7 @@ std::vector<std::string> kept_settings(std::string_view file, std::string_view k
     if (!is_for(line, key)) continue;
     std::istringstream words(line.substr(key.size() + 1));
     for (std::string setting; words >> setting;) {
-      if (is_of_a_knob(setting)) settings.push_back(setting);
+      if (is_layout_setting(setting)) settings.push_back(setting);
     }
   }
   return settings;

@@ -16,11 +16,11 @@ namespace tern::gpu {
 
 // These compile while weights are uploaded. Errors are ignored here; they show when the kernels are used, and each has
 // a fallback.
-void GpuExecutable::begin_slow_kernels(const std::optional<LayersInOne>& in_one) {
+void GpuExecutable::begin_slow_kernels() {
   const auto begin = [&](const Result<const Pipeline*>& pipeline) {
     if (pipeline) std::ignore = device_->begin(**pipeline);
   };
-  if (in_one) begin(OneDispatch::pipeline(kernels_, *in_one));
+  layer_path_->begin_compiling();
   std::optional<MatrixAttentionConfig> last;
   for (const Step& step : plan_.steps) {
     const auto config = attention_on_matrices(step);
@@ -38,14 +38,14 @@ std::optional<MatrixAttentionConfig> GpuExecutable::attention_on_matrices(const 
 
 void GpuExecutable::set_layouts(const Layouts& layouts) {
   layouts_ = layouts;
-  on_matrices_from_ = INT_MAX;
-  if (wrong_attention_.contains(attention_layout())) layouts_.attention_on_matrices_from = INT_MAX;
+  checks_.on_matrices_from = INT_MAX;
+  if (checks_.wrong_attention.contains(attention_layout())) layouts_.attention_on_matrices_from = INT_MAX;
   defer_attention_on_matrices();
 }
 
 Layouts GpuExecutable::layouts() const {
   Layouts layouts = layouts_;
-  layouts.attention_on_matrices_from = std::min(layouts_.attention_on_matrices_from, on_matrices_from_);
+  layouts.attention_on_matrices_from = std::min(layouts_.attention_on_matrices_from, checks_.on_matrices_from);
   return layouts;
 }
 
@@ -53,28 +53,28 @@ Layouts GpuExecutable::layouts() const {
 void GpuExecutable::defer_attention_on_matrices() {
   if (layouts_.serial || options_.max_batch < kCheckedPrompt) return;
   if (std::ranges::none_of(plan_.steps, [&](const Step& s) { return attention_on_matrices(s).has_value(); })) return;
-  on_matrices_from_ = std::exchange(layouts_.attention_on_matrices_from, INT_MAX);
+  checks_.on_matrices_from = std::exchange(layouts_.attention_on_matrices_from, INT_MAX);
 }
 
 Result<void> GpuExecutable::check_long_prompts() {
-  if (on_matrices_from_ == INT_MAX) return {};
-  in_control_ = nullptr;
-  const int from = std::exchange(on_matrices_from_, INT_MAX);
+  if (checks_.on_matrices_from == INT_MAX) return {};
+  run_.in_control = nullptr;
+  const int from = std::exchange(checks_.on_matrices_from, INT_MAX);
   layouts_.attention_on_matrices_from = from;
   const auto right = new_spare_store().and_then(
       [&](const auto& store) { return check_attention(*device_, plan_, store->program(), *store, *work_); });
   if (right) {
-    ++n_ways_;
+    ++checks_.version;
     return {};
   }
   layouts_.attention_on_matrices_from = INT_MAX;
   if (right.error().code == ErrorCode::kDeviceLost) return right;
   if (right.error().code != ErrorCode::kNotSupported) {  // no memory for the check at the moment
-    on_matrices_from_ = from;
+    checks_.on_matrices_from = from;
     return {};
   }
   // Products still use matrices: they have been checked.
-  wrong_attention_.insert(attention_layout());
+  checks_.wrong_attention.insert(attention_layout());
   note_failed_tests({"subgroup-matrix, in attention alone: " + right.error().message});
   return {};
 }
@@ -82,19 +82,19 @@ Result<void> GpuExecutable::check_long_prompts() {
 void GpuExecutable::note_failed_tests(std::vector<std::string> findings) {
   for (std::string& finding : findings) {
     warn("the GPU {} computes wrongly with a feature that is left out now: {}", device_->adapter().name, finding);
-    failed_tests_.push_back(std::move(finding));
+    checks_.failed_tests.push_back(std::move(finding));
   }
 }
 
 Result<void> GpuExecutable::check_best_rows(int n_rows, int n_best) {
   const uint32_t columns = best_columns(n_rows);
   const bool may_be_wanted = head_copy_ && n_best >= 1 && n_best <= kMostBestLogits;
-  if (!may_be_wanted || n_rows > head_copy_->most_rows() || best_rows_.contains(columns)) return {};
-  in_control_ = nullptr;
+  if (!may_be_wanted || n_rows > head_copy_->most_rows() || checks_.best_rows.contains(columns)) return {};
+  run_.in_control = nullptr;
   const auto store = new_spare_store();
   const auto right = store ? check_best_rows(**store, columns) : std::unexpected(store.error());
   if (!right && right.error().code == ErrorCode::kDeviceLost) return right;
-  best_rows_[columns] = right.has_value();  // without memory for the check now, it is not repeated
+  checks_.best_rows[columns] = right.has_value();  // without memory for the check now, it is not repeated
   if (!right && right.error().code == ErrorCode::kNotSupported) leave_head_copy(right.error());
   return {};
 }
@@ -108,7 +108,7 @@ Result<void> GpuExecutable::check_best_rows(const PreparedStore& store, uint32_t
 void GpuExecutable::leave_head_copy(const Error& why) {
   if (why.code == ErrorCode::kNotSupported) note_failed_tests({"the head's int8 copy: " + why.message});
   head_copy_.reset();
-  ++n_ways_;
+  ++checks_.version;
 }
 
 Result<void> GpuExecutable::check_before(const PreparedStore& store, Batch batch) {
@@ -116,14 +116,13 @@ Result<void> GpuExecutable::check_before(const PreparedStore& store, Batch batch
   for (const Slice& slice : batch) n_logit_rows += slice.n_logit_rows();
   TRY_STATUS(check_best_rows(n_logit_rows, n_best(batch)));
   if (store.type() == KvType::kF32) return {};  // f32 has no attention on matrices
-  return typical_slice(batch) >= std::max(on_matrices_from_, kMatmulTokens) ? check_long_prompts() : Result<void>();
+  return slice_tokens_estimate(batch) >= std::max(checks_.on_matrices_from, kMatmulTokens) ? check_long_prompts() : Result<void>();
 }
 
 Result<void> GpuExecutable::check() {
   PhaseTimes* const times = std::exchange(options_.times, nullptr);  // phases end with the load
-  in_control_ = nullptr;
-  const int of_trial = one_ ? positions_of_trial(plan_.config, one_->shape()) : 0;
-  work_->ropes().reserve(std::max(options_.max_batch, of_trial));
+  run_.in_control = nullptr;
+  work_->ropes().reserve(std::max(options_.max_batch, layer_path_->trial_positions()));
   auto store = checked_store();
   if (!store && store.error().code != ErrorCode::kDeviceLost && head_copy_ && options_.exact_head != ExactHead::kYes) {
     head_copy_.reset();  // the head copy may be what failed to compile
@@ -131,20 +130,20 @@ Result<void> GpuExecutable::check() {
   }
   if (times) times->end("checks");
   if (store) {
-    TRY_STATUS(try_one_dispatch(**store));
+    TRY_STATUS(layer_path_->try_out(**store));
     if (times) times->end("one dispatch");
     return {};
   }
-  if (!one_ || store.error().code == ErrorCode::kDeviceLost) return std::unexpected(store.error());
+  if (!layer_path_->wants_trial() || store.error().code == ErrorCode::kDeviceLost) return std::unexpected(store.error());
   // The device may lack memory or a compiler for the megakernel only.
-  why_in_steps_ = store.error().message;
-  one_.reset();
+  checks_.version += layer_path_->version() + 1;
+  layer_path_ = std::make_unique<LayerPath>(store.error().message);
   return checked_store().transform([](const auto&) {});
 }
 
 // A spare store whose program has passed the checks of products and attention.
 Result<std::unique_ptr<PreparedStore>> GpuExecutable::checked_store() {
-  TRY(auto store, new_spare_store(/*together=*/one_ && !only_in_steps_));
+  TRY(auto store, new_spare_store(/*for_trial=*/layer_path_->wants_trial()));
   const RunShape of_stream{.n_best = head_copy_ ? 1 : 0, .embeds_next = sampler_->can_embed()};
   std::vector<Command> chooses;
   store->program().commands(of_stream, chooses);
@@ -153,7 +152,7 @@ Result<std::unique_ptr<PreparedStore>> GpuExecutable::checked_store() {
                             layouts_, chooses));
   if (head_copy_) {
     const auto right = check_best_rows(*store, 1);
-    best_rows_[1] = right.has_value();
+    checks_.best_rows[1] = right.has_value();
     if (!right && (options_.exact_head == ExactHead::kYes || right.error().code == ErrorCode::kDeviceLost))
       return std::unexpected(right.error());
     if (!right) {

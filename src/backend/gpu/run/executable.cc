@@ -7,12 +7,13 @@
 #include <tuple>
 #include <utility>
 
+#include "backend/gpu/megakernel/path.h"
 #include "backend/gpu/record/tuned_layouts.h"
 #include "backend/gpu/run/memory_need.h"
 #include "backend/gpu/weights/upload.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::gpu {
 GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options)
@@ -46,10 +47,9 @@ Result<void> GpuExecutable::check_heads(KvType type) const {
 Result<void> GpuExecutable::load() {
   TRY_STATUS(check_heads(KvType::kF16));
   TRY(repacked_, repack_ternary(plan_));
-  std::optional<LayersInOne> in_one;
-  TRY_STATUS(plan_one_dispatch(in_one));
+  TRY(layer_path_, plan_layer_path(layer_path_context()));
   defer_attention_on_matrices();
-  begin_slow_kernels(in_one);
+  begin_slow_kernels();
   const HeadCopy::Context of_head{.device = *device_,
                                   .kernels = kernels_,
                                   .plan = plan_,
@@ -60,16 +60,7 @@ Result<void> GpuExecutable::load() {
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
   options_.end_phase("plan");
   TRY_STATUS(upload_weights(plan_, weights_));
-  if (in_one) {
-    auto one = OneDispatch::create(*device_, kernels_, weights_, std::move(*in_one));
-    if (one) {
-      one_ = std::move(*one);
-    } else if (one.error().code == ErrorCode::kOutOfMemory) {
-      why_in_steps_ = one.error().message;
-    } else {
-      return std::unexpected(std::move(one).error());
-    }
-  }
+  TRY_STATUS(layer_path_->prepare(*work_));
   TRY(const auto embedding, embedding_of_next());
   TRY(sampler_, DeviceSampler::create({.device = *device_,
                                        .kernels = kernels_,
@@ -87,6 +78,16 @@ Result<void> GpuExecutable::load() {
   return {};
 }
 
+LayerPathContext GpuExecutable::layer_path_context() {
+  return {.device = *device_,
+          .kernels = kernels_,
+          .weights = weights_,
+          .plan = plan_,
+          .options = options_,
+          .layouts = layouts_,
+          .make_store = [this](KvType type, bool together) { return make_store(type, together); }};
+}
+
 RecorderContext GpuExecutable::context() const {
   return {.device = *device_,
           .kernels = kernels_,
@@ -95,8 +96,7 @@ RecorderContext GpuExecutable::context() const {
           .plan = plan_,
           .max_batch = options_.max_batch,
           .layouts = layouts_,
-          .one = one_.get(),
-          .of_rows = of_rows_,
+          .layer_path = *layer_path_,
           .head_copy = head_copy_.get(),
           .sampler = sampler_.get()};
 }
@@ -143,7 +143,7 @@ std::string GpuExecutable::description() const {
 Result<std::unique_ptr<KvStore>> GpuExecutable::new_kv_store(int block_tokens, KvType type) const {
   TRY_STATUS(check_heads(type));
   CHECK(block_tokens == kKvBlock);
-  return make_store(type, one_ && one_->is_used() && !only_in_steps_);
+  return make_store(type, layer_path_->is_used());
 }
 
 std::unique_ptr<PreparedStore> GpuExecutable::make_store(KvType type, bool together) const {
@@ -151,15 +151,16 @@ std::unique_ptr<PreparedStore> GpuExecutable::make_store(KvType type, bool toget
                                          [this](PreparedStore& store) { return prepare(store, 0); });
 }
 
-Result<std::unique_ptr<PreparedStore>> GpuExecutable::new_spare_store(bool together) const {
-  auto store = make_store(KvType::kF16, together);
-  TRY_STATUS(store->reserve(together ? blocks_of_trial(1) : 1));
+Result<std::unique_ptr<PreparedStore>> GpuExecutable::new_spare_store(bool for_trial) const {
+  auto store = make_store(KvType::kF16, /*together=*/for_trial);
+  TRY_STATUS(store->reserve(for_trial ? layer_path_->trial_blocks() : 1));
   return store;
 }
 
 Result<void> GpuExecutable::prepare(PreparedStore& store, int n_pos) const {
   work_->ropes().reserve(n_pos);
-  const PreparedStore::Version version{store.version(), work_->ropes().version(), n_ways_};
+  const PreparedStore::Version version{store.version(), work_->ropes().version(),
+                                       checks_.version + layer_path_->version()};
   const PreparedStore::Version& recorded = store.recorded();
   if (recorded == version) return {};
   if (recorded.store > 0 && recorded.ropes == version.ropes && recorded.layer_paths == version.layer_paths &&
@@ -174,15 +175,28 @@ Result<void> GpuExecutable::prepare(PreparedStore& store, int n_pos) const {
 }
 
 Result<RunShape> GpuExecutable::put(Batch batch, int n_more) const {
-  in_control_ = nullptr;
-  words_.set(batch, work_->ropes(), n_more);
-  CHECK(words_.shape.n_tokens <= options_.max_batch && words_.shape.n_logit_rows <= options_.max_logit_rows);
-  if (std::span(words_.params).size_bytes() > work_->params().bytes()) {
+  run_.in_control = nullptr;
+  run_.words.set(batch, work_->ropes(), n_more);
+  CHECK(run_.words.shape.n_tokens <= options_.max_batch && run_.words.shape.n_logit_rows <= options_.max_logit_rows);
+  if (std::span(run_.words.params).size_bytes() > work_->params().bytes()) {
     return fail(ErrorCode::kInvalidArgument, "a sequence of more than the {} tokens that the model was trained for",
                 plan_.config.n_ctx);
   }
-  TRY_STATUS(words_.write(*device_, *work_));
-  return words_.shape;
+  TRY_STATUS(run_.words.write(*device_, *work_));
+  return run_.words.shape;
+}
+
+RunShape GpuExecutable::choose_layer_path(RunShape shape, const PreparedStore& store) const {
+  if (observer_ || !finds_best(shape.n_logit_rows) || shape.n_best > kMostBestLogits) shape.n_best = 0;
+  const bool may_be_one = shape.is_decode_batch && !observer_ && layer_path_->covers(layer_path_->first_step(), store);
+  shape.megakernel_workgroups = may_be_one ? layer_path_->workgroups(shape.n_tokens) : 0;
+  return shape;
+}
+
+Result<void> GpuExecutable::expect(int n_sequences) {
+  const auto has_run = layer_path_->expect(n_sequences);
+  if (!has_run || *has_run) run_.in_control = nullptr;
+  return has_run.transform([](bool) {});
 }
 
 Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch) {
@@ -193,27 +207,26 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   TRY_STATUS(check_before(store, batch));
   TRY_STATUS(prepare(store, n_pos));
   TRY(RunShape shape, put(batch));
-  shape = in_best_way(shape, store);
+  shape = choose_layer_path(shape, store);
   const int n_rows = shape.n_logit_rows;
   std::unique_ptr<ReadBack> outcome;  // of the megakernel
   const auto has_failed = [&]() -> Result<bool> {
     if (!outcome) return false;
     TRY(const Bytes words, outcome->wait());
-    if (!OneDispatch::has_failed(words)) return false;
-    leave_one_dispatch(*one_for(shape.n_tokens));
+    if (!layer_path_->has_failed(words)) return false;
+    layer_path_->disable(shape.n_tokens);
     return true;
   };
   if (observer_) {
     TRY_STATUS(run_observed(store, shape));
   } else {
-    commands_.clear();
-    store.program().commands(shape, commands_);
-    if (shape.in_one > 0) {
-      OneDispatch& one = *one_for(shape.n_tokens);
-      TRY_STATUS(one.ready(shape.in_one, shape.n_tokens, shape.n_pos));
-      TRY(outcome, device_->read_later(one.outcome(), commands_));
+    run_.commands.clear();
+    store.program().commands(shape, run_.commands);
+    if (shape.megakernel_workgroups > 0) {
+      TRY_STATUS(layer_path_->ready(shape));
+      TRY(outcome, device_->read_later(layer_path_->outcome(shape.n_tokens, 1), run_.commands));
     } else {
-      TRY_STATUS(device_->submit(commands_));
+      TRY_STATUS(device_->submit(run_.commands));
     }
     if (shape.n_tokens == 1 && n_rows == 1) remember(store, batch[0], nullptr, shape);
   }
@@ -223,33 +236,33 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     TRY_STATUS(device_->check());
     return std::span<const float>();
   }
-  logits_.resize(static_cast<size_t>(n_rows) * static_cast<size_t>(plan_.slot(plan_.logits).width));
+  run_.logits.resize(static_cast<size_t>(n_rows) * static_cast<size_t>(plan_.slot(plan_.logits).width));
   BufferView view = work_->view(plan_.logits);
-  view.bytes = logits_.size() * sizeof(float);
-  TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(logits_))));
+  view.bytes = run_.logits.size() * sizeof(float);
+  TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(run_.logits))));
   TRY(const bool failed, has_failed());
   if (failed) return run(kv_store, batch);
-  return std::span<const float>(logits_);
+  return std::span<const float>(run_.logits);
 }
 
 void GpuExecutable::remember(const PreparedStore& store, const Slice& token, const Program* sampler,
                              const RunShape& shape) {
-  last_.store = store.watch();
-  last_.blocks.assign(token.blocks.begin(), token.blocks.begin() + kv_blocks_for(shape.n_pos));
-  last_.n_ctx = token.n_ctx;
-  last_.sampler = sampler;
-  last_.n_pos = shape.n_pos;
-  last_.n_best = shape.n_best;
-  last_.embeds_next = shape.embeds_next;
-  last_.dispatches =
-      static_cast<int>(std::ranges::count_if(commands_, [](const Command& c) { return c.pipeline != nullptr; }));
+  stats_.last.store = store.watch();
+  stats_.last.blocks.assign(token.blocks.begin(), token.blocks.begin() + kv_blocks_for(shape.n_pos));
+  stats_.last.n_ctx = token.n_ctx;
+  stats_.last.sampler = sampler;
+  stats_.last.n_pos = shape.n_pos;
+  stats_.last.n_best = shape.n_best;
+  stats_.last.embeds_next = shape.embeds_next;
+  stats_.last.dispatches =
+      static_cast<int>(std::ranges::count_if(run_.commands, [](const Command& c) { return c.pipeline != nullptr; }));
 }
 
 Result<void> GpuExecutable::run_observed(const PreparedStore& store, const RunShape& shape) {
   for (int i = 0; i < static_cast<int>(plan_.steps.size()); ++i) {
-    commands_.clear();
-    store.program().commands(shape, commands_, i, i + 1);
-    if (!commands_.empty()) TRY_STATUS(device_->submit(commands_));
+    run_.commands.clear();
+    store.program().commands(shape, run_.commands, i, i + 1);
+    if (!run_.commands.empty()) TRY_STATUS(device_->submit(run_.commands));
     TRY_STATUS(report(plan_.steps[static_cast<size_t>(i)], shape));
   }
   return {};

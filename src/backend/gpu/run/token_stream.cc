@@ -22,9 +22,9 @@ int n_best_of(const DeviceSampling& o) { return o.temperature == 0 ? 1 : std::ma
 
 class GpuTokenStream final : public TokenStream {
  public:
-  GpuTokenStream(GpuExecutable& executable, PreparedStore& store, Batch starts, int n_steps,
+  GpuTokenStream(StreamHost& host, PreparedStore& store, Batch starts, int n_steps,
                  std::span<const DeviceSampling> sampling)
-      : executable_(executable),
+      : host_(host),
         store_(store),
         sampling_(sampling.begin(), sampling.end()),
         draws_(std::ranges::any_of(sampling, [](const DeviceSampling& o) { return o.temperature > 0; })),
@@ -34,25 +34,25 @@ class GpuTokenStream final : public TokenStream {
       rows_.push_back({{start.blocks.begin(), start.blocks.end()}, start.n_ctx, start.first_pos, start.n_best});
       tokens_[rows_.size() - 1] = start.tokens[0];
     }
-    ++executable_.streams_;
+    ++host_.stats().n_streams;
     drawn_.reserve(kAhead * starts.size());
   }
   GpuTokenStream(const GpuTokenStream&) = delete;
   GpuTokenStream& operator=(const GpuTokenStream&) = delete;
   ~GpuTokenStream() override {
-    --executable_.streams_;
-    if (executable_.in_control_ == this) executable_.in_control_ = nullptr;
+    --host_.stats().n_streams;
+    if (host_.has_control(*this)) host_.end_control();
   }
 
   Result<std::span<const TokenId>> next() override {
-    if (executable_.in_control_ != this) TRY_STATUS(take_control());
+    if (!host_.has_control(*this)) TRY_STATUS(take_control());
     while (n_left_ > 0 && under_way_.size() < kAhead) TRY_STATUS(start_one());
     CHECK(!under_way_.empty());
     TRY(Bytes bytes, under_way_.front().ids->wait());
-    if (under_way_.front().in_one) {
-      if (OneDispatch::has_failed(bytes)) {  // computes this step and those after it again, in steps
-        executable_.leave_one_dispatch(*under_way_.front().in_one);
-        executable_.in_control_ = nullptr;
+    if (const int rows = under_way_.front().megakernel_rows; rows > 0) {
+      if (host_.has_failed(bytes)) {  // computes this step and those after it again, in steps
+        host_.disable_megakernel(rows);
+        host_.end_control();
         return next();
       }
       bytes = bytes.subspan(sizeof(uint32_t));
@@ -61,10 +61,10 @@ class GpuTokenStream final : public TokenStream {
     std::memcpy(tokens_.data(), bytes.data(), tokens_.size() * sizeof(TokenId));
     under_way_.pop_front();
     for (const TokenId token : tokens_) {
-      if (token >= 0 && token < executable_.plan_.config.n_vocab) continue;
+      if (token >= 0 && token < host_.n_vocab()) continue;
       return fail(ErrorCode::kDeviceLost,
                   "{}: the GPU chose token {}, which does not exist; its driver may be at fault",
-                  executable_.device_->adapter().name, token);
+                  host_.device_name(), token);
     }
     if (!drawn_.empty()) {
       drawn_.erase(drawn_.begin(), drawn_.begin() + static_cast<ptrdiff_t>(rows_.size()));
@@ -91,13 +91,10 @@ class GpuTokenStream final : public TokenStream {
     step_ = 0;
     n_used_draws_ = 0;
     last_step_.reset();
-    GpuExecutable& e = executable_;
-    TRY(sampler_, e.sampler_->choosing(sampling_));
+    TRY(sampler_, host_.sampler().choosing(sampling_));
     std::vector<Slice> slices;
     for (size_t i = 0; i < rows_.size(); ++i) slices.push_back(slice(i));
-    e.work_->ropes().reserve(last_pos() + n_left_);
-    TRY(shape_, e.put(slices, n_left_ - 1));
-    e.in_control_ = this;
+    TRY(shape_, host_.give_control(*this, slices, n_left_ - 1));
     return {};
   }
 
@@ -125,43 +122,30 @@ class GpuTokenStream final : public TokenStream {
     if (rows_.size() > 1) return;
     const auto now = std::chrono::steady_clock::now();
     if (last_step_) {
-      executable_.stream_seconds_ += std::chrono::duration<double>(now - *last_step_).count();
-      ++executable_.streamed_;
+      host_.stats().stream_seconds += std::chrono::duration<double>(now - *last_step_).count();
+      ++host_.stats().n_streamed;
     }
     last_step_ = now;
   }
 
   Result<void> start_one() {
     const auto start = std::chrono::steady_clock::now();
-    GpuExecutable& e = executable_;
+    DeviceSampler& sampler = host_.sampler();
     shape_.n_pos = last_pos() + 1;
-    TRY_STATUS(e.prepare(store_, shape_.n_pos));  // the store's buffers may have changed since the last step
-    e.commands_.clear();
-    shape_ = e.in_best_way(shape_, store_);
-    shape_.embeds_next = rows_.size() == 1 && !draws_ && e.sampler_->can_embed();
+    shape_.embeds_next = rows_.size() == 1 && !draws_ && sampler.can_embed();
     shape_.is_embedded = shape_.embeds_next && step_ > 0;
-    store_.program().commands(shape_, e.commands_);
-    sampler_->commands(shape_, e.commands_);
-    if (draws_) TRY_STATUS(e.sampler_->set_draws(step_, draw()));
-    BufferView ids = e.sampler_->ids(step_, rows_.size());
-    OneDispatch* const one = shape_.in_one > 0 ? e.one_for(shape_.n_tokens) : nullptr;
-    if (one) {  // the tokens are preceded by the number of failed waits
-      TRY_STATUS(one->ready(shape_.in_one, shape_.n_tokens, shape_.n_pos));
-      e.commands_.push_back({.grid = {}, .from = ids, .to = one->token_slot(rows_.size())});
-      ids = one->outcome(rows_.size());
-    }
-    TRY(auto back, e.device_->read_later(ids, e.commands_));
-    under_way_.push_back({std::move(back), one});
+    if (draws_) TRY_STATUS(sampler.set_draws(step_, draw()));
+    TRY(auto queued, host_.queue_step(store_, slice(0), *sampler_, sampler.ids(step_, rows_.size()), shape_));
+    under_way_.push_back(std::move(queued));
     for (Row& row : rows_) ++row.pos;
     ++step_;
     --n_left_;
-    if (rows_.size() == 1) e.remember(store_, slice(0), sampler_, shape_);
-    ++e.decoded_;
-    e.record_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ++host_.stats().n_decoded;
+    host_.stats().record_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return {};
   }
 
-  GpuExecutable& executable_;
+  StreamHost& host_;
   PreparedStore& store_;
   std::vector<Row> rows_;
   const std::vector<DeviceSampling> sampling_;  // per row
@@ -171,11 +155,7 @@ class GpuTokenStream final : public TokenStream {
   RunShape shape_;
   int n_left_;  // steps to start
   uint64_t step_ = 0;
-  struct Step {
-    std::unique_ptr<ReadBack> ids;
-    OneDispatch* in_one;  // null: computed in steps, so that no count of failed waits precedes the ids
-  };
-  std::deque<Step> under_way_;
+  std::deque<StreamHost::QueuedStep> under_way_;
   std::vector<float> drawn_;  // random numbers [steps, rows] of steps not yet taken, of which
   size_t n_used_draws_ = 0;   // … this many are in use by steps under way
   std::optional<std::chrono::steady_clock::time_point> last_step_;
@@ -193,12 +173,44 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch
   for (size_t i = 0; i < rows.size(); ++i) rows[i].n_best = n_best_of(sampling[i]);
   auto& gpu_store = static_cast<PreparedStore&>(store);
   TRY_STATUS(check_before(gpu_store, rows));
-  in_control_ = nullptr;  // the sampler may now have another stream's options
-  return std::make_unique<GpuTokenStream>(*this, gpu_store, rows, n_tokens, sampling);
+  run_.in_control = nullptr;  // the sampler may now have another stream's options
+  StreamHost& host = *this;
+  return std::make_unique<GpuTokenStream>(host, gpu_store, rows, n_tokens, sampling);
+}
+
+bool GpuExecutable::has_control(const GpuTokenStream& stream) const { return run_.in_control == &stream; }
+
+Result<RunShape> GpuExecutable::give_control(const GpuTokenStream& stream, Batch rows, int n_more) {
+  work_->ropes().reserve(std::ranges::max(rows, {}, &Slice::first_pos).first_pos + n_more + 1);
+  TRY(const RunShape shape, put(rows, n_more));
+  run_.in_control = &stream;
+  return shape;
+}
+
+Result<StreamHost::QueuedStep> GpuExecutable::queue_step(PreparedStore& store, const Slice& first,
+                                                         const Program& sampler, const BufferView& ids,
+                                                         RunShape& shape) {
+  TRY_STATUS(prepare(store, shape.n_pos));  // the store's buffers may have changed since the last step
+  run_.commands.clear();
+  shape = choose_layer_path(shape, store);
+  store.program().commands(shape, run_.commands);
+  sampler.commands(shape, run_.commands);
+  const auto n_rows = static_cast<size_t>(shape.n_tokens);
+  QueuedStep queued;
+  BufferView from = ids;
+  if (shape.megakernel_workgroups > 0) {  // the tokens are preceded by the number of failed waits
+    queued.megakernel_rows = shape.n_tokens;
+    TRY_STATUS(layer_path_->ready(shape));
+    run_.commands.push_back({.grid = {}, .from = ids, .to = layer_path_->token_slot(shape.n_tokens, n_rows)});
+    from = layer_path_->outcome(shape.n_tokens, n_rows);
+  }
+  TRY(queued.ids, device_->read_later(from, run_.commands));
+  if (shape.n_tokens == 1) remember(store, first, &sampler, shape);
+  return queued;
 }
 
 double GpuExecutable::time_last_token() const {
-  if (streams_ > 0 || !device_->features().timestamps) return 0;
+  if (stats_.n_streams > 0 || !device_->features().timestamps) return 0;
   // The median of three: the GPU may be asleep at the first.
   std::array<double, 3> seconds{};
   for (double& one : seconds) {
@@ -222,11 +234,12 @@ std::optional<GpuStats> GpuExecutable::gpu_stats() const {
   stats.upload_seconds = weights_.seconds();
   stats.upload_bytes = weights_.bytes();
   stats.device_bytes = device_->allocated_bytes();
-  stats.dispatches_per_token = last_.dispatches;
+  stats.dispatches_per_token = stats_.last.dispatches;
   stats.gpu_ms_per_token = time_last_token() * 1e3;
-  if (decoded_ > 0) stats.record_ms_per_token = record_seconds_ * 1e3 / static_cast<double>(decoded_);
-  if (streamed_ > 0 && stats.gpu_ms_per_token > 0) {
-    const double token_ms = stream_seconds_ * 1e3 / static_cast<double>(streamed_);
+  if (stats_.n_decoded > 0)
+    stats.record_ms_per_token = stats_.record_seconds * 1e3 / static_cast<double>(stats_.n_decoded);
+  if (stats_.n_streamed > 0 && stats.gpu_ms_per_token > 0) {
+    const double token_ms = stats_.stream_seconds * 1e3 / static_cast<double>(stats_.n_streamed);
     stats.host_ms_per_token = std::max(token_ms - stats.gpu_ms_per_token, 0.0);
   }
   return stats;

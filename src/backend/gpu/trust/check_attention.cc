@@ -85,7 +85,7 @@ double error_of(const Checked& rows, const step::Attention& s, int n_tokens) {
         error += off * off;
         power += expected[i] * expected[i];
       }
-      // Values that are not finite are detected when a token is computed (engine/not_finite.h).
+      // Values that are not finite are detected when a token is computed (engine/kv/not_finite.h).
       if (!std::isfinite(power) || power == 0) continue;
       if (!(error <= worst * power)) worst = error / power;
     }

@@ -126,10 +126,10 @@ class Check {
     for (const int n : numbers_of_tokens) {
       const int n_logit_rows = n <= max_logit_rows_ ? n : 1;
       program_.commands(
-          {.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .one_each = n == 1, .typical_slice = n}, commands);
+          {.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .is_decode_batch = n == 1, .slice_tokens_estimate = n}, commands);
     }
     for (const int n_pos : positions) program_.commands({.n_pos = n_pos}, commands);
-    program_.commands({.in_one = 1}, commands);
+    program_.commands({.megakernel_workgroups = 1}, commands);
     for (const int n_best : {1, kMostBestLogits}) program_.commands({.n_best = n_best}, commands);
     return device_.prepare(commands);
   }
@@ -225,7 +225,7 @@ class Check {
         power += expected * expected;
       }
     }
-    // Weights that are not finite are detected when a token is computed (engine/not_finite.h).
+    // Weights that are not finite are detected when a token is computed (engine/kv/not_finite.h).
     if (!std::isfinite(power) || power == 0 || error <= kMostError * power) return {};
     return fail(
         ErrorCode::kNotSupported, "the GPU {} computes wrongly ({}{}: a relative error of {:.2g}); use the cpu backend",

@@ -8,7 +8,7 @@
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/memory/views.h"
 #include "base/check.h"
-#include "base/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::gpu {
 namespace {

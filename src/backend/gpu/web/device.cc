@@ -6,7 +6,7 @@
 #include "backend/gpu/device/device_checks.h"
 #include "backend/gpu/web/library_gpu.h"
 #include "base/check.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/web/take_text.h"
 
 namespace tern::gpu {

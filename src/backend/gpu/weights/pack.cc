@@ -9,8 +9,8 @@
 #include "base/check.h"
 #include "base/half.h"
 #include "quant/format.h"
-#include "quant/q1_0.h"
-#include "quant/q8_0.h"
+#include "quant/formats/q1_0.h"
+#include "quant/formats/q8_0.h"
 
 namespace tern::gpu {
 namespace {

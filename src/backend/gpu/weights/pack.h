@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/gpu/kernels/packed_weights.h"
-#include "model/weights.h"
+#include "model/source/weights.h"
 
 namespace tern::gpu {
 

@@ -27,7 +27,7 @@ void WeightStore::pack_rows_on_pool(const Tensor& tensor, const WeightCoding& co
   const uint64_t in_bytes = row_bytes(tensor.format, tensor.cols), count = rows.size() / in_bytes;
   const size_t row_units = units.size() / count, row_scales = scales.size() / count;
   const uint64_t at_once = std::max<uint64_t>(1, kShareBytes / (row_units * sizeof(uint32_t)));
-  pool_->share_out(count, at_once, [&](uint64_t begin, uint64_t n) {
+  pool_->parallel_for(count, at_once, [&](uint64_t begin, uint64_t n) {
     pack_rows(tensor, coding, rows.subspan(begin * in_bytes, n * in_bytes),
               units.subspan(begin * row_units, n * row_units), scales.subspan(begin * row_scales, n * row_scales));
   });
@@ -89,7 +89,7 @@ class WeightStore::ScalesWriter {
     constexpr size_t kWorthThreads = 1u << 15;
     if (!store_.pool_ || scales.size() < kWorthThreads) return pack_scales(coding_, scales, words_);
     constexpr size_t kAtOnce = 1u << 14;  // whole words
-    store_.pool_->share_out(scales.size(), kAtOnce, [&](size_t first, size_t n) {
+    store_.pool_->parallel_for(scales.size(), kAtOnce, [&](size_t first, size_t n) {
       const std::span words = std::span(words_).subspan(words_of_scales(coding_, first));
       pack_scales(coding_, scales.subspan(first, n), words.first(words_of_scales(coding_, n)));
     });

@@ -12,7 +12,7 @@
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/packed_weights.h"
 #include "base/thread_pool.h"
-#include "model/weights.h"
+#include "model/source/weights.h"
 #include "tern/options.h"
 
 namespace tern::gpu {

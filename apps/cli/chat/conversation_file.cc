@@ -1,0 +1,60 @@
+#include "cli/conversation_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cli/common.h"
+#include "tern/tools.h"
+
+namespace tern::cli {
+namespace {
+
+std::unexpected<Error> no_conversation(const std::string& path, std::string_view why) {
+  return fail(ErrorCode::kCorruption, "{}: not a saved conversation: {}", path, why);
+}
+
+}  // namespace
+
+Result<void> save_conversation(const std::string& path, const std::string& model,
+                               std::span<const ChatMessage> messages) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const ChatMessage& message : messages) list.push_back({{"role", message.role}, {"content", message.content}});
+  const Json conversation = {{"model", model}, {"messages", std::move(list)}};
+  const std::string partial = format_text("{}.{}.partial", path, ::getpid());
+  errno = 0;
+  std::ofstream file(partial, std::ios::binary);
+  file << conversation.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  file.close();
+  if (file && std::rename(partial.c_str(), path.c_str()) == 0) return {};
+  const int error = errno ? errno : EIO;
+  std::remove(partial.c_str());
+  return fail(ErrorCode::kIo, "{}: cannot be written: {}", path, std::generic_category().message(error));
+}
+
+Result<std::vector<ChatMessage>> load_conversation(const std::string& path) {
+  using Json = nlohmann::json;
+  TERN_TRY(const std::string text, read_text(path == "-" ? "./-" : path));
+  const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (file.is_discarded()) return no_conversation(path, "it is not JSON");
+  const Json* list = file.is_object() && file.contains("messages") ? &file["messages"] : &file;
+  if (!list->is_array()) return no_conversation(path, "it has no list of messages");
+  std::vector<ChatMessage> messages;
+  for (const Json& message : *list) {
+    const bool whole = message.is_object() && message.contains("role") && message["role"].is_string() &&
+                       message.contains("content") && message["content"].is_string();
+    if (!whole) {
+      return no_conversation(path,
+                             format_text("message {} has no role and content that are texts", messages.size() + 1));
+    }
+    messages.push_back({.role = message["role"], .content = message["content"]});
+  }
+  return messages;
+}
+
+}  // namespace tern::cli

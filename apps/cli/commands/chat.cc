@@ -1,0 +1,155 @@
+// tern chat: a conversation in the terminal.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "cli/chat_commands.h"
+#include "cli/chat_flags.h"
+#include "cli/commands.h"
+#include "cli/conversation.h"
+#include "cli/layout.h"
+#include "cli/line_reader.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+namespace tern::cli {
+namespace {
+
+constexpr const char* kChatFooter = R"(In the conversation
+  /system, /set, /save, /load, /stats, /reset     commands; /help explains them, Tab completes them
+  /quit or Ctrl-D                                 leaves
+  //TEXT                                          sends a message that begins with /
+  Ctrl-C                                          stops the reply; twice during a reply stops the program
+  Alt-Enter, or \ at the end of a line            continues on the next line; a pasted text is one message
+
+Examples
+  tern chat                                       with the model that comes with Tern, which tells stories
+  tern chat -m model.gguf --system "You answer in one sentence." --temp 0
+  printf 'Tell me a story about a fox and a lantern.\nWho found it?\n' | tern chat
+)";
+
+struct ChatCommand {
+  ModelOptions model;
+  ReplyFlags generation;
+  std::string system;
+  ChatFlags chat_flags;
+
+  Result<ExitCode> run();
+};
+
+// One read, reply, repeat loop.
+class ChatLoop {
+ public:
+  ChatLoop(Conversation& conversation, bool person)
+      : conversation_(conversation), commands_(conversation), person_(person) {}
+
+  Result<ExitCode> run(LineReader& reader);
+
+ private:
+  LineReader::Event read_message(LineReader& reader, std::string& message) const;
+  Result<void> reply_to(const std::string& message);
+
+  Conversation& conversation_;
+  ChatCommands commands_;
+  const bool person_;  // a person types, not a script
+};
+
+LineReader::Event ChatLoop::read_message(LineReader& reader, std::string& message) const {
+  message.clear();
+  std::string line;
+  std::string prompt = "> ";
+  while (true) {
+    const LineReader::Event event = reader.read(prompt, line);
+    if (event != LineReader::Event::kLine) return event;
+    message += line;
+    if (!message.ends_with('\\')) return event;
+    message.back() = '\n';
+    prompt = ". ";
+  }
+}
+
+Result<void> ChatLoop::reply_to(const std::string& message) {
+  Result<PrintedReply> generation = conversation_.say(message);
+  if (!generation && generation.error().code == ErrorCode::kInvalidArgument && person_) {
+    print_note(generation.error().message);  // the next line may work
+    return {};
+  }
+  TERN_TRY_STATUS(generation);
+  if (!generation->at_line_start || !generation->printed_something) TERN_TRY_STATUS(print("\n"));
+  if (person_) TERN_TRY_STATUS(print("\n"));
+  if (generation->result.reason == FinishReason::kContextFull) {
+    print_note("the context is full: from here on the oldest part is forgotten; /reset forgets all of it");
+  }
+  commands_.set_last(std::move(generation->result));
+  return {};
+}
+
+Result<ExitCode> ChatLoop::run(LineReader& reader) {
+  std::string message;
+  while (true) {
+    const LineReader::Event event = read_message(reader, message);
+    if (event == LineReader::Event::kEnd) return ExitCode::kDone;
+    if (event == LineReader::Event::kInterrupted) {
+      print_note("press Ctrl-D or type /quit to leave");
+      continue;
+    }
+    if (const std::optional<ChatCommands::Next> next = commands_.take(message)) {
+      if (*next == ChatCommands::Next::kLeave) return ExitCode::kDone;
+      continue;
+    }
+    const bool empty = message.find_first_not_of(" \t\n") == message.npos;
+    if (empty && !conversation_.continues_on_empty_line()) continue;
+    TERN_TRY_STATUS(reply_to(empty ? "" : message));
+  }
+}
+
+void greet(const Engine& engine, const ModelOptions& model, bool person) {
+  if (person) {
+    const Style style = Style::of(STDERR_FILENO);
+    std::fprintf(stderr, "%s\n", style.bold(describe(engine.info())).c_str());
+    if (!engine.info().choice.empty()) print_note(engine.info().choice);
+  }
+  note_default_model(model, engine);
+  if (!engine.has_chat_template()) {
+    print_note(
+        "this model has no chat template, so it continues your text: write a beginning, or press Enter to let it "
+        "continue");
+  }
+  if (person) std::fputs("/help lists the commands, Ctrl-D leaves.\n\n", stderr);
+}
+
+Result<ExitCode> ChatCommand::run() {
+  TERN_TRY_STATUS(generation.read_grammar());
+  generation.choose_seed();
+  generation.model = &model;
+  ModelOptions with_template = model;
+  TERN_TRY(with_template.load.chat_template, chat_flags.read_template());
+  TERN_TRY(const Engine engine, load_engine(with_template));
+  generation.advise(engine.info().sampling);
+  TERN_TRY(const std::unique_ptr<Conversation> conversation,
+           Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options()}));
+  const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
+  greet(engine, model, person);
+  if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
+  const std::unique_ptr<LineReader> reader = LineReader::open(ChatCommands::completions());
+  auto done = ChatLoop(*conversation, person).run(*reader);
+  if (done) TERN_TRY_STATUS(conversation->options().keep_cache(conversation->session()));
+  return done;
+}
+
+}  // namespace
+
+Command add_chat(CLI::App& tern) {
+  auto command = std::make_shared<ChatCommand>();
+  CLI::App* app = add_command(tern, "chat", "Text", "Chat with a model in the terminal.", "[options]", kChatFooter);
+  app->add_option("--system", command->system, "Instructions for the model")->type_name("TEXT")->group("Conversation");
+  command->chat_flags.add(*app, "Conversation");
+  command->generation.add(*app, "Longest reply, in tokens (default: until the model stops)");
+  command->model.add_model(*app);
+  command->model.add_backend(*app);
+  return {.app = app, .run = [command] { return command->run(); }};
+}
+
+}  // namespace tern::cli

@@ -1,0 +1,194 @@
+#include "server/api/batches/batch_lines.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_set>
+#include <utility>
+
+#include "server/api/durable_files.h"
+#include "server/api/replies/reply_options.h"
+#include "server/format_text.h"
+#include "tern/tools.h"
+
+namespace tern::server {
+namespace {
+
+constexpr size_t kPieceOfInput = size_t{1} << 20;
+constexpr size_t kMostLineBytes = size_t{16} << 20;  // as for a request's body
+
+std::unexpected<BatchFault> fault(size_t line, std::string code, std::string message, std::string param = {}) {
+  return std::unexpected(BatchFault{line, std::move(code), std::move(message), std::move(param)});
+}
+
+BatchFault too_long(size_t line) {
+  return {line, "line_too_large", format_text("is longer than {} bytes", kMostLineBytes)};
+}
+
+}  // namespace
+
+std::expected<BatchRequest, BatchFault> read_batch_request(std::string_view line, size_t number) {
+  const ApiResult<Json> json = parse_body(line);
+  if (!json) return fault(number, "invalid_json_line", json.error().message);
+  BatchRequest request;
+  Fields fields(*json);
+  fields.read("custom_id", request.custom_id);
+  if (const auto fine = fields.check(); !fine) {
+    return fault(number, "invalid_custom_id", fine.error().message, "custom_id");
+  }
+  if (request.custom_id.empty()) {
+    return fault(number, "missing_required_parameter", "has no custom_id, by which its answer could be found",
+                 "custom_id");
+  }
+  std::string method = "POST";
+  fields.read("method", method);
+  fields.read("url", request.url);
+  if (method != "POST") fields.fail("method", "must be POST");
+  if (request.url.empty()) fields.fail("url", "is missing");
+  const Json* body = fields.find("body");
+  if (!body || !body->is_object()) fields.fail("body", "must be an object");
+  if (const auto fine = fields.check(); !fine) {
+    request.wrong = fine.error();
+  } else {
+    request.body = *body;
+    if (request.body.value("stream", Json(false)) == true) {
+      request.wrong = ApiError{.message = "stream: is not possible in a batch", .param = "stream"};
+    }
+  }
+  return request;
+}
+
+BatchInput::BatchInput(BatchInput&& other) noexcept
+    : path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      text_(std::move(other.text_)),
+      lines_(std::move(other.lines_)),
+      ids_(std::move(other.ids_)) {}
+
+BatchInput::~BatchInput() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<BatchInput> BatchInput::open(const std::string& path) {
+  BatchInput input(path);
+  if (path != "-") {
+    input.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (input.fd_ < 0) return disk_error(path, "cannot be read");
+    struct stat status = {};
+    if (::fstat(input.fd_, &status) != 0) return disk_error(path, "cannot be read");
+    if (S_ISREG(status.st_mode)) return input;
+    ::close(std::exchange(input.fd_, -1));
+  }
+  Result<std::string> text = read_text(path);  // a pipe, which can be read only once
+  if (!text) return std::unexpected(text.error());
+  input.text_ = *std::move(text);
+  return input;
+}
+
+Result<std::string> BatchInput::read(uint64_t offset, size_t size) const {
+  if (fd_ < 0) return offset < text_.size() ? text_.substr(offset, size) : std::string();
+  std::string bytes(size, '\0');
+  size_t n = 0;
+  while (n < size) {
+    const ssize_t got = ::pread(fd_, bytes.data() + n, size - n, static_cast<off_t>(offset + n));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return disk_error(path_, "cannot be read");
+    if (got == 0) break;
+    n += static_cast<size_t>(got);
+  }
+  bytes.resize(n);
+  return bytes;
+}
+
+// Calls `on_line` for each line that is not blank until it returns false. Of a line that is too long, it gets a part.
+Result<void> BatchInput::each_line(const std::function<bool(std::string_view, const Line&)>& on_line) const {
+  std::string held;
+  Line line{.offset = 0, .size = 0, .number = 1};
+  const auto take = [&](std::string_view text) {
+    line.size = text.size();
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    const bool goes_on = text.find_first_not_of(" \t") == text.npos || on_line(text, line);
+    line = {.offset = line.offset + line.size + 1, .size = 0, .number = line.number + 1};
+    return goes_on;
+  };
+  for (uint64_t at = 0;;) {
+    Result<std::string> piece = read(at, kPieceOfInput);
+    if (!piece) return std::unexpected(piece.error());
+    if (piece->empty()) break;
+    at += piece->size();
+    held += *piece;
+    size_t begin = 0;
+    for (size_t end = held.find('\n', begin); end != held.npos; end = held.find('\n', begin)) {
+      if (!take(std::string_view(held).substr(begin, end - begin))) return {};
+      begin = end + 1;
+    }
+    held.erase(0, begin);
+    if (held.size() > kMostLineBytes) break;
+  }
+  if (!held.empty()) take(held);
+  return {};
+}
+
+Result<std::vector<BatchFault>> BatchInput::validate(const Rules& rules) {
+  lines_.clear();
+  ids_.clear();
+  std::vector<BatchFault> faults;
+  std::unordered_set<std::string> ids;
+  bool is_wanted = true;
+  const auto look = [&](std::string_view text, const Line& line) -> std::optional<BatchFault> {
+    if (text.size() > kMostLineBytes) return too_long(line.number);
+    auto request = read_batch_request(text, line.number);
+    if (!request) return request.error();
+    if (!ids.insert(request->custom_id).second) {
+      return BatchFault{line.number, "duplicate_custom_id",
+                        format_text("the custom_id '{}' is that of an earlier line", request->custom_id.substr(0, 100)),
+                        "custom_id"};
+    }
+    if (rules.check) {
+      if (auto found = rules.check(*request, line.number)) return found;
+    }
+    lines_.push_back(line);
+    ids_.push_back(std::move(request->custom_id));
+    return {};
+  };
+  const Result<void> read = each_line([&](std::string_view text, const Line& line) {
+    if (!rules.is_wanted()) return is_wanted = false;
+    if (auto found = look(text, line)) faults.push_back(*std::move(found));
+    return faults.size() < rules.most_faults;
+  });
+  if (!read) return std::unexpected(read.error());
+  if (!is_wanted) return std::unexpected(Error{ErrorCode::kInterrupted, "nobody wants it any more"});
+  return faults;
+}
+
+Result<BatchRequest> BatchInput::request(size_t index) const {
+  const Line& line = lines_[index];
+  const Result<std::string> text = read(line.offset, line.size);
+  if (!text) return std::unexpected(text.error());
+  auto request = read_batch_request(*text, line.number);
+  if (request && request->custom_id == ids_[index]) return *std::move(request);
+  return std::unexpected(
+      Error{ErrorCode::kIo, format_text("{}, line {}: has changed since it was read first", path_, line.number)});
+}
+
+Json answer_line(const std::string& custom_id, const ApiResult<Json>& answer) {
+  return {{"id", new_id("batch_req_")},
+          {"custom_id", custom_id},
+          {"response",
+           {{"status_code", answer ? 200 : answer.error().status},
+            {"request_id", new_id("req_")},
+            {"body", answer ? *answer : answer.error().json()}}},
+          {"error", nullptr}};
+}
+
+Json unanswered_line(const std::string& custom_id, std::string_view code, std::string_view message) {
+  return {{"id", new_id("batch_req_")},
+          {"custom_id", custom_id},
+          {"response", nullptr},
+          {"error", {{"code", code}, {"message", message}}}};
+}
+
+}  // namespace tern::server

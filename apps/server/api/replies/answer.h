@@ -1,0 +1,64 @@
+// Turns running replies into an HTTP answer: whole, or as a stream of events.
+#pragma once
+
+#include <httplib.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/api/service/model_service.h"
+#include "server/api/replies/reply_options.h"
+#include "server/api/replies/request_log.h"
+
+namespace tern::server {
+
+class ServedModel;
+
+// Writes one kind of answer: a text completion, a chat. Receives all news in order.
+class AnswerWriter {
+ public:
+  virtual ~AnswerWriter() = default;
+
+  // For whole answers: add() takes a reply's news, whole() makes the answer at the end.
+  virtual void add(ReplyEvent& news) = 0;
+  virtual Json whole(const Usage& usage, const GenerateStats& stats) = 0;
+
+  // For streams: the events before the first news, for some news, and after the end of all replies.
+  virtual std::vector<Json> first_events() = 0;
+  virtual std::vector<Json> events(ReplyEvent& news) = 0;
+  virtual std::vector<Json> last_events(const Usage& usage, const GenerateStats& stats) = 0;
+  // Ends a stream instead if something fails midway.
+  virtual Json error_event(const ApiError& error) { return error.json(); }
+  // True if events are named after their `type`; otherwise a stream ends with "[DONE]".
+  virtual bool names_events() const { return false; }
+};
+
+struct Asked {
+  std::vector<std::vector<TokenId>> prompts;  // each has `options.n` replies
+  ReplyOptions options;
+  std::unique_ptr<AnswerWriter> writer;
+};
+
+struct AnswerLimits {
+  std::chrono::milliseconds whole = {};                      // for a complete answer; 0: no limit
+  std::chrono::milliseconds lag = std::chrono::seconds(60);  // how far a stream's reader may be behind the model
+};
+
+// Runs the request and answers it. The replies end early if the client disconnects, if it does not read its stream, or,
+// with 504, at the time limit. `record` receives the outcome. The model is kept until the last byte is sent.
+void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits& limits,
+            std::shared_ptr<RequestRecord> record, const httplib::Request& request, httplib::Response& response);
+
+// Returns the complete answer; 499 if `is_wanted` returns false while it is being written.
+ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,
+                             bool in_background = false);
+
+void answer_json(httplib::Response& response, const Json& json, int status = 200);
+void answer_error(httplib::Response& response, const ApiError& error);
+
+// The JSON as text; bytes of a model that are not valid UTF-8 are replaced.
+std::string dump(const Json& json);
+
+}  // namespace tern::server

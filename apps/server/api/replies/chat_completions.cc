@@ -1,0 +1,217 @@
+#include "server/api/replies/chat_completions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "server/api/replies/conversation.h"
+#include "server/api/replies/messages.h"
+
+namespace tern::server {
+namespace {
+
+constexpr int kMostTopLogprobs = 20;
+struct ReadChat {
+  ReplyOptions options;
+  ConversationPrompt prompt;
+};
+
+ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
+  Fields fields(body);
+  ReadChat chat{.options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab), .prompt = {}};
+  GenerateOptions& generate = chat.options.generate;
+  bool logprobs = false;
+  std::optional<int> top_logprobs;
+  fields.read("logprobs", logprobs);
+  fields.read("top_logprobs", top_logprobs, Fields::Range{0, kMostTopLogprobs});
+  if (top_logprobs && !logprobs) fields.fail("top_logprobs", "is only for \"logprobs\": true");
+  if (logprobs) generate.n_logprobs = top_logprobs.value_or(0);
+  const ChatOptions options = read_chat_options(fields);
+  API_TRY(generate.grammar, read_response_format(fields, model.grammars));
+  API_TRY_STATUS(fields.check());
+  API_TRY(const std::vector<ChatMessage> messages, read_messages(fields.find("messages"), "messages"));
+  API_TRY(const ToolUse tools, read_tool_use(fields));
+  API_TRY(chat.prompt, make_prompt(messages, "messages", options, tools, model, generate));
+  return chat;
+}
+
+class ChatWriter final : public AnswerWriter {
+ public:
+  ChatWriter(const ModelProfile& model, const ReplyOptions& options, const ConversationPrompt& prompt)
+      : tokenizer_(model.engine.tokenizer()),
+        options_(options),
+        end_(prompt.turn.end),
+        id_(new_id("chatcmpl-")),
+        created_(unix_seconds()),
+        model_(model.name) {
+    for (int i = 0; i < options.n; ++i) {
+      choices_.push_back({.parser = ChatReplyParser(prompt.turn.format, prompt.turn.reply)});
+      choices_.back().deltas = choices_.back().parser.feed(prompt.turn.begin);
+    }
+  }
+
+  void add(ReplyEvent& news) override {
+    Choice& choice = choices_[news.index];
+    append(choice.message, take_deltas(choice, news));
+    add_logprobs(choice, news);
+    if (news.finish) choice.finish = news.finish;
+  }
+
+  Json whole(const Usage& usage, const GenerateStats& stats) override {
+    Json list = Json::array();
+    for (size_t i = 0; i < choices_.size(); ++i) {
+      Choice& choice = choices_[i];
+      list.push_back({{"index", i},
+                      {"message", message_json(choice.message)},
+                      {"logprobs", take_logprobs(choice)},
+                      {"finish_reason", reason_of(choice, choice.finish)}});
+    }
+    Json answer = base("chat.completion");
+    answer["choices"] = std::move(list);
+    answer["usage"] = usage.json();
+    answer["timings"] = timings_json(stats);
+    return answer;
+  }
+
+  std::vector<Json> first_events() override {
+    std::vector<Json> events;
+    for (size_t i = 0; i < choices_.size(); ++i) {
+      events.push_back(event(i, {{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}, nullptr, nullptr));
+    }
+    return events;
+  }
+
+  std::vector<Json> events(ReplyEvent& news) override {
+    Choice& choice = choices_[news.index];
+    add_logprobs(choice, news);
+    std::vector<Json> events;
+    for (const ChatDelta& delta : take_deltas(choice, news)) {
+      events.push_back(event(news.index, delta_json(delta), take_logprobs(choice), nullptr));
+    }
+    if (!choice.logprobs.is_null()) {  // of a token that has not made any text yet
+      events.push_back(event(news.index, {{"content", ""}}, take_logprobs(choice), nullptr));
+    }
+    if (news.finish) events.push_back(event(news.index, Json::object(), nullptr, reason_of(choice, news.finish)));
+    return events;
+  }
+
+  std::vector<Json> last_events(const Usage& usage, const GenerateStats& stats) override {
+    if (!options_.include_usage) return {};
+    Json last = base("chat.completion.chunk");
+    last["choices"] = Json::array();
+    last["usage"] = usage.json();
+    last["timings"] = timings_json(stats);
+    return {std::move(last)};
+  }
+
+ private:
+  struct Choice {
+    ChatReplyParser parser;
+    std::vector<ChatDelta> deltas = {};  // not yet taken by take_deltas()
+    ChatMessage message = {.role = "assistant"};
+    Json logprobs = nullptr;  // a list, once there are any
+    std::optional<FinishReason> finish = {};
+  };
+
+  std::vector<ChatDelta> take_deltas(Choice& choice, const ReplyEvent& news) const {
+    std::vector<ChatDelta> deltas = std::exchange(choice.deltas, {});
+    std::ranges::move(choice.parser.feed(news.text), std::back_inserter(deltas));
+    if (!news.finish) return deltas;
+    if (*news.finish == FinishReason::kStopToken) {
+      std::ranges::move(choice.parser.feed(end_), std::back_inserter(deltas));
+    }
+    std::ranges::move(choice.parser.finish(), std::back_inserter(deltas));
+    return deltas;
+  }
+
+  static Json reason_of(const Choice& choice, const std::optional<FinishReason>& finish) {
+    Json reason = finish_reason(finish);
+    if (reason == "stop" && choice.parser.n_calls() > 0) return "tool_calls";
+    return reason;
+  }
+
+  static Json message_json(const ChatMessage& message) {
+    const bool says_nothing = message.content.empty() && !message.tool_calls.empty();
+    Json json = {
+        {"role", "assistant"}, {"content", says_nothing ? Json(nullptr) : Json(message.content)}, {"refusal", nullptr}};
+    if (!message.reasoning.empty()) json["reasoning_content"] = message.reasoning;
+    for (const ToolCall& call : message.tool_calls) {
+      json["tool_calls"].push_back(
+          {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+    }
+    return json;
+  }
+
+  static Json delta_json(const ChatDelta& delta) {
+    switch (delta.kind) {
+      case ChatDelta::Kind::kContent:
+        return {{"content", delta.text}};
+      case ChatDelta::Kind::kReasoning:
+        return {{"reasoning_content", delta.text}};
+      case ChatDelta::Kind::kCallBegin: {
+        const Json call = {{"index", delta.call},
+                           {"id", delta.id},
+                           {"type", "function"},
+                           {"function", {{"name", delta.name}, {"arguments", ""}}}};
+        return {{"tool_calls", Json::array({call})}};
+      }
+      case ChatDelta::Kind::kCallArguments: {
+        const Json call = {{"index", delta.call}, {"function", {{"arguments", delta.text}}}};
+        return {{"tool_calls", Json::array({call})}};
+      }
+    }
+    return Json::object();
+  }
+
+  Json base(std::string_view object) const {
+    return {{"id", id_}, {"object", object}, {"created", created_}, {"model", model_}};
+  }
+
+  Json event(size_t index, Json delta, Json logprobs, Json finish) const {
+    Json chunk = base("chat.completion.chunk");
+    chunk["choices"] = Json::array({Json{{"index", index},
+                                         {"delta", std::move(delta)},
+                                         {"logprobs", std::move(logprobs)},
+                                         {"finish_reason", std::move(finish)}}});
+    if (options_.include_usage) chunk["usage"] = nullptr;
+    return chunk;
+  }
+
+  void add_logprobs(Choice& choice, const ReplyEvent& news) const {
+    if (!news.token) return;
+    for (const Logprobs& one : news.logprobs) {
+      if (choice.logprobs.is_null()) choice.logprobs = Json::array();
+      choice.logprobs.push_back(logprob_json(tokenizer_, *news.token, one));
+    }
+  }
+
+  static Json take_logprobs(Choice& choice) {
+    if (choice.logprobs.is_null()) return nullptr;
+    return {{"content", std::exchange(choice.logprobs, nullptr)}, {"refusal", nullptr}};
+  }
+
+  const Tokenizer& tokenizer_;
+  const ReplyOptions options_;
+  const std::string end_;
+  const std::string id_;
+  const int64_t created_;
+  const std::string model_;
+  std::vector<Choice> choices_;
+};
+
+}  // namespace
+
+ApiResult<std::string> chat_prompt(const Json& body, const ModelProfile& model) {
+  API_TRY(ReadChat chat, read_chat(body, model));
+  return std::move(chat.prompt.turn.prompt);
+}
+
+ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model) {
+  API_TRY(ReadChat chat, read_chat(body, model));
+  API_TRY_STATUS(check_prompt_length(chat.prompt.tokens.size(), model.n_ctx, "messages"));
+  auto writer = std::make_unique<ChatWriter>(model, chat.options, chat.prompt);
+  return Asked{
+      .prompts = {std::move(chat.prompt.tokens)}, .options = std::move(chat.options), .writer = std::move(writer)};
+}
+
+}  // namespace tern::server

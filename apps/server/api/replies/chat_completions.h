@@ -1,0 +1,14 @@
+// /v1/chat/completions: continues a conversation.
+#pragma once
+
+#include "server/api/replies/answer.h"
+#include "server/api/replies/completions.h"
+
+namespace tern::server {
+
+ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model);
+
+// The prompt for a request's messages, as the model reads it; /apply-template returns it.
+ApiResult<std::string> chat_prompt(const Json& body, const ModelProfile& model);
+
+}  // namespace tern::server

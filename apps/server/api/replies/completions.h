@@ -1,0 +1,23 @@
+// /v1/completions: continues a text.
+#pragma once
+
+#include "server/api/replies/answer.h"
+#include "server/api/replies/grammars.h"
+
+namespace tern::server {
+
+// A model's name, and the defaults for replies to requests.
+struct ModelProfile {
+  const Engine& engine;
+  std::string name;
+  int n_ctx;
+  ReplyDefaults defaults;
+  GrammarCache& grammars;
+};
+
+ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model);
+
+// 400 if the prompt is empty or exceeds the context; the message has both lengths.
+ApiResult<void> check_prompt_length(size_t n_tokens, int n_ctx, const std::string& param);
+
+}  // namespace tern::server

@@ -1,0 +1,132 @@
+#include "server/api/replies/conversation.h"
+
+#include <algorithm>
+
+#include "server/format_text.h"
+
+namespace tern::server {
+namespace {
+
+// For a model without a template, which only continues texts: joins the messages to a story.
+std::string story(const std::vector<ChatMessage>& messages) {
+  std::string text;
+  for (const ChatMessage& message : messages) {
+    if (!text.empty() && !message.content.empty() && !text.ends_with('\n')) text += ' ';
+    text += message.content;
+  }
+  return text;
+}
+
+// Omits the thoughts of earlier turns if the template does not support them.
+Result<std::string> rendered(const Engine& engine, const std::vector<ChatMessage>& messages,
+                             const ChatOptions& options) {
+  Result<std::string> text = engine.render_chat(messages, options);
+  const bool has_thoughts = std::ranges::any_of(messages, [](const ChatMessage& m) { return !m.reasoning.empty(); });
+  if (text || text.error().code != ErrorCode::kNotSupported || !has_thoughts) return text;
+  std::vector<ChatMessage> without = messages;
+  for (ChatMessage& message : without) message.reasoning.clear();
+  return engine.render_chat(without, options);
+}
+
+// The name in {"type": "function", "function": {"name": …}}, or in {"type": "function", "name": …}.
+void read_named_choice(Fields& choice, ToolUse& use) {
+  std::string type = "function";
+  choice.read("type", type);
+  if (type != "function") return choice.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
+  choice.read("name", use.required);
+  choice.within("function", [&](Fields& function) { function.read("name", use.required); });
+  if (use.required.empty()) choice.fail("function.name", "is missing");
+}
+
+void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse& use) {
+  const Json* choice = fields.find("tool_choice");
+  if (!choice) return;
+  if (choice->is_object()) {
+    use.choice = ToolUse::Choice::kRequired;
+    fields.within("tool_choice", [&](Fields& inner) { read_named_choice(inner, use); });
+    if (!use.required.empty() && !std::ranges::contains(names, use.required)) {
+      fields.fail("tool_choice", format_text("names '{}', which is none of the tools", use.required.substr(0, 64)));
+    }
+    return;
+  }
+  std::string name;
+  fields.read("tool_choice", name);
+  if (name == "auto") return;
+  if (name != "none" && name != "required") {
+    return fields.fail("tool_choice",
+                       format_text("'{}' is not auto, none, required or a function", name.substr(0, 40)));
+  }
+  use.choice = name == "none" ? ToolUse::Choice::kNone : ToolUse::Choice::kRequired;
+  if (name == "required" && names.empty()) fields.fail("tool_choice", "requires a call, but there are no tools");
+}
+
+}  // namespace
+
+ChatOptions read_chat_options(Fields& fields) {
+  ChatOptions options;
+  fields.within("chat_template_kwargs", [&](Fields& inner) { inner.read("enable_thinking", options.think); });
+  if (const Json* variables = fields.find("chat_template_kwargs"); variables && variables->is_object()) {
+    Json others = *variables;
+    others.erase("enable_thinking");
+    if (!others.empty()) options.variables = dump(others);
+  }
+  fields.read("add_generation_prompt", options.add_generation_prompt);
+  return options;
+}
+
+ApiResult<ToolUse> read_tool_use(Fields& fields) {
+  ToolUse use;
+  std::vector<std::string> names;
+  for (const char* name : {"functions", "function_call"}) {
+    if (const Json* old = fields.find(name); old && !old->empty()) fields.fail(name, "is not supported; use tools");
+  }
+  if (const Json* tools = fields.find("tools"); tools && !tools->empty()) {
+    use.tools = dump(*tools);
+    Result<std::vector<std::string>> found = tool_names(use.tools);
+    if (found) {
+      names = *std::move(found);
+    } else {
+      const std::string& what = found.error().message;
+      fields.fail("tools", what.starts_with("tools: ") ? what.substr(7) : what);
+    }
+  }
+  read_choice(fields, names, use);
+  fields.read("parallel_tool_calls", use.parallel);
+  API_TRY_STATUS(fields.check());
+  return use;
+}
+
+ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messages, const std::string& name,
+                                          const ChatOptions& options, const ToolUse& tools, const ModelProfile& model,
+                                          GenerateOptions& generate) {
+  const Engine& engine = model.engine;
+  ConversationPrompt prompt;
+  const bool offers = !tools.tools.empty() && tools.choice != ToolUse::Choice::kNone;
+  if (!engine.has_chat_template()) {
+    if (offers)
+      return refuse("tools: the model has no chat template, and can be told of none", "tools", "not_supported");
+    prompt.turn.prompt = story(messages);
+    prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt);
+    return prompt;
+  }
+  ChatOptions with_tools = options;
+  if (offers) with_tools.tools = tools.tools;
+  Result<std::string> text = rendered(engine, messages, with_tools);
+  if (!text) {
+    const bool about_tools = offers && text.error().message.contains("tools");
+    return refuse(text.error().message, about_tools ? "tools" : name);
+  }
+  const auto make = [&model](const std::string& schema, const std::string& end) {
+    return model.grammars.find_or_make(GrammarCache::Kind::kToolCall, schema, end);
+  };
+  Result<ChatTurn> turn = chat_turn(engine.chat_format(), *std::move(text), tools, generate, make);
+  if (!turn) {
+    const bool is_choice = !turn.error().message.starts_with("tools:");
+    return refuse(turn.error().message, is_choice ? "tool_choice" : "tools", "not_supported");
+  }
+  prompt.turn = *std::move(turn);
+  prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt, {.add_bos = false, .parse_special = true});
+  return prompt;
+}
+
+}  // namespace tern::server

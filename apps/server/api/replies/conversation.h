@@ -1,0 +1,28 @@
+// Turns a request's conversation into a prompt, and determines how its reply is parsed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/api/replies/completions.h"
+#include "tern/chat_reply.h"
+
+namespace tern::server {
+
+// Reads tools, tool_choice and parallel_tool_calls.
+ApiResult<ToolUse> read_tool_use(Fields& fields);
+
+struct ConversationPrompt {
+  ChatTurn turn;
+  std::vector<TokenId> tokens;
+};
+
+// `name`: the messages' field, for errors. Constraints on the reply are added to `generate`.
+ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messages, const std::string& name,
+                                          const ChatOptions& options, const ToolUse& tools, const ModelProfile& model,
+                                          GenerateOptions& generate);
+
+// Reads variables of the template, and whether the model should think before it answers.
+ChatOptions read_chat_options(Fields& fields);
+
+}  // namespace tern::server

@@ -1,0 +1,80 @@
+#include "server/api/replies/response_items.h"
+
+#include "server/api/replies/messages.h"
+#include "server/format_text.h"
+
+namespace tern::server {
+namespace {
+
+// A call belongs to the preceding assistant message; several calls share one message.
+void add_call(Fields& item, Json& messages) {
+  std::string id, name, arguments;
+  item.read("call_id", id);
+  item.read("name", name);
+  item.read("arguments", arguments);
+  if (messages.empty() || messages.back()["role"] != "assistant") {
+    messages.push_back({{"role", "assistant"}, {"content", nullptr}});
+  }
+  messages.back()["tool_calls"].push_back(
+      {{"id", id}, {"type", "function"}, {"function", {{"name", name}, {"arguments", arguments}}}});
+}
+
+void add_item(const Json& json, Fields& item, Json& messages) {
+  std::string type = "message";
+  item.read("type", type);
+  if (type == "message") {
+    messages.push_back(json);
+  } else if (type == "function_call") {
+    add_call(item, messages);
+  } else if (type == "function_call_output") {
+    messages.push_back(
+        {{"role", "tool"}, {"tool_call_id", json.value("call_id", Json())}, {"content", json.value("output", Json())}});
+  } else if (type != "reasoning") {  // thoughts about earlier questions are not repeated
+    item.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
+  }
+}
+
+}  // namespace
+
+ApiResult<std::vector<ChatMessage>> read_items(Fields& fields) {
+  Json messages = Json::array();
+  std::string instructions;
+  fields.read("instructions", instructions);
+  if (!instructions.empty()) messages.push_back({{"role", "system"}, {"content", instructions}});
+  const Json* input = fields.find("input");
+  if (!input) return refuse("input: is missing; give a text or a list of items", "input", "missing_required_parameter");
+  if (input->is_string()) {
+    messages.push_back({{"role", "user"}, {"content", *input}});
+  } else if (!input->is_array() || input->empty()) {
+    return refuse("input: must be a string or a list of items", "input");
+  } else {
+    for (size_t i = 0; i < input->size(); ++i) {
+      fields.within_element("input", i, [&](Fields& item) { add_item((*input)[i], item, messages); });
+    }
+  }
+  API_TRY_STATUS(fields.check());
+  return read_messages(&messages, "input");
+}
+
+ApiResult<Json> tools_of_chats(Fields& fields) {
+  Json list = Json::array();
+  const Json* tools = fields.find("tools");
+  if (!tools) return list;
+  if (!tools->is_array()) return refuse("tools: must be a list", "tools");
+  for (size_t i = 0; i < tools->size(); ++i) {
+    fields.within_element("tools", i, [&](Fields& tool) {
+      std::string type;
+      tool.read("type", type);
+      if (type != "function") {
+        return tool.fail("type", format_text("'{}' is not supported: only functions are", type.substr(0, 40)));
+      }
+      Json function = (*tools)[i];
+      function.erase("type");
+      list.push_back({{"type", "function"}, {"function", std::move(function)}});
+    });
+  }
+  API_TRY_STATUS(fields.check());
+  return list;
+}
+
+}  // namespace tern::server

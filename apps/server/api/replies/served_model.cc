@@ -1,0 +1,107 @@
+#include "server/api/replies/served_model.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "server/api/replies/chat_completions.h"
+#include "server/api/replies/responses.h"
+#include "server/format_text.h"
+
+namespace tern::server {
+namespace {
+
+struct ReplyRoute {
+  std::string_view path;
+  ApiResult<Asked> (*read)(const Json& body, const ModelProfile& model);
+};
+
+constexpr std::array<ReplyRoute, 3> kReplyRoutes = {{{"/v1/chat/completions", read_chat_completion},
+                                                     {"/v1/completions", read_completion},
+                                                     {"/v1/responses", read_response}}};
+constexpr std::string_view kEmbeddings = "/v1/embeddings";
+
+}  // namespace
+
+ServedModel::ServedModel(const Engine& engine, ServedModelOptions options)
+    : names_(std::move(options.names)),
+      profile_{
+          .engine = engine, .name = names_.front(), .n_ctx = 0, .defaults = options.defaults, .grammars = grammars_} {}
+
+Result<std::unique_ptr<ServedModel>> ServedModel::start(const Engine& engine, ServedModelOptions options) {
+  if (!engine.has_tokenizer()) {
+    return std::unexpected(
+        Error{ErrorCode::kNotSupported,
+              format_text("{}: the file has no tokenizer, so nobody could ask it anything", engine.info().path)});
+  }
+  if (options.names.empty()) options.names = {engine.info().name};
+  ModelService::Options service = options.service;
+  if (!computes_on_cpu(engine.info())) service.energy = nullptr;
+  const Pooling pooling = options.pooling;
+  std::unique_ptr<ServedModel> model(new ServedModel(engine, std::move(options)));
+  const int n_ctx = service.scheduler.n_ctx;
+  model->profile_.n_ctx = n_ctx > 0 ? n_ctx : engine.info().n_ctx;
+  auto vectors = Embedder::open(engine, pooling, model->profile_.n_ctx, service.energy);
+  if (!vectors) return std::unexpected(vectors.error());
+  model->embedder_ = *std::move(vectors);
+  if (model->embedder_) return model;
+  auto started = ModelService::start(engine, service);
+  if (!started) return std::unexpected(started.error());
+  model->service_ = *std::move(started);
+  model->profile_.n_ctx = model->service_->n_ctx();
+  return model;
+}
+
+ApiResult<void> ServedModel::check_name(const Json& body) const {
+  Fields fields(body);
+  std::string name;
+  fields.read("model", name);
+  API_TRY_STATUS(fields.check());
+  if (name.empty() || std::ranges::contains(names_, name)) return {};
+  return std::unexpected(ApiError{
+      .status = 404,
+      .message = format_text("model: there is no '{}' here; there is '{}'", name.substr(0, 100), profile_.name),
+      .param = "model",
+      .code = "model_not_found"});
+}
+
+std::vector<std::string> ServedModel::reply_routes() {
+  std::vector<std::string> routes;
+  for (const ReplyRoute& route : kReplyRoutes) routes.emplace_back(route.path);
+  return routes;
+}
+
+ApiResult<void> ServedModel::check_route(const std::string& route, bool embedding) {
+  if (route == kEmbeddings) {
+    if (embedding) return {};
+    return std::unexpected(
+        ApiError{.status = 501, .message = "the model was not loaded for embeddings; start with --embedding"});
+  }
+  if (!std::ranges::contains(kReplyRoutes, route, &ReplyRoute::path)) {
+    return std::unexpected(ApiError{.status = 404, .message = format_text("there is nothing at {}", route)});
+  }
+  if (!embedding) return {};
+  return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings only"});
+}
+
+ApiResult<Asked> ServedModel::read(const std::string& route, const Json& body) const {
+  API_TRY_STATUS(check_route(route, embedder_ != nullptr));
+  API_TRY_STATUS(check_name(body));
+  return std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read(body, profile_);
+}
+
+ApiResult<Json> ServedModel::embed(const Json& body) {
+  API_TRY_STATUS(check_route(std::string(kEmbeddings), embedder_ != nullptr));
+  API_TRY_STATUS(check_name(body));
+  return embedder_->answer(body, profile_);
+}
+
+ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
+                                    bool in_background) {
+  if (route == kEmbeddings) return embed(body);
+  API_TRY(Asked asked, read(route, body));
+  asked.options.stream = false;
+  return whole_answer(*service_, std::move(asked), is_wanted, in_background);
+}
+
+}  // namespace tern::server

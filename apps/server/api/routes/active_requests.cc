@@ -1,0 +1,98 @@
+#include "server/api/routes/active_requests.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace tern::server {
+namespace {
+
+thread_local std::shared_ptr<RequestRecord> current_record;
+
+Peer peer_of(const httplib::Request& request) { return {request.remote_addr, request.remote_port}; }
+
+// The pattern rather than the path, which may contain anything. A catch-all pattern is not a route.
+std::string route_of(const httplib::Request& request) {
+  return request.matched_route.empty() || request.matched_route == ".*" ? "other" : request.matched_route;
+}
+
+// The method in an invalid request line may be anything, too.
+std::string method_of(const httplib::Request& request) {
+  constexpr std::array<std::string_view, 9> kKnown = {"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
+                                                      "CONNECT", "OPTIONS", "TRACE", "PATCH"};
+  return std::ranges::contains(kKnown, request.method) ? request.method : "other";
+}
+
+bool announces_body(const httplib::Request& request) {
+  return request.get_header_value_u64("Content-Length") > 0 || request.has_header("Transfer-Encoding");
+}
+
+bool has_body(const httplib::Request& request) {
+  return request.method != "GET" && request.method != "HEAD" && request.method != "OPTIONS";
+}
+
+}  // namespace
+
+const std::shared_ptr<RequestRecord>& Exchanges::current() { return current_record; }
+
+void Exchanges::begin(const httplib::Request& request) {
+  if (current_record) return;  // the library reports a protocol upgrade twice
+  current_record =
+      std::make_shared<RequestRecord>(RequestRecord{.id = request_id(request.get_header_value("X-Request-Id")),
+                                                    .peer = peer_of(request),
+                                                    .method = method_of(request),
+                                                    .route = "other",
+                                                    .keeps_texts = log_.texts});
+  ++n_open_;
+  if (!watch_) return;
+  has_body(request) ? watch_->expect_more(current_record->peer) : watch_->expect_nothing(current_record->peer);
+}
+
+void Exchanges::have_more(const httplib::Request& request) {
+  if (watch_) watch_->expect_more(peer_of(request));
+}
+
+void Exchanges::have_all(const httplib::Request& request) {
+  if (current_record) current_record->is_whole = true;
+  if (watch_) watch_->expect_nothing(peer_of(request));
+}
+
+void Exchanges::have_answer(const httplib::Request& request, httplib::Response& response) {
+  const bool is_unread = !current_record;  // the only report if the library rejects the head
+  begin(request);
+  RequestRecord& record = *current_record;
+  response.set_header("X-Request-Id", record.id);
+  record.status = response.status;
+  record.route = route_of(request);
+  const bool may_go_on = is_unread || (!record.is_whole && announces_body(request));
+  if (watch_ && response.status >= 400 && may_go_on) {
+    // The library releases an answer after sending it, and then closes the connection.
+    response.content_provider_resource_releaser_ = [this, peer = record.peer](bool) {
+      last_words_.drop(port_, peer, is_plain_);
+    };
+  }
+  if (!response.content_provider_) return;
+  // An answer that is produced while it is sent ends when the library releases it.
+  response.content_provider_resource_releaser_ = [this, record = current_record,
+                                                  also = response.content_provider_resource_releaser_](bool is_whole) {
+    if (also) also(is_whole);
+    end(*record);
+  };
+}
+
+void Exchanges::send(const httplib::Request& request, const httplib::Response& response) {
+  metrics_.on_answer(route_of(request), response.status);
+  const std::shared_ptr<RequestRecord> record = std::exchange(current_record, nullptr);
+  if (record && !response.content_provider_) end(*record);
+}
+
+void Exchanges::end(RequestRecord& record) {
+  --n_open_;
+  if (watch_) watch_->expect_more(record.peer);
+  if (!log_.on_line) return;
+  record.total_ms = std::chrono::duration<double, std::milli>(RequestRecord::Clock::now() - record.start).count();
+  log_.on_line(log_line(record, log_.format));
+}
+
+}  // namespace tern::server

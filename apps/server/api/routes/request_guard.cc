@@ -1,0 +1,71 @@
+#include "server/api/routes/request_guard.h"
+
+#include <string>
+#include <string_view>
+
+#include "server/api/body.h"
+#include "server/api/routes/file_routes.h"
+#include "server/format_text.h"
+
+namespace tern::server {
+namespace {
+
+// Takes the same time for all keys of a length, so that timing does not reveal how much of a key is right.
+bool is_same(std::string_view a, std::string_view b) {
+  unsigned differs = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const char other = b.empty() ? '\0' : b[i % b.size()];
+    differs |= static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(other));
+  }
+  return differs == 0;
+}
+
+size_t head_bytes(const httplib::Request& request) {
+  size_t n = request.target.size();
+  for (const auto& [name, value] : request.headers) n += name.size() + value.size();
+  return n;
+}
+
+bool is_allowed(const httplib::Request& request, const std::vector<std::string>& keys) {
+  if (keys.empty() || request.path == "/") return true;
+  if (request.path == "/health" || request.path == "/v1/health" || request.path == "/ready") return true;
+  std::string key = request.get_header_value("Authorization");
+  if (key.starts_with("Bearer ")) key = key.substr(7);
+  if (key.empty()) key = request.get_header_value("X-Api-Key");
+  bool is_known = false;
+  for (const std::string& known : keys) is_known |= is_same(key, known);
+  return is_known;
+}
+
+// Bodies that the library would read into memory at any size are refused; the POST routes read theirs themselves.
+std::optional<ApiError> refused_body(const httplib::Request& request, size_t most) {
+  if (is_upload(request)) return {};
+  if (request.get_header_value_u64("Content-Length") > most) return body_too_large(most);
+  if (request.method == "POST") return {};
+  if (!request.has_header("Transfer-Encoding") && !request.has_header("Content-Encoding")) return {};
+  return ApiError{.status = 411, .message = "the body must have a Content-Length and be as it is, or not be there"};
+}
+
+}  // namespace
+
+std::optional<ApiError> refused(const httplib::Request& request, const ApiOptions& options, bool is_file) {
+  const size_t most = options.limits.head_bytes;
+  if (head_bytes(request) > most) {
+    return ApiError{.status = 431, .message = format_text("the request's head is larger than {} bytes", most)};
+  }
+  if (const auto error = refused_body(request, options.limits.body_bytes)) return error;
+  if (is_file || is_allowed(request, options.api_keys)) return {};
+  return ApiError{.status = 401,
+                  .message = "the API key is missing or wrong: send it as Authorization: Bearer KEY",
+                  .code = "invalid_api_key"};
+}
+
+void close_if_endless(const httplib::Request& request, httplib::Response& response) {
+  const bool may_have_body =
+      request.method == "POST" || request.method == "DELETE" || request.method == "PUT" || request.method == "PATCH";
+  if (!may_have_body || request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) return;
+  response.headers.erase("Keep-Alive");
+  if (!response.has_header("Connection")) response.set_header("Connection", "close");
+}
+
+}  // namespace tern::server

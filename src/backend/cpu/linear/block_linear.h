@@ -1,0 +1,19 @@
+// Linear layers with packed weights on int8 blocks of activations: float_linear and float_glu use them if their input
+// is `blocks`. Weights: all block formats except I2_S, TQ1_0 and PTQ1_0.
+#pragma once
+
+#include "backend/cpu/ops/work_queue.h"
+#include "backend/ops.h"
+
+namespace tern::cpu {
+
+inline constexpr int kBlockPassRows = 16;  // rows that a worker computes at a time, for all tokens
+
+// Floats of scratch memory for a matrix of `cols` columns and up to n tokens. block_glu needs it once if both matrices
+// have the same format, otherwise twice.
+size_t block_scratch(int cols, int n);
+
+void block_linear(const ops::FloatLinear& op, WorkQueue& queue);
+void block_glu(const ops::FloatGlu& op, WorkQueue& queue);
+
+}  // namespace tern::cpu

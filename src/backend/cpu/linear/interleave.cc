@@ -1,0 +1,159 @@
+#include "backend/cpu/linear/interleave.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "backend/repack.h"
+#include "base/check.h"
+#include "quant/formats/q4_0.h"
+#include "quant/formats/q8_0.h"
+
+namespace tern::cpu {
+namespace {
+
+// Interleaves blocks of 32 values whose bytes after d are already the words of the lines.
+template <class Block>
+void interleave_words(Bytes row, MutableBytes out) {
+  constexpr size_t kWord = sizeof(uint32_t), kWords = (sizeof(Block) - sizeof(Block::d)) / kWord;
+  constexpr size_t kRecord = kRecordRuns * sizeof(Block);
+  const size_t blocks = row.size() / sizeof(Block);
+  for (size_t b = 0; b < blocks; ++b) {
+    const std::byte* from = row.data() + b * sizeof(Block);
+    std::byte* const record = out.data() + b / kRecordRuns * kRecord;
+    const size_t lane = b % kRecordRuns;
+    for (size_t word = 0; word < kWords; ++word) {
+      std::memcpy(record + (word * kRecordRuns + lane) * kWord, from + sizeof(Block::d) + word * kWord, kWord);
+    }
+    std::memcpy(record + kWords * kRecordRuns * kWord + lane * sizeof(Block::d), from, sizeof(Block::d));
+  }
+}
+
+// Stores the 32 codes of a run in its lane.
+void put_codes(const RecordLayout& layout, const uint8_t* codes, std::byte* record, size_t lane) {
+  uint32_t lines[8] = {};
+  for (int w = 0; w < 8; ++w) {
+    uint32_t word;
+    std::memcpy(&word, codes + 4 * w, sizeof word);
+    const uint32_t low = word & (0x01010101u * ((1u << layout.low_bits) - 1)), high = word >> layout.low_bits;
+    if (layout.low_bits == 4) {
+      lines[w % 4] |= low << (w / 4 * 4);
+    } else {
+      lines[w / 4] |= low << (w % 4 * 2);
+    }
+    if (layout.high_bits == 1) {
+      lines[layout.low_lines] |= (high & 0x01010101) << w;
+    } else if (layout.high_bits == 2) {
+      lines[layout.low_lines + static_cast<size_t>(w) / 4] |= (high & 0x03030303) << (w % 4 * 2);
+    }
+  }
+  for (size_t i = 0; i < layout.low_lines + layout.high_lines; ++i) {
+    std::memcpy(record + i * kRecordLine + lane * sizeof(uint32_t), &lines[i], sizeof(uint32_t));
+  }
+}
+
+// Stores the scales of run r of a block in its lane.
+void put_scales(const Coding& coding, const RecordLayout& layout, const BlockParts& parts, size_t r, std::byte* record,
+                size_t lane) {
+  const size_t d = lane / layout.runs_per_d * sizeof(uint16_t);
+  std::memcpy(record + layout.d_at + d, &parts.d, sizeof parts.d);
+  if (coding.has_mins) std::memcpy(record + layout.dmin_at + d, &parts.dmin, sizeof parts.dmin);
+  if (!coding.has_scales()) return;
+  std::byte* const scales = record + layout.scales_at;
+  if (coding.group == 32) {
+    scales[lane] = static_cast<std::byte>(parts.scales[r]);
+    if (coding.has_mins) scales[kRecordRuns + lane] = static_cast<std::byte>(parts.mins[r]);
+    return;
+  }
+  for (size_t half = 0; half < 2; ++half) {
+    const int min = coding.has_mins ? parts.mins[2 * r + half] : 0;
+    scales[2 * lane + half] = static_cast<std::byte>(parts.scales[2 * r + half] | min << 4);
+  }
+}
+
+void interleave_parts(const FormatInfo& info, Bytes row, MutableBytes out) {
+  const RecordLayout layout(info.coding);
+  const auto block_bytes = static_cast<size_t>(info.block_bytes), runs = static_cast<size_t>(info.block) / 32;
+  BlockParts parts = {};
+  for (size_t b = 0; b < row.size() / block_bytes; ++b) {
+    info.unpack(row.data() + b * block_bytes, parts);
+    for (size_t r = 0; r < runs; ++r) {
+      const size_t run = b * runs + r, lane = run % kRecordRuns;
+      std::byte* const record = out.data() + run / kRecordRuns * layout.bytes;
+      put_codes(layout, parts.codes + 32 * r, record, lane);
+      put_scales(info.coding, layout, parts, r, record, lane);
+    }
+  }
+}
+
+}  // namespace
+
+bool has_interleaved(Format format) { return has_interleaved(format_info(format).coding); }
+
+uint64_t interleaved_row_bytes(Format format, int cols) {
+  constexpr int kCols = kRecordRuns * 32;
+  const auto records = static_cast<uint64_t>((cols + kCols - 1) / kCols);
+  return records * RecordLayout(format_info(format).coding).bytes;
+}
+
+void interleave_row(Format format, Bytes row, int cols, MutableBytes out) {
+  CHECK(row.size() == row_bytes(format, cols) && out.size() == interleaved_row_bytes(format, cols));
+  const FormatInfo& info = format_info(format);
+  CHECK(has_interleaved(format));
+  if (cols % (kRecordRuns * 32) != 0) std::ranges::fill(out.last(RecordLayout(info.coding).bytes), std::byte{0});
+  if (format == Format::kQ4_0) return interleave_words<Q4_0Block>(row, out);
+  if (format == Format::kQ8_0) return interleave_words<Q8_0Block>(row, out);
+  interleave_parts(info, row, out);
+}
+
+InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool) {
+  std::map<const Tensor*, Tensor*> copies;  // a matrix may be in several steps
+  std::vector<const Tensor*> originals;
+  InterleavedWeights result;
+  uint64_t bytes = 0;
+  for_block_matrices(plan, [&](const Tensor*& w) {
+    if (!has_interleaved(w->format) || copies.contains(w)) return;
+    copies[w] = &result.tensors.emplace_back(*w);
+    originals.push_back(w);
+    bytes += static_cast<uint64_t>(w->rows) * interleaved_row_bytes(w->format, w->cols);
+  });
+  if (bytes == 0 || bytes > most_bytes) return {};
+  auto memory = HostMemory::allocate(bytes, "the weights' copy");
+  if (!memory) return {};
+  result.memory = std::move(*memory);
+  result.memory.advise_huge_pages();
+
+  MutableBytes free(result.memory.data(), bytes);
+  for (const Tensor* w : originals) {
+    const uint64_t in_stride = row_bytes(w->format, w->cols), stride = interleaved_row_bytes(w->format, w->cols);
+    const auto rows = static_cast<uint64_t>(w->rows), workers = static_cast<uint64_t>(pool.size());
+    const MutableBytes out = free.first(rows * stride);
+    free = free.subspan(rows * stride);
+    std::atomic<bool> failed = false;  // if reading fails, the file's order stays in use
+    pool.run([&](int worker) {
+      const uint64_t begin = rows * static_cast<uint64_t>(worker) / workers;
+      const uint64_t end = rows * (static_cast<uint64_t>(worker) + 1) / workers;
+      const auto put = [&](RowRange part, Bytes from) -> Result<void> {
+        const auto first = static_cast<uint64_t>(part.first), n = static_cast<uint64_t>(part.count);
+        for (uint64_t r = 0; r < n; ++r) {
+          const MutableBytes to = out.subspan((first + r) * stride, stride);
+          interleave_row(w->format, from.subspan(r * in_stride, in_stride), w->cols, to);
+        }
+        return {};
+      };
+      const RowRange range{static_cast<int64_t>(begin), static_cast<int64_t>(end - begin)};
+      if (!read_rows(w->data, in_stride, range, put)) failed = true;
+    });
+    if (failed) return {};
+    copies[w]->data = out;
+    copies[w]->is_rearranged = true;
+  }
+  for_block_matrices(plan, [&](const Tensor*& w) {
+    if (const auto found = copies.find(w); found != copies.end()) w = found->second;
+  });
+  return result;
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,342 @@
+#include "backend/gpu/kernels/attention/grouped_attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tern::gpu {
+
+using namespace wgsl;
+
+uint32_t heads_together(const HeadShape& heads) {
+  const uint32_t group = heads.n_heads / heads.n_kv_heads;
+  for (const uint32_t n : {4u, 3u, 2u}) {
+    if (group % n == 0) return n;
+  }
+  return 1;
+}
+
+// Checks the workgroup memory for queries, sums, weights, places and reductions.
+template <class KvWord>
+bool has_grouped_attention(const AttentionConfig& c, uint32_t workgroup_bytes) {
+  const bool shuffles = c.caps.subgroup > 0 && c.workgroup % c.caps.subgroup == 0;
+  const uint32_t together = heads_together(c.heads), of_heads = together > 2 ? 4 : 2;
+  const uint32_t weights = kv_weights_per_position<KvWord>(c.heads.head_dim);
+  // Reductions of the largest score, Σ weights and two statistics; without shuffles also those over a position's lanes.
+  const uint32_t reductions = c.max_splits > 0 ? 2 : 4;
+  const uint32_t of_reductions =
+      of_heads * (shuffles ? reductions * (c.workgroup / c.caps.subgroup) : (reductions + c.rounds) * c.workgroup);
+  const uint32_t values =
+      together * c.heads.head_dim + 4 * c.workgroup + of_reductions + (1 + of_heads * weights) * c.chunk;
+  return together > 1 && c.chunk <= c.workgroup && values * sizeof(float) <= workgroup_bytes;
+}
+
+namespace {
+
+// The steps of attention.cc, with one component of T per head. T is Vec2 or Vec4, of which the last may be unused.
+template <class KvWord, class T>
+class GroupedBody {
+ public:
+  GroupedBody(const AttentionConfig& c, const In<"q", Vec4<F32>>& q, const In<"kv", KvQuad<KvWord>>& kv,
+              const ParamsBuffer& params, const WorkgroupId& wg, const NumWorkgroups& n_wg, const LocalIndex& tid)
+      : c_(c),
+        together_(heads_together(c.heads)),
+        quads_(c.heads.head_dim / 4),
+        lines_(c.workgroup / quads_),
+        groups_(kv_weights_per_position<KvWord>(c.heads.head_dim)),
+        q_(q),
+        kv_(kv),
+        params_(params),
+        wg_(wg),
+        n_wg_(n_wg),
+        tid_(tid),
+        queries_(shared<Vec4<F32>>("queries", together_ * quads_)),
+        weights_(shared<T>("weights", c.chunk * groups_)),
+        places_(shared<U32>("places", c.chunk)),
+        sums_(shared<Vec4<F32>>("sums", c.workgroup)),
+        first_head_(let("first_head", wg.x * together_)),
+        row_(let("row", wg.y * c.heads.n_heads + first_head_)),
+        kv_head_(let("kv_head", first_head_ / (c.heads.n_heads / c.heads.n_kv_heads))),
+        n_pos_(let("n_pos", row_word(params, wg.y, kRowPos) + 1u)),
+        table_(let("table", row_word(params, wg.y, kRowTable))),
+        my_pos_(let("my_pos", tid / c.per_pos)),
+        part_of_pos_(let("part_of_pos", tid % c.per_pos)),
+        my_quad_(let("my_quad", tid % quads_)),
+        line_(let("line", tid / quads_)),
+        greatest_(var("greatest", splat<T>(kLowestScore))),
+        total_(var<T>("total")) {
+    CHECK(together_ > 1 && together_ <= T::kSize && c.chunk <= c.workgroup);
+    CHECK(c.workgroup * c.rounds == c.chunk * c.per_pos && c.workgroup % quads_ == 0 && quads_ % c.per_pos == 0);
+    for (uint32_t h = 0; h < together_; ++h) acc_.push_back(var<Vec4<F32>>("acc"));
+  }
+
+  void attend() {
+    const float scale = 1.0f / std::sqrt(static_cast<float>(c_.heads.head_dim));
+    loop("i", tid_, together_ * quads_, c_.workgroup,
+         [&](const Name<U32>& i) { queries_[i] = q_[row_ * quads_ + i] * scale; });
+    // The queries are read after a barrier: each chunk has one after its places.
+    auto start = c_.window > 0 ? max(n_pos_, c_.window) - c_.window + wg_.z * c_.chunk : wg_.z * c_.chunk;
+    loop("first", std::move(start), n_pos_, n_wg_.z * c_.chunk, [&](const Name<U32>& first) { take_chunk(first); });
+  }
+
+  // Stores the partial sums of a split.
+  void store_part(const Out<"y", F32>& y) {
+    const Name<T> sum_of_weights = add_up_weights();
+    auto all_greatest = let("all_greatest", greatest_);
+    for_heads([&](uint32_t h, const Name<Vec4<F32>>& sum) {
+      auto base = let("base", ((row_ + h) * c_.max_splits + wg_.z) * c_.partial_stride());
+      for (uint32_t i = 0; i < 4; ++i) y[base + my_quad_ * 4u + i] = at(sum, i);
+      when(my_quad_ == 0u, [&] {
+        y[base + c_.heads.head_dim] = at(all_greatest, h);
+        y[base + (c_.heads.head_dim + 1)] = at(sum_of_weights, h);
+      });
+    });
+  }
+
+  // Stores the result, and each head's statistics as a part of the token's.
+  void store(const Out<"y", F32>& y, const NextGain& gain, const NextParts& parts) {
+    auto factors = let("factors", splat<T>(1.0f) / add_up_weights());
+    auto squares = var<T>("squares"), largest = var<T>("largest");
+    for_heads([&](uint32_t h, const Name<Vec4<F32>>& sum) {
+      auto result = let("result", sum * at(factors, h));
+      for (uint32_t i = 0; i < 4; ++i) y[((row_ + h) * quads_ + my_quad_) * 4u + i] = at(result, i);
+      at(squares, h) = dot(result, result);
+      for (uint32_t i = 0; i < 4; ++i) {
+        auto g = let("g", gain[(first_head_ + h) * c_.heads.head_dim + my_quad_ * 4u + i]);
+        at(largest, h) = max(at(largest, h), abs(at(result, i) * g));
+      }
+    });
+    auto my_squares = let("my_squares", squares), my_largest = let("my_largest", largest);
+    auto all_squares = reduce_workgroup(Reduce::kSum, c_.caps, my_squares, tid_, c_.workgroup);
+    auto all_largest = reduce_workgroup(Reduce::kMax, c_.caps, my_largest, tid_, c_.workgroup);
+    when(tid_ == 0u, [&] {
+      for (uint32_t h = 0; h < together_; ++h) parts[row_ + h] = vec2f(at(all_squares, h), at(all_largest, h));
+    });
+  }
+
+ private:
+  using Quad = Name<KvQuad<KvWord>>;
+  // A position whose score this invocation helps compute: its index in the chunk, and its key.
+  struct Scored {
+    Name<U32> in_chunk, key_at;
+    std::vector<Quad> key;
+  };
+
+  Name<T> add_up_weights() {
+    auto my_total = let("my_total", total_);
+    return reduce_workgroup(Reduce::kSum, c_.caps, my_total, tid_, c_.workgroup);
+  }
+
+  // Calls body(head, quad of its weighted values) on the invocations of the first line.
+  template <class Body>
+  void for_heads(const Body& body) {
+    for (uint32_t h = 0; h < together_; ++h) {
+      sums_[tid_] = acc_[h];
+      workgroupBarrier();
+      when(line_ == 0u, [&] {
+        auto sum = var("sum", acc_[h]);
+        for (uint32_t i = 1; i < lines_; ++i) sum += sums_[tid_ + i * quads_];
+        auto whole = let("whole", sum);
+        body(h, whole);
+      });
+      workgroupBarrier();  // before the next head's sums
+    }
+  }
+
+  void take_chunk(const Name<U32>& first) {
+    look_up_places(first);
+    // All keys and values are requested before the first is used.
+    std::vector<Scored> scored;
+    for (uint32_t r = 0; r < c_.rounds; ++r) {
+      auto in_chunk = let("in_chunk", my_pos_ + r * (c_.workgroup / c_.per_pos));
+      auto key_at = let("key_at", places_[in_chunk]);
+      auto k_row = let("k_row", key_at + part_of_pos_);
+      Scored& mine = scored.emplace_back(in_chunk, key_at);
+      for (uint32_t i = 0; i < quads_; i += c_.per_pos) mine.key.push_back(let("k4", kv_[k_row + i]));
+    }
+    std::vector<std::vector<Name<F32>>> value_scales;
+    for (const Scored& mine : scored) value_scales.push_back(value_scales_at(mine.key_at));
+    std::vector<Name<U32>> lines;
+    std::vector<Quad> values;
+    for (uint32_t p = 0; p < c_.chunk; p += lines_) {
+      lines.push_back(let("at_p", line_ + p));
+      auto some_line = is_whole(p) ? lines.back() : let("some_line", min(lines.back(), c_.chunk - 1));
+      auto place = let("place", places_[some_line]);
+      values.push_back(let("v4", kv_[place + value_behind() + my_quad_]));
+    }
+    std::vector<Name<T>> seen;
+    auto mine_top = var("mine_top", splat<T>(kLowestScore));
+    const auto parts = scores_of(scored);
+    for (size_t r = 0; r < scored.size(); ++r) {
+      auto whole = capped(reduce_lanes(Reduce::kSum, c_.caps, parts[r], tid_, c_.per_pos, c_.workgroup));
+      auto is_seen = let("is_seen", first + scored[r].in_chunk < n_pos_);
+      seen.push_back(let("seen", select(splat<T>(kLowestScore), whole, is_seen)));
+      mine_top = max(mine_top, seen.back());
+    }
+    auto my_top = let("my_top", mine_top);
+    auto top = reduce_workgroup(Reduce::kMax, c_.caps, my_top, tid_, c_.workgroup);
+    auto new_greatest = let("new_greatest", max(greatest_, top));
+    auto shrink = let("shrink", exp(greatest_ - new_greatest));
+    total_ = total_ * shrink;
+    for (size_t r = 0; r < scored.size(); ++r) {
+      auto is_seen = let("is_seen", first + scored[r].in_chunk < n_pos_);
+      auto weight = let("weight", select(splat<T>(0.0f), exp(seen[r] - new_greatest), is_seen));
+      when(part_of_pos_ == 0u, [&] {
+        for (uint32_t g = 0; g < groups_; ++g) {
+          if constexpr (kHasKvScales<KvWord>) {
+            weights_[scored[r].in_chunk * groups_ + g] = weight * value_scales[r][g];
+          } else {
+            weights_[scored[r].in_chunk] = weight;
+          }
+        }
+        total_ += weight;
+      });
+    }
+    workgroupBarrier();
+    for (uint32_t h = 0; h < together_; ++h) acc_[h] = acc_[h] * at(shrink, h);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (is_whole(static_cast<uint32_t>(i) * lines_)) {
+        add_value(lines[i], values[i]);
+      } else {
+        when(lines[i] < c_.chunk, [&] { add_value(lines[i], values[i]); });
+      }
+    }
+    greatest_ = new_greatest;
+    workgroupBarrier();  // before the next chunk's places and weights
+  }
+
+  bool is_whole(uint32_t first_line) const { return first_line + lines_ <= c_.chunk; }
+
+  // Positions past the end are replaced by the last one and get weight 0, so that no load waits for a branch.
+  void look_up_places(const Name<U32>& first) {
+    const auto look_up = [&] {
+      auto pos = let("pos", min(first + tid_, n_pos_ - 1u));
+      auto block = kv_block(params_, table_, pos);
+      places_[tid_] = kv_place(c_.heads, block, kv_head_, pos) * kv_row_quads<KvWord>(c_.heads.head_dim);
+    };
+    if (c_.chunk == c_.workgroup) {
+      look_up();
+    } else {
+      when(tid_ < c_.chunk, look_up);
+    }
+    workgroupBarrier();
+  }
+
+  // This invocation's share of the dot products of all heads with each position's key.
+  std::vector<Name<T>> scores_of(const std::vector<Scored>& scored) {
+    const uint32_t n = quads_ / c_.per_pos;
+    std::vector<Var<T>> scores;
+    for (size_t r = 0; r < scored.size(); ++r) scores.push_back(var<T>("scores"));
+    const auto add = [&](std::vector<Var<T>>& sums, uint32_t i) {
+      std::vector<Name<Vec4<F32>>> q;
+      for (uint32_t h = 0; h < together_; ++h) {
+        q.push_back(let("q4", queries_[part_of_pos_ + (h * quads_ + i * c_.per_pos)]));
+      }
+      for (size_t r = 0; r < scored.size(); ++r) {
+        auto key = let("key", kv_values<KvWord>(scored[r].key[i]));
+        for (uint32_t h = 0; h < together_; ++h) at(sums[r], h) += dot(q[h], key);
+      }
+    };
+    if constexpr (kHasKvScales<KvWord>) {
+      const uint32_t of_group = kScaleGroup / 4 / c_.per_pos;
+      CHECK(of_group > 0);
+      for (uint32_t first = 0; first < n; first += of_group) {
+        std::vector<Var<T>> sums;
+        for (size_t r = 0; r < scored.size(); ++r) sums.push_back(var<T>("of_group"));
+        for (uint32_t i = first; i < std::min(first + of_group, n); ++i) add(sums, i);
+        for (size_t r = 0; r < scored.size(); ++r) {
+          const KvScales scales(kv_, scored[r].key_at, c_.heads.head_dim);
+          scores[r] += sums[r] * scales.of(first / of_group);
+        }
+      }
+    } else {
+      for (uint32_t i = 0; i < n; ++i) add(scores, i);
+    }
+    std::vector<Name<T>> all;
+    for (const Var<T>& score : scores) all.push_back(let("my_scores", score));
+    return all;
+  }
+
+  std::vector<Name<F32>> value_scales_at(const Name<U32>& key_at) const {
+    std::vector<Name<F32>> of_groups;
+    if constexpr (kHasKvScales<KvWord>) {
+      auto value_at = let("value_at", key_at + value_behind());
+      const KvScales scales(kv_, value_at, c_.heads.head_dim);
+      for (uint32_t g = 0; g < groups_; ++g) of_groups.push_back(scales.of(g));
+    }
+    return of_groups;
+  }
+
+  Name<T> capped(const Name<T>& scores) const {
+    if (c_.softcap == 0) return scores;
+    auto all = var("capped_scores", scores);
+    for (uint32_t h = 0; h < together_; ++h) at(all, h) = softcapped(at(scores, h), c_.softcap);
+    return let("all_capped", all);
+  }
+
+  void add_value(const Name<U32>& at_p, const Quad& v4) {
+    auto w = kHasKvScales<KvWord> ? let("w", weights_[at_p * groups_ + my_quad_ / (kScaleGroup / 4)])
+                                  : let("w", weights_[at_p]);
+    auto value = let("value", kv_values<KvWord>(v4));
+    for (uint32_t h = 0; h < together_; ++h) acc_[h] += value * at(w, h);
+  }
+
+  uint32_t value_behind() const {
+    return c_.heads.n_kv_heads * kBlockPositions * kv_row_quads<KvWord>(c_.heads.head_dim);
+  }
+
+  const AttentionConfig& c_;
+  uint32_t together_, quads_, lines_, groups_;
+  const In<"q", Vec4<F32>>& q_;
+  const In<"kv", KvQuad<KvWord>>& kv_;
+  const ParamsBuffer& params_;
+  const WorkgroupId& wg_;
+  const NumWorkgroups& n_wg_;
+  const LocalIndex& tid_;
+  Shared<Vec4<F32>> queries_;  // [heads, head_dim / 4]
+  Shared<T> weights_;          // [chunk, groups]
+  Shared<U32> places_;         // where the keys are
+  Shared<Vec4<F32>> sums_;
+  Name<U32> first_head_, row_, kv_head_, n_pos_, table_, my_pos_, part_of_pos_, my_quad_, line_;
+  Var<T> greatest_, total_;
+  std::vector<Var<Vec4<F32>>> acc_;  // of each head
+};
+
+}  // namespace
+
+namespace {
+
+// Calls run(body) for the type T that has a component for each head.
+template <class KvWord, class Run>
+void with_grouped_body(const AttentionConfig& c, const In<"q", Vec4<F32>>& q, const In<"kv", KvQuad<KvWord>>& kv,
+                       const ParamsBuffer& params, const WorkgroupId& wg, const NumWorkgroups& n_wg,
+                       const LocalIndex& tid, const Run& run) {
+  if (heads_together(c.heads) == 2) {
+    run(GroupedBody<KvWord, Vec2<F32>>(c, q, kv, params, wg, n_wg, tid));
+  } else {
+    run(GroupedBody<KvWord, Vec4<F32>>(c, q, kv, params, wg, n_wg, tid));
+  }
+}
+
+}  // namespace
+
+template <class KvWord>
+AttentionKernel<KvWord> grouped_attention(const AttentionConfig& c) {
+  return kernel(c.max_splits > 0 ? "attention_split_of_groups" : "attention_of_groups", c.workgroup,
+                [&](In<"q", Vec4<F32>> q, In<"kv", KvQuad<KvWord>> kv, ParamsBuffer params, Out<"y", F32> y,
+                    NextGain next_gain, NextParts next_parts, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  with_grouped_body<KvWord>(c, q, kv, params, wg, n_wg, tid, [&](auto body) {
+                    body.attend();
+                    if (c.max_splits > 0) return body.store_part(y);
+                    body.store(y, next_gain, next_parts);
+                  });
+                });
+}
+
+template AttentionKernel<F32> grouped_attention<F32>(const AttentionConfig&);
+template AttentionKernel<F16x2> grouped_attention<F16x2>(const AttentionConfig&);
+template AttentionKernel<I8x4> grouped_attention<I8x4>(const AttentionConfig&);
+template bool has_grouped_attention<F32>(const AttentionConfig&, uint32_t);
+template bool has_grouped_attention<F16x2>(const AttentionConfig&, uint32_t);
+template bool has_grouped_attention<I8x4>(const AttentionConfig&, uint32_t);
+
+}  // namespace tern::gpu

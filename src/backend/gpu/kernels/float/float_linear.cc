@@ -1,0 +1,184 @@
+#include <deque>
+
+#include "backend/gpu/kernels/float/float_dots.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+using namespace float_matvec;
+
+FloatLinearConfig fit(FloatLinearConfig c) {
+  while (c.lanes > 1 && c.lanes / 2 * c.coding.values() >= c.cols) c.lanes /= 2;
+  return c;
+}
+
+uint32_t staged_bytes(const FloatLinearConfig& c) {
+  if (c.int8_x) return c.cols + c.cols / kRun * 8;
+  return c.staged ? c.cols * 4 : 0;
+}
+
+namespace {
+
+// The dot products of each row with each of the workgroup's rows of x.
+template <class X, class... More>
+std::vector<Totals> multiply_as(const FloatDots& dots, const std::vector<Rows>& matrices, std::deque<Input>& in,
+                                const More&... more) {
+  std::vector<X> columns;
+  for (Input& row : in) columns.emplace_back(row, more...);
+  return dots.multiply(matrices, columns);
+}
+std::vector<Totals> multiply(const FloatDots& dots, const std::vector<Rows>& matrices, std::deque<Input>& in) {
+  const FloatLinearConfig& c = in.front().config();
+  if (c.int8_x) return multiply_as<Int8Activations>(dots, matrices, in, Dot4(c.caps));
+  return multiply_as<Activations>(dots, matrices, in);
+}
+
+// The rows of this group: its first row, and further rows one group count apart, so that adjacent groups read adjacent
+// rows.
+std::vector<Name<U32>> rows_of_group(const FloatLinearConfig& c, const FloatDots& dots, const WorkgroupId& wg,
+                                     const NumWorkgroups& n_wg) {
+  auto first = let("first", (wg.y * n_wg.x + wg.x) * c.rows_per_workgroup() + dots.group());
+  std::vector<Name<U32>> rows;
+  for (uint32_t r = 0; r < c.rows_per_group; ++r) rows.push_back(let("row", first + r * (c.workgroup / c.lanes)));
+  return rows;
+}
+
+// Where the rows start. Rows past the end load the last one again.
+template <ValueOf<U32> Last>
+std::vector<Name<U32>> starts_of(const FloatDots& dots, const std::vector<Name<U32>>& rows, Last&& last) {
+  auto last_row = let("last_row", std::forward<Last>(last));
+  std::vector<Name<U32>> starts;
+  for (const auto& row : rows) starts.push_back(let("start", min(row, last_row) * dots.units()));
+  return starts;
+}
+
+// The rows of x that a workgroup multiplies.
+struct Columns {
+  std::deque<Input> in;
+  std::vector<Name<U32>> rows;           // of x and y
+  std::optional<Name<U32>> n_rows = {};  // the number of rows of x; unset: every row of the grid exists
+};
+
+Columns one_column(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
+                   const LocalIndex& tid) {
+  CHECK(c.columns == 1);
+  Columns columns;
+  columns.rows.push_back(wg.z);
+  columns.in.emplace_back(c, x, gain, wg.z, tid);
+  return columns;
+}
+
+// Past the last row of x, the last row is loaded again but not stored.
+Columns several_columns(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const ParamsBuffer& params,
+                        const WorkgroupId& wg, const LocalIndex& tid) {
+  Columns columns;
+  columns.n_rows = c.of_logits ? n_logit_rows(params, "n_rows") : let("n_rows", params[kNTokens]);
+  auto last = let("last_x", *columns.n_rows - 1u);
+  for (uint32_t column = 0; column < c.columns; ++column) {
+    columns.rows.push_back(let("x_row", wg.z * c.columns + column));
+    columns.in.emplace_back(c, x, gain, let("from_x", min(columns.rows.back(), last)), tid);
+  }
+  return columns;
+}
+
+// Calls body(row of x, totals, r) for each row of x and each row r of the group below `count`, on the lane that stores
+// the result.
+template <class Count, class Body>
+void store_columns(const FloatDots& dots, const Columns& columns, const std::vector<Name<U32>>& rows,
+                   const Count& count, const std::vector<Totals>& totals, const Body& body) {
+  for (size_t column = 0; column < columns.rows.size(); ++column) {
+    const Name<U32>& row = columns.rows[column];
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const auto store = [&] { body(row, totals[column], r); };
+      if (columns.n_rows) {
+        when(dots.lane() == 0u && rows[r] < count && row < *columns.n_rows, store);
+      } else {
+        when(dots.lane() == 0u && rows[r] < count, store);
+      }
+    }
+  }
+}
+
+struct Grid {
+  WorkgroupId wg;
+  NumWorkgroups n_wg;
+  LocalIndex tid;
+};
+
+template <class Make>
+void write_linear(const FloatLinearConfig& c, const WeightPlanes& planes, const RowRange& range,
+                  const InOut<"y", F32>& y, const Grid& grid, const Make& make_columns) {
+  const FloatDots dots(c, grid.tid);
+  const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
+  auto count = let("count", range.get<"count">());
+  const auto starts = starts_of(dots, rows, count - 1u);
+  Columns columns = make_columns();
+  const auto totals = multiply(dots, {{&planes, starts}}, columns.in);
+  store_columns(dots, columns, rows, count, totals, [&](const Name<U32>& row, const Totals& of_row, size_t r) {
+    auto index = let("index", row * c.rows + range.get<"first">() + rows[r]);
+    if (c.store == Store::kAdd) {
+      y[index] += of_row[r];
+    } else {
+      y[index] = of_row[r];
+    }
+  });
+}
+
+template <class Make>
+void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const WeightPlanes& up, const Out<"y", F32>& y,
+               const Grid& grid, const Make& make_columns) {
+  CHECK(c.up_coding.words == c.coding.words);  // units have the same size, so both matrices share the loads of x
+  const FloatDots dots(c, grid.tid);
+  const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
+  const auto starts = starts_of(dots, rows, e(c.rows - 1));
+  Columns columns = make_columns();
+  const auto totals = multiply(dots, {{&gate, starts}, {&up, starts}}, columns.in);
+  store_columns(dots, columns, rows, c.rows, totals, [&](const Name<U32>& row, const Totals& of_row, size_t r) {
+    auto index = let("index", row * c.rows + rows[r]);
+    y[index] = gated(c.act, of_row[r], of_row[rows.size() + r]);
+  });
+}
+
+}  // namespace
+
+FloatLinearKernel float_linear(const FloatLinearConfig& c) {
+  return kernel(c.store == Store::kAdd ? "float_linear_add" : "float_linear", c.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, RowRange range,
+                    InOut<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.coding, w, scales);
+                  write_linear(c, planes, range, y, {wg, n_wg, tid}, [&] { return one_column(c, x, gain, wg, tid); });
+                });
+}
+
+FloatGluKernel float_glu(const FloatLinearConfig& c) {
+  return kernel("float_glu", c.workgroup,
+                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
+                    In<"up_scales", U32> up_scales, FloatX x, FloatGain gain, Out<"y", F32> y, WorkgroupId wg,
+                    NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
+                  write_glu(c, gate, up, y, {wg, n_wg, tid}, [&] { return one_column(c, x, gain, wg, tid); });
+                });
+}
+
+FloatLinearColumnsKernel float_linear_columns(const FloatLinearConfig& c) {
+  return kernel(c.store == Store::kAdd ? "float_linear_columns_add" : "float_linear_columns", c.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, RowRange range,
+                    ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.coding, w, scales);
+                  write_linear(c, planes, range, y, {wg, n_wg, tid},
+                               [&] { return several_columns(c, x, gain, params, wg, tid); });
+                });
+}
+
+FloatGluColumnsKernel float_glu_columns(const FloatLinearConfig& c) {
+  return kernel("float_glu_columns", c.workgroup,
+                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
+                    In<"up_scales", U32> up_scales, FloatX x, FloatGain gain, ParamsBuffer params, Out<"y", F32> y,
+                    WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
+                  write_glu(c, gate, up, y, {wg, n_wg, tid},
+                            [&] { return several_columns(c, x, gain, params, wg, tid); });
+                });
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,334 @@
+#include "backend/gpu/kernels/float/float_matmul_matrix.h"
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "backend/gpu/kernels/f16_shapes.h"
+#include "backend/gpu/kernels/matrix_tile.h"
+#include "backend/gpu/kernels/staged_vectors.h"
+
+namespace tern::gpu {
+
+using namespace wgsl;
+
+namespace {
+
+constexpr uint32_t kPiece = 16;  // values of a row that an invocation unpacks at a time
+
+// Uses the tile's number of columns if it divides c.cols, otherwise 32.
+MatrixTileShape tile_shape(const FloatMatrixMatmulConfig& c, uint32_t n_matrices) {
+  const uint32_t block = c.cols % c.tile.columns == 0 ? c.tile.columns : 32;
+  // 16 bytes of padding after each row make rows start in different banks.
+  return {.tile = c.tile,
+          .shape = c.shape,
+          .subgroup = c.subgroup,
+          .n_matrices = n_matrices,
+          .block = block,
+          .stride = block + 8};
+}
+
+struct HalvesTile : MatrixTile {
+  FloatMatrixMatmulConfig c;
+  Name<U32> n_tokens, n_rows;  // tokens of the batch, rows of the binding
+  Shared<F16> staged;
+};
+
+HalvesTile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows,
+                     const WorkgroupId& wg, const LocalIndex& tid, const ParamsBuffer& params) {
+  const MatrixTileShape shape = tile_shape(c, n_matrices);
+  CHECK(c.cols % shape.block == 0 && c.cols % c.coding.values() == 0 && shape.block % (c.shape.k * c.tile.splits) == 0);
+  CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens() && c.tile_tokens % kRowsOfGroup == 0);
+  auto staged = shared<F16>("staged", shape.staged());
+  auto n_tokens = c.of_logits ? n_logit_rows(params, "n_tokens") : let("n_tokens", params[kNTokens]);
+  return {matrix_tile(shape, wg, tid), c, n_tokens, n_rows, staged};
+}
+
+// Layout of both sides in workgroup memory: quad k of piece p has index k · pieces + p in its row, so that adjacent
+// invocations, which have adjacent pieces, store to adjacent banks.
+//
+// Stages one matrix's weights in workgroup memory, a piece of a row at a time. Rows past the end load the last one
+// again; their results are not stored.
+class WeightStage {
+ public:
+  WeightStage(const HalvesTile& t, const WeightPlanes& w, uint32_t matrix)
+      : t_(t), w_(w), unpack_(w.coding), start_(matrix * t.c.tile_rows * t.shape.stride) {
+    if (!w_.coding.has_codes()) return;
+    if (UnpackHalves::serves(w.coding)) halves_.emplace(w.coding);
+    for (uint32_t first = 0; first < n_pieces(); first += t.c.workgroup()) {
+      auto piece = let("piece", t.tid + first);
+      auto row = let("row", min(t.first_row + piece / of_row(), t.n_rows - 1u));
+      pieces_.push_back({piece, let("row_units", row * (t.c.cols / w.coding.values())),
+                         var("unit", splat<WeightUnits>(0u)), var("scale", 1.0f),
+                         w.coding.has_mins() ? std::optional(var("fetched_min", 0.0f)) : std::nullopt});
+    }
+  }
+
+  // Starts loading the codes of a block, while the block before it is multiplied.
+  void fetch(const Name<U32>& block) const {
+    for (const Piece& p : pieces_) {
+      auto at = let("at", p.row_units + number_in_row(p, block) / (w_.coding.values() / kPiece));
+      p.unit = w_.unit(e(at));
+      if (w_.coding.group == 0) continue;
+      const UnitScale scale = w_.scale(at);
+      p.scale = scale.scale;
+      if (p.min) *p.min = scale.min;
+    }
+  }
+
+  // Stores the fetched block in the stage that begins at `base`.
+  void store(const Name<U32>& block, const Name<U32>& base) const {
+    if (!w_.coding.has_codes()) return store_floats(block, base);
+    for (const Piece& p : pieces_) {
+      auto unit = let("fetched", p.unit);
+      UnitScale scale = {let("scale_of_unit", p.scale), {}};
+      if (p.min) scale.min = let("min_of_unit", *p.min);
+      const auto words = words_of(p, block, unit);
+      auto to = let("to", base + start_ + p.piece / of_row() * t_.shape.stride + p.piece % of_row() * 4u);
+      const auto store_quads = [&] {
+        const uint32_t per_word = 4 / static_cast<uint32_t>(words.size());
+        const auto half_scale = halves_ ? std::optional(let("half_scale", f16(scale.scale))) : std::nullopt;
+        for (uint32_t k = 0; k < 4; ++k) {
+          auto quad = let("to_quad", to + 4 * of_row() * k);
+          const Name<U32>& word = words[k / per_word];
+          if (halves_) {
+            put_halves(t_.staged, quad, let("value", (*halves_)(word, k % per_word, *half_scale)));
+          } else {
+            put_halves(t_.staged, quad, let("value", scaled(w_.coding, unpack_.of_word(word, k % per_word), scale)));
+          }
+        }
+      };
+      if (n_pieces() % t_.c.workgroup() == 0) {
+        store_quads();
+      } else {
+        when(p.piece < n_pieces(), store_quads);
+      }
+    }
+  }
+
+ private:
+  struct Piece {
+    Name<U32> piece;      // index in the tile
+    Name<U32> row_units;  // where the row's units start
+    Var<WeightUnits> unit;
+    Var<F32> scale;
+    std::optional<Var<F32>> min;
+  };
+
+  uint32_t of_row() const { return t_.shape.block / kPiece; }
+  uint32_t n_pieces() const { return t_.c.tile_rows * of_row(); }
+  Name<U32> number_in_row(const Piece& p, const Name<U32>& block) const {
+    return let("number", block * of_row() + p.piece % of_row());
+  }
+
+  // The words that hold the piece's four quads, starting at their lowest bits.
+  std::vector<Name<U32>> words_of(const Piece& p, const Name<U32>& block, const Name<WeightUnits>& unit) const {
+    switch (w_.coding.words) {
+      case WeightWords::kCodes8:
+        return {at(unit, 0), at(unit, 1), at(unit, 2), at(unit, 3)};
+      case WeightWords::kCodes4: {
+        auto is_second = let("is_second", (p.piece & 1u) == 1u);
+        auto low = let("low_word", select(at(unit, 0), at(unit, 2), is_second));
+        auto high = let("high_word", select(at(unit, 1), at(unit, 3), is_second));
+        return {low, high};
+      }
+      case WeightWords::kCodes2:
+        return {let("word", component(unit, number_in_row(p, block) & 3u))};
+      case WeightWords::kSigns:
+        return {let("word", component(unit, (number_in_row(p, block) >> 1u) & 3u) >> ((p.piece & 1u) * 4u))};
+      default:
+        CHECK(false);
+    }
+  }
+
+  void store_floats(const Name<U32>& block, const Name<U32>& base) const {
+    const uint32_t per_unit = w_.coding.quads(), quads = t_.shape.block / 4;
+    loop("i", t_.tid, t_.c.tile_rows * quads, t_.c.workgroup(), [&](const Name<U32>& i) {
+      auto row = let("row", min(t_.first_row + i / quads, t_.n_rows - 1u));
+      auto quad = let("quad", block * quads + i % quads);
+      auto at = let("at", row * (t_.c.cols / w_.coding.values()) + quad / per_unit);
+      auto unit = let("unit", w_.unit(e(at)));
+      auto in_unit = let("in_unit", quad % per_unit);
+      auto place = let("place", i % 4u * of_row() + i % quads / 4u);
+      auto to = let("to", base + start_ + i / quads * t_.shape.stride + place * 4u);
+      auto value = let("value", unpack_(unit, 0, &in_unit));
+      if (w_.coding.group == 0) return put_halves(t_.staged, to, value);
+      const UnitScale scale = w_.scale(at);
+      auto product = let("scaled", scaled(w_.coding, e(value), scale));
+      put_halves(t_.staged, to, product);
+    });
+  }
+
+  const HalvesTile& t_;
+  const WeightPlanes& w_;
+  Unpack unpack_;
+  std::optional<UnpackHalves> halves_;
+  uint32_t start_;
+  std::vector<Piece> pieces_;
+};
+
+// Stages activations, as vec4s, because some GPUs load a matrix from storage value by value. Tokens past the end
+// contain arbitrary data; their results are not stored.
+StagedVectors<Vec4<F16>> staged_activations(const HalvesTile& t) {
+  const uint32_t pieces = t.shape.block / kPiece, quads = t.shape.block / 4;
+  return {"x_next", t.c.tile_tokens * quads, t.c.workgroup(), t.tid, [&, pieces, quads](const Name<U32>& i) {
+            auto row = let("x_row", i / quads);
+            auto stored = let("x_stored", t.first_token + row);
+            auto first = let("x_first", grouped_half(t.c.cols, stored) / 4u +
+                                            i % pieces * (kRowsOfGroup * kHalvesOfGroup / 4) + i / pieces % 4u);
+            auto to = let("x_to", (row + t.shape.first_token_row()) * t.shape.stride + i % quads * 4u);
+            return StagedVectors<Vec4<F16>>::Place{first, to};
+          }};
+}
+
+// Calls take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
+template <class Take>
+void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightStage* const> weights,
+              const TokenScales& token_scales, const Take& take) {
+  const auto activations = staged_activations(t);
+  const auto fetch = [&](const Name<U32>& block) {
+    for (const WeightStage* w : weights) w->fetch(block);
+    auto behind = let("x_behind_first", block * (t.shape.block * kRowsOfGroup / 4));
+    activations.fetch(x, behind);
+  };
+  const auto store = [&](const Name<U32>& block, const Name<U32>& base) {
+    for (const WeightStage* w : weights) w->store(block, base);
+    activations.store([&](const Name<Vec4<F16>>& quad, const Name<U32>& to) {
+      auto to_quad = let("x_to_quad", base + to);
+      put_halves(t.staged, to_quad, quad);
+    });
+  };
+  const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
+    const TileSums<F16, F32, M, N, K> sums(t);
+    sums.add_blocks(t.c.cols / t.shape.block, t.staged, fetch, store);
+    auto through = shared<F32>("sums", t.shape.sums());
+    sums.for_each(through, [&](const Name<U32>& row, const Name<U32>& token, std::span<const Name<F32>> of_row) {
+      when(token < t.n_tokens && row < t.n_rows, [&] {
+        auto unscale = let("unscale", 1.0f / token_scales[token]);
+        std::vector<Name<F32>> unscaled;
+        for (const auto& sum : of_row) unscaled.push_back(let("unscaled", sum * unscale));
+        take(row, token, unscaled);
+      });
+    });
+  };
+  CHECK(with_f16_shape(t.c.shape, use));
+}
+
+// value(i): quad i of the row.
+template <class Value>
+void write_halves(const HalveTokensConfig& c, const Value& value, const Out<"halves", Vec4<F16>>& halves,
+                  const Out<"token_scales", F32>& scales, const WorkgroupId& wg, const LocalIndex& tid) {
+  auto peak = var("peak", 0.0f);
+  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
+    auto v = let("v", abs(value(i)));
+    auto low = let("low", max(at(v, 0), at(v, 1)));
+    auto high = let("high", max(at(v, 2), at(v, 3)));
+    peak = max(peak, max(low, high));
+  });
+  auto mine = let("mine", peak);
+  auto top = reduce_workgroup(Reduce::kMax, c.caps, mine, tid, c.workgroup);
+  // 2^e ≤ peak < 2^(e+1) has the exponent bits 127 + e; 2^(10 − e) has 137 − e, which is 264 minus that.
+  auto exponent = let("exponent", clamp(bitcast<U32>(top) >> 23u, 64u, 200u));
+  auto scale = let("scale", bitcast<F32>((264u - exponent) << 23u));
+  when(tid == 0u, [&] { scales[wg.y] = scale; });
+  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
+    // Four columns of the group.
+    auto index =
+        let("index", grouped_half(c.width, wg.y) / 4u + (i >> 2u) * (kHalvesOfGroup * kRowsOfGroup / 4) + (i & 3u));
+    auto exact = let("exact", value(i) * scale);
+    if (c.rest_at == 0) {
+      halves[index] = vec4h(exact);
+      return;
+    }
+    // Computed from the bits, because compilers optimize the difference from a conversion and back to 0.
+    std::vector<Name<F32>> first;
+    for (uint32_t i4 = 0; i4 < 4; ++i4) {
+      auto as_bits = let("as_bits", bitcast<U32>(at(exact, i4)));
+      first.push_back(let("first_bits", bitcast<F32>(as_bits & 0xFFFFE000u)));
+    }
+    auto high = let("high_bits", vec4f(first[0], first[1], first[2], first[3]));
+    halves[index] = vec4h(high);
+    halves[index + c.rest_at * (c.width / 4)] = vec4h(exact - high);
+  });
+}
+
+}  // namespace
+
+uint32_t FloatMatrixMatmulConfig::workgroup_bytes(uint32_t n_matrices) const {
+  const MatrixTileShape in_memory = tile_shape(*this, n_matrices);
+  return in_memory.staged() * 2 + in_memory.sums() * 4;
+}
+
+FloatMatrixMatmulConfig fit(FloatMatrixMatmulConfig c) {
+  const MatrixTileShape shape = tile_shape(c, 1);
+  c.tile_rows = shape.rows(), c.tile_tokens = shape.tokens();
+  CHECK(kMostTileTokens % c.tile_tokens == 0);
+  return c;
+}
+
+bool has_float_matrix_matmul(const MatrixShape& shape) {
+  return with_f16_shape(shape, []<uint32_t, uint32_t, uint32_t>() {});
+}
+
+HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
+  return kernel(
+      c.rest_at > 0 ? "halve_tokens_exactly" : "halve_tokens", c.workgroup,
+      [&](FloatX x, Out<"halves", Vec4<F16>> halves, Out<"token_scales", F32> scales, WorkgroupId wg, LocalIndex tid) {
+        write_halves(c, [&](const Name<U32>& i) { return e(x[wg.y * (c.width / 4) + i]); }, halves, scales, wg, tid);
+      });
+}
+
+NormHalvesKernel norm_halves(const HalveTokensConfig& c) {
+  return kernel(c.rest_at > 0 ? "norm_halves_exactly" : "norm_halves", c.workgroup,
+                [&](FloatX x, In<"gain", Vec4<F32>> gain, Out<"halves", Vec4<F16>> halves,
+                    Out<"token_scales", F32> scales, WorkgroupId wg, LocalIndex tid) {
+                  auto squares = var("squares", 0.0f);
+                  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
+                    auto v = let("v", x[wg.y * (c.width / 4) + i]);
+                    squares += dot(v, v);
+                  });
+                  auto mine = let("my_squares", squares);
+                  auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
+                  auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
+                  const auto value = [&](const Name<U32>& i) { return x[wg.y * (c.width / 4) + i] * factor * gain[i]; };
+                  write_halves(c, value, halves, scales, wg, tid);
+                });
+}
+
+FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
+  return kernel(c.store == Store::kAdd ? "float_matmul_matrix_add" : "float_matmul_matrix", c.workgroup(),
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, Halves x, TokenScales token_scales,
+                    RowRange range, ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.coding, w, scales);
+                  auto n_rows = let("n_rows", range.get<"count">());
+                  const HalvesTile t = make_tile(c, 1, n_rows, wg, tid, params);
+                  const WeightStage stage(t, planes, 0);
+                  multiply(t, x, std::array{&stage}, token_scales,
+                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
+                             auto index = let("index", token * c.rows + range.get<"first">() + row);
+                             if (c.store == Store::kAdd) {
+                               y[index] += sums[0];
+                             } else {
+                               y[index] = sums[0];
+                             }
+                           });
+                });
+}
+
+FloatGluMatrixMatmulKernel float_glu_matmul_matrix(const FloatMatrixMatmulConfig& c) {
+  return kernel("float_glu_matmul_matrix", c.workgroup(),
+                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
+                    In<"up_scales", U32> up_scales, Halves x, TokenScales token_scales, ParamsBuffer params,
+                    Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                  const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
+                  auto n_rows = let("n_rows", e(c.rows));
+                  const HalvesTile t = make_tile(c, 2, n_rows, wg, tid, params);
+                  const WeightStage gate_stage(t, gate, 0), up_stage(t, up, 1);
+                  multiply(t, x, std::array{&gate_stage, &up_stage}, token_scales,
+                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
+                             y[token * c.rows + row] = gated(c.act, sums[0], sums[1]);
+                           });
+                });
+}
+
+}  // namespace tern::gpu

@@ -1,9 +1,0 @@
-#include "base/folder.h"
-
-#include <filesystem>
-
-namespace tern {
-
-std::string Folder::path_of(std::string_view name) const { return std::filesystem::path(path()) / name; }
-
-}  // namespace tern

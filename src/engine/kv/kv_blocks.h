@@ -1,0 +1,99 @@
+// Manages the KV blocks of a store: reference counts, the prefix cache, and its eviction when memory is needed.
+#pragma once
+
+#include <climits>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/kv_store.h"
+#include "base/result.h"
+
+namespace tern {
+
+// Identifies a prefix (a list of tokens) for as long as its last block is cached. Values below kFirstPrefix are empty
+// prefixes, one for each variant of RoPE (model/source/rope.h).
+using PrefixId = uint64_t;
+inline constexpr PrefixId kFirstPrefix = 16;
+
+class KvBlocks {
+ public:
+  using Hash = uint64_t (*)(PrefixId parent, std::span<const TokenId> tokens);
+  struct Options {
+    int max_blocks = INT_MAX;  // blocks with memory at a time
+    int max_cached = INT_MAX;    // of those, blocks in the prefix cache that no sequence uses
+    Hash hash = nullptr;       // null: the default. Tests may replace it: even with collisions only equal tokens match
+  };
+  struct Stats {
+    int n_used = 0;     // blocks in use by sequences
+    int n_kept = 0;     // unused blocks in the prefix cache
+    uint64_t hits = 0;  // blocks found by find()
+    uint64_t misses = 0;
+    uint64_t dropped = 0;  // cached blocks evicted to make room
+  };
+
+  KvBlocks(std::unique_ptr<KvStore> store, const Options& options);
+  KvBlocks(const KvBlocks&) = delete;
+  KvBlocks& operator=(const KvBlocks&) = delete;
+
+  void keep_at_most(int n);  // sets Options::max_cached and evicts surplus blocks
+
+  KvStore& store() const { return *store_; }
+  int block_tokens() const { return store_->block_tokens(); }
+  const Stats& stats() const { return stats_; }
+
+  // Returns a block for one sequence. kOutOfMemory: all blocks are in use by sequences.
+  Result<KvBlockId> take();
+  void share(KvBlockId block);    // adds a reference of one more sequence
+  void release(KvBlockId block);  // drops a reference of one sequence
+
+  // To be called before a sequence writes to one of its blocks. Returns the same block if it may be written (and
+  // removes it from the prefix cache), or else a copy that replaces the sequence's reference.
+  Result<KvBlockId> copy_on_write(KvBlockId block);
+
+  // Adds `block`, which is full of `tokens` after the prefix `parent`, to the prefix cache. If an equal block is cached
+  // already, `block` is replaced by it, unless it is `in_use`. Returns the id of the new prefix.
+  PrefixId publish(PrefixId parent, std::span<const TokenId> tokens, KvBlockId& block, bool in_use = false);
+
+  struct Found {
+    KvBlockId block;
+    PrefixId prefix;
+  };
+  // The cached block with these tokens after `parent`, with a reference added for the caller.
+  std::optional<Found> find(PrefixId parent, std::span<const TokenId> tokens);
+
+  // Drops the cached blocks of `tokens` after `root`, the last first. Stops at a block that a sequence uses or that
+  // other cached blocks continue. Returns the number of blocks dropped.
+  int drop(PrefixId root, std::span<const TokenId> tokens);
+
+ private:
+  struct Block {
+    int n_sequences = 0;
+    PrefixId prefix = 0;  // 0: not in the prefix cache
+    PrefixId parent = 0;
+    std::vector<TokenId> tokens;
+    std::list<KvBlockId>::iterator kept;  // its place in kept_, if no sequence uses it
+  };
+  Block& at(KvBlockId block) { return blocks_[static_cast<size_t>(block)]; }
+  KvBlockId look_up(PrefixId parent, std::span<const TokenId> tokens);  // -1: none
+  void hide(KvBlockId block);                                           // removes it from the prefix cache
+  Result<KvBlockId> allocate();
+  KvBlockId evict_lru();
+  void give_back(KvBlockId block);  // frees its memory
+
+  std::unique_ptr<KvStore> store_;
+  Options options_;
+  std::vector<Block> blocks_;
+  std::vector<KvBlockId> without_memory_;  // free ids
+  int n_with_memory_ = 0;
+  std::unordered_multimap<uint64_t, KvBlockId> by_hash_;
+  std::list<KvBlockId> kept_;  // cached blocks that no sequence uses, least recently used first
+  PrefixId next_prefix_ = kFirstPrefix;
+  Stats stats_;
+};
+
+}  // namespace tern

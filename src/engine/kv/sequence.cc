@@ -1,0 +1,130 @@
+#include "engine/kv/sequence.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "engine/kv/not_finite.h"
+
+namespace tern {
+
+Sequence::Sequence(Executable& executable, std::shared_ptr<KvBlocks> blocks, int n_ctx, PrefixId root)
+    : executable_(executable),
+      pool_(std::move(blocks)),
+      n_ctx_(n_ctx),
+      root_(root),
+      n_per_block_(static_cast<size_t>(pool_->block_tokens())) {
+  CHECK(root < kFirstPrefix);
+}
+
+Result<std::unique_ptr<Sequence>> Sequence::alone(Executable& executable, int n_ctx, KvType type) {
+  TRY(auto store, executable.new_kv_store(executable.kv_block_tokens(n_ctx), type));
+  auto blocks = std::make_shared<KvBlocks>(std::move(store), KvBlocks::Options{});
+  auto sequence = std::make_unique<Sequence>(executable, std::move(blocks), n_ctx);
+  TRY_STATUS(sequence->begin());
+  return sequence;
+}
+
+void Sequence::reserve() {
+  const auto n = static_cast<size_t>(n_ctx_);
+  tokens_.reserve(n);
+  blocks_.reserve(n_blocks_for(n));
+  prefixes_.reserve(n_blocks_for(n));
+}
+
+// Releases the last blocks first, so that they are evicted from the prefix cache first.
+void Sequence::truncate(size_t n_tokens) {
+  CHECK(n_tokens <= tokens_.size());
+  tokens_.resize(n_tokens);
+  while (blocks_.size() > n_blocks_for(n_tokens)) {
+    pool_->release(blocks_.back());
+    blocks_.pop_back();
+  }
+  prefixes_.resize(std::min(prefixes_.size(), n_tokens / n_per_block_));
+}
+
+size_t Sequence::keep_common(std::span<const TokenId> prompt) {
+  const auto known = prompt.first(prompt.size() - 1);
+  const auto common = std::ranges::mismatch(known, tokens_);
+  truncate(static_cast<size_t>(common.in2 - tokens_.begin()));
+  if (root_ == kNotShared) return tokens_.size();
+  for (size_t n = prefixes_.size(); (n + 1) * n_per_block_ <= known.size(); ++n) {
+    const auto found = pool_->find(prefix_of(n), known.subspan(n * n_per_block_, n_per_block_));
+    if (!found) break;
+    truncate(n * n_per_block_);  // drops a partly filled block
+    blocks_.push_back(found->block);
+    prefixes_.push_back(found->prefix);
+    const auto tokens = known.subspan(n * n_per_block_, n_per_block_);
+    tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  }
+  return tokens_.size();
+}
+
+Result<void> Sequence::make_room(size_t n_tokens) {
+  const size_t first = tokens_.size() / n_per_block_;  // the first block to be written
+  if (first < blocks_.size() && tokens_.size() % n_per_block_ > 0) {
+    TRY(blocks_[first], pool_->copy_on_write(blocks_[first]));
+  }
+  while (blocks_.size() < n_blocks_for(tokens_.size() + n_tokens)) {
+    TRY(const KvBlockId block, pool_->take());
+    blocks_.push_back(block);
+  }
+  return {};
+}
+
+Result<Slice> Sequence::extend(std::span<const TokenId> tokens, WantLogits logits, int n_best) {
+  CHECK(n_used() + std::ssize(tokens) <= n_ctx_);
+  TRY_STATUS(make_room(tokens.size()));
+  return Slice{
+      .tokens = tokens, .first_pos = n_used(), .logits = logits, .n_best = n_best, .blocks = blocks_, .n_ctx = n_ctx_};
+}
+
+void Sequence::add(std::span<const TokenId> tokens, bool streams) {
+  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  if (root_ == kNotShared) return;
+  for (size_t n = prefixes_.size(); (n + 1) * n_per_block_ <= tokens_.size(); ++n) {
+    const auto full = std::span(tokens_).subspan(n * n_per_block_, n_per_block_);
+    prefixes_.push_back(pool_->publish(prefix_of(n), full, blocks_[n], streams));
+  }
+}
+
+Result<void> Sequence::restore(std::span<const TokenId> tokens, std::span<const Bytes> contents) {
+  CHECK(std::ssize(tokens) <= n_ctx_ && contents.size() == n_blocks_for(tokens.size()));
+  clear();
+  TRY_STATUS(make_room(tokens.size()));
+  for (size_t i = 0; i < contents.size(); ++i) TRY_STATUS(pool_->store().write(blocks_[i], contents[i]));
+  add(tokens);
+  return {};
+}
+
+Result<std::span<const float>> Sequence::append(std::span<const TokenId> tokens, WantLogits logits, int n_best) {
+  TRY(const Slice slice, extend(tokens, logits, n_best));
+  TRY(const auto rows, run({&slice, 1}));
+  TRY_STATUS(check_logits(rows, static_cast<size_t>(slice.n_logit_rows()), tokens));
+  add(tokens);
+  return rows;
+}
+
+Result<void> Sequence::check_logits(std::span<const float> rows, size_t n_rows, std::span<const TokenId> tokens) const {
+  for (size_t i = 0; i < n_rows; ++i) {
+    const size_t width = rows.size() / n_rows;
+    if (can_choose_by(rows.subspan(i * width, width))) continue;
+    std::vector<TokenId> all = tokens_;
+    all.insert(all.end(), tokens.begin(), tokens.end());
+    return explain_not_finite(executable_, pool_->store().type(), n_ctx_, all);
+  }
+  return {};
+}
+
+Result<Slice> Sequence::start_of_stream(std::span<const TokenId> token, int n_tokens) {
+  CHECK(token.size() == 1 && n_used() + n_tokens <= n_ctx_);
+  TRY_STATUS(make_room(static_cast<size_t>(n_tokens)));
+  return Slice{.tokens = token, .first_pos = n_used(), .blocks = blocks_, .n_ctx = n_ctx_};
+}
+
+Result<std::unique_ptr<TokenStream>> Sequence::decode(TokenId token, int n_tokens, const DeviceSampling& sampling) {
+  if (!executable_.decodes()) return nullptr;
+  TRY(const Slice start, start_of_stream({&token, 1}, n_tokens));
+  return executable_.decode(pool_->store(), {&start, 1}, n_tokens, {&sampling, 1});
+}
+
+}  // namespace tern

@@ -1,0 +1,84 @@
+// The tokens of one conversation and the KV blocks that hold their keys and values, on any backend.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/result.h"
+#include "engine/kv/kv_blocks.h"
+
+namespace tern {
+
+class Sequence {
+ public:
+  // Holds at most n_ctx tokens. `root` (below kFirstPrefix) separates sequences whose keys differ for the same tokens;
+  // kNotShared: KV blocks are not shared with other sequences.
+  static constexpr PrefixId kNotShared = kFirstPrefix - 1;
+  Sequence(Executable& executable, std::shared_ptr<KvBlocks> blocks, int n_ctx, PrefixId root = 0);
+  // A sequence with a store of its own. kOutOfMemory: not even a first block fits.
+  static Result<std::unique_ptr<Sequence>> alone(Executable& executable, int n_ctx, KvType type);
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+  ~Sequence() { clear(); }
+
+  int n_ctx() const { return n_ctx_; }
+  int n_used() const { return static_cast<int>(tokens_.size()); }
+  std::span<const TokenId> tokens() const { return tokens_; }
+  std::span<const KvBlockId> blocks() const { return blocks_; }
+  Executable& executable() const { return executable_; }
+
+  // Keeps the common prefix with `prompt`, without the last token of `prompt`: its logits are needed, so it is always
+  // run again. Extends the prefix with cached blocks of other sequences. Returns the number of tokens kept.
+  size_t keep_common(std::span<const TokenId> prompt);
+  void truncate(size_t n_tokens);
+  void clear() { truncate(0); }
+
+  // Returns the slice that runs `tokens` after the present ones, with blocks allocated for them. `tokens` and this
+  // sequence must not change until it has run. kOutOfMemory.
+  Result<Slice> extend(std::span<const TokenId> tokens, WantLogits logits, int n_best = 0);
+  // Records tokens that have been run. While a stream runs this sequence, its blocks are not replaced.
+  void add(std::span<const TokenId> tokens, bool streams = false);
+
+  // Replaces the sequence by these tokens, whose KV blocks are in `contents`. kOutOfMemory.
+  Result<void> restore(std::span<const TokenId> tokens, std::span<const Bytes> contents);
+  KvStore& store() const { return pool_->store(); }
+
+  // Runs slices of sequences that share this sequence's store. The logits are valid until the next run.
+  Result<std::span<const float>> run(Batch batch) { return executable_.run(pool_->store(), batch); }
+
+  // Runs at most max_batch() tokens of this sequence only. The logits are valid until the next run. kCorruption: they
+  // are not finite; the message names the step that caused it.
+  Result<std::span<const float>> append(std::span<const TokenId> tokens, WantLogits logits, int n_best = 0);
+  // Checks logits [n_rows, n_vocab] after `tokens` have run. Returns an error if no token can be chosen by them.
+  Result<void> check_logits(std::span<const float> rows, size_t n_rows, std::span<const TokenId> tokens) const;
+
+  // The slice that starts a stream: `token` after the present tokens, with blocks for n_tokens. kOutOfMemory.
+  Result<Slice> start_of_stream(std::span<const TokenId> token, int n_tokens);
+  // Releases blocks beyond those of the present tokens.
+  void release_rest() { truncate(tokens_.size()); }
+  // Starts device-side sampling of the tokens after `token`; null if the host has to choose. Call add() for each token
+  // that the stream has run once it is taken.
+  Result<std::unique_ptr<TokenStream>> decode(TokenId token, int n_tokens, const DeviceSampling& sampling);
+
+  void reserve();  // allocates memory for the ids of n_ctx tokens
+  // Takes the first block, so that lack of memory is reported early. kOutOfMemory.
+  Result<void> begin() { return make_room(1); }
+
+ private:
+  Result<void> make_room(size_t n_tokens);  // for n_tokens more
+  size_t n_blocks_for(size_t n_tokens) const { return (n_tokens + n_per_block_ - 1) / n_per_block_; }
+  PrefixId prefix_of(size_t n_blocks) const { return n_blocks == 0 ? root_ : prefixes_[n_blocks - 1]; }
+
+  Executable& executable_;
+  std::shared_ptr<KvBlocks> pool_;
+  int n_ctx_;
+  PrefixId root_;
+  size_t n_per_block_;
+  std::vector<TokenId> tokens_;     // their keys and values are in the blocks
+  std::vector<KvBlockId> blocks_;   // for these tokens, possibly more
+  std::vector<PrefixId> prefixes_;  // one for each full block
+};
+
+}  // namespace tern

@@ -1,0 +1,360 @@
+#include "engine/reply/generation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+#include "engine/reply/prompt_healing.h"
+#include "sample/logprobs.h"
+#include "sample/sampling.h"
+
+namespace tern {
+
+Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* tokenizer, int n_vocab,
+                       std::span<const TokenId> prompt, const GenerateOptions& options, const Shared& shared)
+    : sequence_(sequence),
+      active_(&active),
+      options_(options),
+      tokenizer_(tokenizer),
+      drafter_(shared.drafter ? *shared.drafter : lookup_),
+      times_(shared.times),
+      pace_(static_cast<size_t>(options.speculate), drafter_, times_),
+      sampler_(sampling_of(options_.sample), n_vocab, options_.logit_bias),
+      reply_(tokenizer, options_, prompt.back()) {
+  active = this;
+  constraint_ = make_constraint(options, shared.grammars, tokenizer, n_vocab, reply_.strips_space());
+  const bool heals = options.heal_prompt && options.max_tokens != 0 && !constraint_;
+  const size_t n_healed = heals ? n_to_heal(prompt, tokenizer) : 0;
+  const auto n_ctx = static_cast<size_t>(sequence_.n_ctx());
+  tokens_.reserve(n_ctx + 1);
+  tokens_.assign(prompt.begin(), prompt.end() - static_cast<ptrdiff_t>(n_healed));
+  to_heal_.assign(prompt.end() - static_cast<ptrdiff_t>(n_healed), prompt.end());
+  for (const TokenId token : tokens_) sampler_.accept_prompt(token);
+  sequence_.reserve();
+  reply_.result.stats.n_reused = static_cast<int>(sequence_.keep_common(tokens_));
+  reply_.result.tokens.reserve(n_ctx);
+  reply_.result.stats.n_prompt = static_cast<int>(prompt.size());
+  if (to_heal_.empty()) take_reply_so_far();
+}
+
+// Each of these tokens used one random number if the temperature is above 0.
+void Generation::Impl::take_reply_so_far() {
+  for (const TokenId token : options_.reply_so_far) {
+    if (is_over_) break;
+    if (sampling_of(options_.sample).temperature > 0) sampler_.uniform();
+    sampler_.accept(token);
+    tokens_.push_back(token);
+    if (constraint_ && !constraint_->accept(token)) {
+      failure_ = Error{ErrorCode::kInvalidArgument, "reply_so_far is not the beginning of a text of the grammar"};
+      return;
+    }
+    is_over_ = reason_to_end(token);
+  }
+  n_told_ = result().text.size();
+}
+
+Result<GenerationStep> Generation::Impl::next() {
+  if (error_) return std::unexpected(*error_);
+  std::optional<TokenId> token;
+  if (!done()) {
+    if (!has_event()) {
+      if (auto ran = run_alone(); !ran) failure_ = std::move(ran).error();
+    }
+    if (n_unreported_ == 0 && failure_) {
+      reply_.flush();
+      detach();
+      error_ = std::move(failure_);
+      return std::unexpected(*error_);
+    }
+    if (is_over_) {
+      end(*is_over_);
+    } else {
+      if (n_unreported_ > 0) token = tokens_[tokens_.size() - n_unreported_--];
+      if (const auto reason = reason_to_end(token)) end(*reason);
+    }
+  }
+  GenerationStep step{.text = untold_text(), .token = token, .finish = {}};
+  if (done()) step.finish = result().reason;
+  return step;
+}
+
+Result<void> Generation::Impl::run_alone() {
+  if (stream_ && is_constrained()) drop_stream();
+  if (!asked_for_stream_ && !is_constrained() && is_decoding()) TRY_STATUS(start_stream());
+  if (stream_) return take_from_stream();
+  const Executable& executable = sequence_.executable();
+  const int most = executable.max_batch();
+  PassPlan plan{.most_tokens = static_cast<size_t>(most),
+                .most_guesses = static_cast<size_t>(std::min(most, executable.max_logit_rows()) - 1)};
+  TRY(const Slice slice, next_slice(plan));
+  const auto start = std::chrono::steady_clock::now();
+  TRY(const auto rows, sequence_.run({&slice, 1}));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (has_drafts_) times_.add(slice.tokens.size(), elapsed.count());
+  return take(rows);
+}
+
+// Only in decode. A device that chooses tokens itself does not need drafts.
+bool Generation::Impl::may_speculate() const {
+  return options_.speculate > 0 && is_decoding() && options_.n_logprobs < 0 && !is_constrained() &&
+         !sequence_.executable().decodes();
+}
+
+Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
+  auto room = static_cast<size_t>(sequence_.n_ctx() - sequence_.n_used());  // ≥ 1, for the token that is certain
+  if (options_.max_tokens >= 0) {
+    const auto left = static_cast<size_t>(options_.max_tokens) - result().tokens.size();  // ≥ 1
+    room = std::min(room, left);
+  }
+  plan.most_guesses = std::min(plan.most_guesses, room - 1);
+  const size_t wanted = pace_.n_wanted(plan);
+  draft_ = {};
+  if (wanted > 0) {
+    const auto start = std::chrono::steady_clock::now();
+    draft_ = drafter_.draft(tokens_, wanted);
+    if (!drafter_.is_free()) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      pace_.add_draft(draft_.tokens.size(), elapsed.count());
+    }
+  }
+  n_drafts_ = pace_.n_worth(draft_, plan);
+  has_drafts_ = true;
+  with_drafts_.assign(1, tokens_.back());
+  with_drafts_.insert(with_drafts_.end(), draft_.tokens.begin(),
+                      draft_.tokens.begin() + static_cast<ptrdiff_t>(n_drafts_));
+  running_ = with_drafts_;
+  // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
+  const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(n_drafts_) : 0;
+  return sequence_.extend(running_, WantLogits::kAll, n_for_all);
+}
+
+// After each position the next token is chosen as usual, with the same random numbers, as long as the draft tokens
+// before it match the chosen ones.
+Result<void> Generation::Impl::take_drafts(std::span<const float> rows) {
+  const size_t width = rows.size() / running_.size(), n_before = tokens_.size();
+  GenerateStats& stats = reply_.result.stats;
+  stats.n_guessed += static_cast<int>(n_drafts_);
+  for (size_t i = 0;; ++i) {
+    const auto row = rows.subspan(i * width, width);
+    const auto token = running_.subspan(i, 1);
+    TRY_STATUS(sequence_.check_logits(row, 1, token));
+    sequence_.add(token);
+    TRY_STATUS(choose(row));
+    if (i == n_drafts_ || running_[i + 1] != tokens_.back() || is_constrained()) break;
+    ++stats.n_guessed_right;
+  }
+  pace_.add(draft_, std::span(tokens_).subspan(n_before));
+  return {};
+}
+
+Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
+  if (stream_) drop_stream();  // it would miss the tokens that run here
+  if (may_speculate()) return slice_with_drafts(plan);
+  has_drafts_ = false;
+  const auto rest = std::span(tokens_).subspan(static_cast<size_t>(sequence_.n_used()));
+  running_ = rest.first(std::min(rest.size(), plan.most_tokens));
+  const bool is_last = running_.size() == rest.size();
+  return sequence_.extend(running_, is_last ? WantLogits::kLast : WantLogits::kNone, n_best());
+}
+
+Result<void> Generation::Impl::take(std::span<const float> rows) {
+  if (has_drafts_) return take_drafts(rows);
+  const bool is_last = running_.size() == n_pending();
+  if (is_last) TRY_STATUS(sequence_.check_logits(rows, 1, running_));
+  sequence_.add(running_);
+  if (!is_last) return {};
+  if (!to_heal_.empty()) {
+    heal(rows);
+  } else if (options_.max_tokens != 0) {
+    return choose(rows);
+  }
+  return {};
+}
+
+void Generation::Impl::heal(std::span<const float> logits) {
+  const TokenId healed = choose_healed(logits, to_heal_, *tokenizer_, sampling_of(options_.sample));
+  sampler_.accept_prompt(healed);
+  tokens_.push_back(healed);
+  if (healed == to_heal_.front() && to_heal_.size() > 1) {
+    to_heal_.erase(to_heal_.begin());
+    return;
+  }
+  reply_.heal(tokenizer_->piece(healed).substr(spelling(to_heal_, *tokenizer_).size()));
+  to_heal_.clear();
+  if (!options_.reply_so_far.empty()) take_reply_so_far();
+}
+
+// Chooses the next token by `logits`.
+Result<void> Generation::Impl::choose(std::span<const float> logits) {
+  TokenId next = 0;
+  if (is_constrained()) {
+    TRY(next, choose_among_allowed(logits));
+    if (next < 0) return {};
+  } else {
+    next = sampler_.sample(logits);
+    if (constraint_) constraint_->accept(next);
+  }
+  sampler_.accept(next);
+  if (options_.n_logprobs >= 0) {
+    reply_.result.logprobs.push_back(log_probabilities(logits, next, options_.n_logprobs));
+  }
+  tokens_.push_back(next);
+  ++n_unreported_;
+  return {};
+}
+
+// Returns -1 if the text is complete and the vocabulary has no token to continue it; then the reply is over.
+Result<TokenId> Generation::Impl::choose_among_allowed(std::span<const float> logits) {
+  TRY(const GrammarMatcher::Allowed allowed, constraint_->allowed());
+  if (!allowed.any) {
+    if (allowed.end) return is_over_ = FinishReason::kStopToken, -1;
+    return fail(ErrorCode::kNotSupported, "the vocabulary has no token that the grammar allows after the reply so far");
+  }
+  allowed_ = *allowed.tokens;
+  if (allowed.end && !options_.ignore_eos) {
+    for (const TokenId stop : tokenizer_->stop_tokens()) {
+      if (std::cmp_less(stop, logits.size())) grammar::put_in(allowed_, stop);
+    }
+  }
+  const TokenId next = sampler_.sample(logits, allowed_);
+  if (!grammar::is_in(allowed_, next)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the logit biases forbid every token that the grammar allows after the reply so far");
+  }
+  const bool is_stop = allowed.end && !grammar::is_in(*allowed.tokens, next);
+  if (!is_stop) CHECK(constraint_->accept(next));
+  return next;
+}
+
+int Generation::Impl::n_best() const {
+  const bool all_matter = !to_heal_.empty() || options_.n_logprobs >= 0 || is_constrained();
+  return all_matter ? 0 : sampler_.n_best();
+}
+
+bool Generation::Impl::may_stream() const {
+  return !has_event() && is_decoding() && device_may_choose() && sequence_.executable().decodes();
+}
+
+int Generation::Impl::n_may_stream() const {
+  const int n_left = sequence_.n_ctx() - sequence_.n_used();
+  if (options_.max_tokens < 0) return n_left;
+  return std::min(n_left, options_.max_tokens - static_cast<int>(result().tokens.size()));
+}
+
+DeviceSampling Generation::Impl::device_sampling() {
+  const Sampling sample = sampling_of(options_.sample);
+  return {.temperature = sample.temperature,
+          .top_k = sample.top_k,
+          .top_p = sample.top_p,
+          .min_p = sample.min_p,
+          .uniform = [this] {
+            ++n_draws_ahead_;
+            return sampler_.uniform();
+          }};
+}
+
+Result<void> Generation::Impl::start_stream() {
+  asked_for_stream_ = true;
+  if (!device_may_choose()) return {};
+  n_to_stream_ = std::min(n_may_stream(), kStreamTokens);
+  TRY(stream_, sequence_.decode(tokens_.back(), n_to_stream_, device_sampling()));
+  return {};
+}
+
+Result<void> Generation::Impl::take_from_stream() {
+  TRY(const auto next, stream_->next());
+  take_streamed(next[0]);
+  if (--n_to_stream_ == 0) drop_stream();  // the next step starts another one if needed
+  return {};
+}
+
+void Generation::Impl::take_streamed(TokenId token) {
+  sequence_.add(last_known(), true);
+  sampler_.accept(token);
+  if (constraint_) constraint_->accept(token);
+  tokens_.push_back(token);
+  ++n_unreported_;
+  if (n_draws_ahead_ > 0) --n_draws_ahead_;
+}
+
+void Generation::Impl::take_back_draws() {
+  sampler_.rewind(n_draws_ahead_);
+  n_draws_ahead_ = 0;
+}
+
+void Generation::Impl::leave_stream() {
+  take_back_draws();
+  if (!done()) sequence_.release_rest();
+}
+
+void Generation::Impl::drop_stream() {
+  stream_.reset();
+  asked_for_stream_ = false;
+  take_back_draws();
+}
+
+std::optional<FinishReason> Generation::Impl::reason_to_end(std::optional<TokenId> token) {
+  if (!token) {
+    const bool has_read = n_pending() == 0;  // without choosing a token: max_tokens is 0
+    return has_read ? std::optional(FinishReason::kMaxTokens) : std::nullopt;
+  }
+  auto reason = reply_.add(*token);
+  // A complete text ends the reply at once, even if max_tokens is reached with the same token.
+  if (constraint_ && n_unreported_ == 0 && constraint_->is_complete() && (!reason || reason == FinishReason::kMaxTokens)) {
+    reason = FinishReason::kStopToken;
+  }
+  const size_t n_before = tokens_.size() - n_unreported_ - 1;
+  if (reason || std::cmp_less(n_before, sequence_.n_ctx())) return reason;
+  if (options_.keep_past_context < 0) return FinishReason::kContextFull;
+  shift_context();
+  return std::nullopt;
+}
+
+// The kept tokens are read again from the start, as a text of their own. So the result is correct for any kind of
+// position encoding.
+void Generation::Impl::shift_context() {
+  const auto n_keep = static_cast<size_t>(options_.keep_past_context);
+  const size_t n_later = std::max<size_t>((tokens_.size() - n_keep) / 2, 1);
+  tokens_.erase(tokens_.begin() + static_cast<ptrdiff_t>(n_keep), tokens_.end() - static_cast<ptrdiff_t>(n_later));
+  sequence_.keep_common(tokens_);
+  lookup_.forget();
+  drop_stream();
+}
+
+void Generation::Impl::cancel() {
+  if (!done()) end(FinishReason::kCancelled);
+}
+
+void Generation::Impl::end(FinishReason reason) {
+  if (n_unreported_ > 0) sequence_.truncate(tokens_.size() - n_unreported_ - 1);  // draft tokens beyond the end
+  reply_.finish(reason);
+  detach();
+}
+
+void Generation::Impl::detach() {
+  if (done()) return;
+  stream_.reset();
+  *active_ = nullptr;
+  active_ = nullptr;
+}
+
+std::string_view Generation::Impl::untold_text() {
+  const std::string_view untold = std::string_view(result().text).substr(n_told_);
+  n_told_ += untold.size();
+  return untold;
+}
+
+// ---- the public interface
+
+Generation::Generation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Generation::Generation(Generation&&) noexcept = default;
+Generation& Generation::operator=(Generation&&) noexcept = default;
+Generation::~Generation() = default;
+
+Result<GenerationStep> Generation::next() { return impl_->next(); }
+void Generation::cancel() { impl_->cancel(); }
+bool Generation::done() const { return impl_->done(); }
+const GenerateResult& Generation::result() const { return impl_->result(); }
+
+}  // namespace tern

@@ -1,0 +1,131 @@
+// One reply in progress: a state machine over a sequence that does one bounded piece of work per step.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/reply/reply.h"
+#include "engine/reply/token_constraint.h"
+#include "engine/kv/sequence.h"
+#include "engine/reply/speculation.h"
+#include "sample/sampler.h"
+#include "tern/engine.h"
+
+namespace tern {
+
+// Maximum tokens of a stream; memory for all of them is allocated when it starts.
+inline constexpr int kStreamTokens = 256;
+
+// Owns the state of the reply, as opposed to that of the conversation: the rest of the prompt, the sampler, the text,
+// and the device's token stream if the reply has its own. Any end of the reply also drops the stream and the reference
+// to the sequence.
+//
+// The sequence has run a prefix of the known tokens (the prompt and the tokens chosen so far). A pass runs some of the
+// rest, and chooses the next token when it reaches the end. Tokens that the sequence forgets are therefore run again.
+class Generation::Impl {
+ public:
+  // `prompt` and `options` must have been checked; unset options get Tern's defaults. `active` is the session's pointer
+  // to its generation in progress; it points here until the end. `tokenizer` may be null: then there is no text. All
+  // arguments must outlive the generation, or its end. Draft tokens come from shared.drafter, or from the text itself
+  // if it is null.
+  struct Shared {
+    PassTimes& times;
+    GrammarCache& grammars;
+    Drafter* drafter = nullptr;
+  };
+  Impl(Sequence& sequence, Impl*& active, const Tokenizer* tokenizer, int n_vocab, std::span<const TokenId> prompt,
+       const GenerateOptions& options, const Shared& shared);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { detach(); }
+
+  // See Generation in include/tern/engine.h.
+  Result<GenerationStep> next();
+  void cancel();
+  bool done() const { return active_ == nullptr; }
+  const GenerateResult& result() const { return reply_.result; }
+  void set_load_seconds(double seconds) { reply_.result.stats.load_seconds = seconds; }
+
+  // Used by the scheduler to run several generations in one batch. next_slice(): the slice for the next pass, of at
+  // most plan.most_tokens tokens, valid until take(); adds its draft tokens to the plan. take(): the resulting logits,
+  // [rows, n_vocab]. has_event(): next() can return something without running anything. An error ends the generation
+  // when next() returns it.
+  Result<Slice> next_slice(PassPlan& plan);
+  Result<void> take(std::span<const float> rows);
+  bool has_event() const { return done() || failure_ || is_over_ || n_unreported_ > 0 || n_pending() == 0; }
+  void fail_with(Error error) { failure_ = std::move(error); }
+
+  // Used by the scheduler for device-side sampling of several replies: whether this reply qualifies, its token limit,
+  // its sampling parameters, its slice for the start of a stream of n_tokens, and each token from the stream.
+  // leave_stream() rewinds random numbers that were drawn for tokens not taken.
+  bool may_stream() const;
+  int n_may_stream() const;
+  DeviceSampling device_sampling();
+  Result<Slice> start_of_stream(int n_tokens) { return sequence_.start_of_stream(last_known(), n_tokens); }
+  void take_streamed(TokenId token);
+  void leave_stream();
+  // The number of tokens to run before the next one can be chosen.
+  size_t n_pending() const { return tokens_.size() - static_cast<size_t>(sequence_.n_used()); }
+  // True if the next slice may have draft tokens.
+  bool may_speculate() const;
+  Sequence& sequence() { return sequence_; }
+
+ private:
+  Result<void> run_alone();
+  Result<Slice> slice_with_drafts(PassPlan& plan);
+  Result<void> take_drafts(std::span<const float> rows);
+  Result<void> take_from_stream();
+  // True in decode: the next pass runs just the last chosen token.
+  bool is_decoding() const { return n_pending() == 1 && !result().tokens.empty(); }
+  bool device_may_choose() const { return !is_constrained() && !sampler_.adjusts_logits() && options_.n_logprobs < 0; }
+  bool is_constrained() const { return constraint_ && constraint_->holds(); }
+  std::span<const TokenId> last_known() const { return std::span(tokens_).last(1); }
+  void drop_stream();
+  void take_back_draws();  // for tokens that a stream did not deliver
+  void heal(std::span<const float> logits);
+  Result<void> choose(std::span<const float> logits);
+  Result<TokenId> choose_among_allowed(std::span<const float> logits);
+  int n_best() const;
+  Result<void> start_stream();
+  std::optional<FinishReason> reason_to_end(std::optional<TokenId> token);
+  void take_reply_so_far();
+
+  void shift_context();
+  void end(FinishReason reason);
+  void detach();
+  std::string_view untold_text();
+
+  Sequence& sequence_;  // must not be used after the end
+  Impl** active_;       // null after the end
+  const GenerateOptions options_;
+  const Tokenizer* tokenizer_;
+  std::vector<TokenId> tokens_;
+  std::vector<TokenId> to_heal_;  // the prompt's last tokens, which are still to be chosen again
+  std::span<const TokenId> running_;
+  LookupDrafter lookup_;
+  Drafter& drafter_;
+  PassTimes& times_;
+  SpeculationPace pace_;
+  Draft draft_;                       // its first n_drafts_ tokens are run
+  std::vector<TokenId> with_drafts_;  // the tokens of the pass
+  size_t n_drafts_ = 0;
+  bool has_drafts_ = false;  // the slice was made for speculative decoding
+  size_t n_unreported_ = 0;      // number of known tokens at the end that next() has not returned
+  Sampler sampler_;
+  Reply reply_;
+  std::unique_ptr<TokenConstraint> constraint_;  // null: no constraint
+  grammar::TokenMask allowed_;       // allowed next tokens, including stop tokens
+  std::unique_ptr<TokenStream> stream_;
+  bool asked_for_stream_ = false;
+  int n_to_stream_ = 0;                  // tokens that the stream has not delivered yet
+  uint64_t n_draws_ahead_ = 0;           // random numbers that a stream has drawn for tokens not taken yet
+  std::optional<FinishReason> is_over_;  // not reported yet: by reply_so_far or a grammar
+  std::optional<Error> failure_;         // not reported yet
+  std::optional<Error> error_;           // the error that ended the reply
+  size_t n_told_ = 0;                    // bytes of text that steps have returned
+};
+
+}  // namespace tern

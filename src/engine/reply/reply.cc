@@ -1,0 +1,45 @@
+#include "engine/reply/reply.h"
+
+#include <algorithm>
+
+namespace tern {
+
+std::optional<FinishReason> Reply::add(TokenId token) {
+  const auto seconds = [this] { return std::chrono::duration<double>(Clock::now() - phase_start_).count(); };
+  if (result.tokens.empty()) {
+    result.stats.prompt_seconds = seconds();
+    phase_start_ = Clock::now();
+  }
+  result.tokens.push_back(token);
+  ++result.stats.n_generated;
+  const auto reason = reason_to_end(token);
+  result.stats.decode_seconds = seconds();
+  return reason;
+}
+
+std::optional<FinishReason> Reply::reason_to_end(TokenId token) {
+  if (tokenizer_) {
+    const bool is_stop = std::ranges::contains(tokenizer_->stop_tokens(), token);
+    if (is_stop && !options_.ignore_eos) return FinishReason::kStopToken;
+    std::string_view piece = tokenizer_->piece(token, std::ranges::contains(options_.shown_tokens, token));
+    if (strip_space_ && !piece.empty()) {
+      if (piece.starts_with(' ')) piece.remove_prefix(1);
+      strip_space_ = false;
+    }
+    result.text += stream_.feed(piece);
+    if (stream_.stopped()) return FinishReason::kStopString;
+  }
+  if (options_.max_tokens >= 0 && result.stats.n_generated >= options_.max_tokens) return FinishReason::kMaxTokens;
+  return std::nullopt;
+}
+
+void Reply::heal(std::string_view text) { result.text += stream_.feed(text); }
+
+void Reply::flush() { result.text += stream_.finish(); }
+
+void Reply::finish(FinishReason reason) {
+  flush();
+  result.reason = reason;
+}
+
+}  // namespace tern

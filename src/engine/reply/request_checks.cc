@@ -1,0 +1,65 @@
+#include "engine/reply/request_checks.h"
+
+#include "sample/sampling.h"
+
+namespace tern {
+
+namespace {
+
+Result<void> check_ids(std::span<const TokenId> tokens, int n_vocab) {
+  for (const TokenId token : tokens) {
+    if (token < 0 || token >= n_vocab) {
+      return fail(ErrorCode::kInvalidArgument, "token id {} is outside the vocabulary, which has ids 0 to {}", token,
+                  n_vocab - 1);
+    }
+  }
+  return {};
+}
+
+Result<void> check_grammar(const GenerateOptions& options, const Tokenizer* tokenizer) {
+  if (options.grammar && options.calls) {
+    return fail(ErrorCode::kInvalidArgument,
+                "a reply is held to a grammar, or its calls of tools are: give one of them");
+  }
+  if (!(options.grammar || options.calls) || tokenizer) return {};
+  return fail(ErrorCode::kNotSupported, "a grammar is about text, and the model file holds no tokenizer");
+}
+
+}  // namespace
+
+Result<void> check_prompt(std::span<const TokenId> prompt, int n_vocab, int n_ctx) {
+  if (prompt.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt is empty; give at least one token of text");
+  TRY_STATUS(check_ids(prompt, n_vocab));
+  if (std::ssize(prompt) > n_ctx) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the prompt has {} tokens, but the context holds {}; shorten it or raise the context size",
+                prompt.size(), n_ctx);
+  }
+  return {};
+}
+
+Result<GenerateOptions> check_request(std::span<const TokenId> prompt, const GenerateOptions& options,
+                                      const Tokenizer* tokenizer, int n_vocab, int n_ctx,
+                                      const SampleOptions& advised) {
+  TRY_STATUS(check_prompt(prompt, n_vocab, n_ctx));
+  GenerateOptions complete = options;
+  complete.sample = merged(options.sample, advised);
+  TRY_STATUS(check_sampling(sampling_of(complete.sample)));
+  TRY_STATUS(check_logit_bias(options.logit_bias, n_vocab));
+  if (options.n_logprobs < -1) {
+    return fail(ErrorCode::kInvalidArgument, "n_logprobs is {}: it must be -1 (none) or above", options.n_logprobs);
+  }
+  if (options.keep_past_context < -1 || options.keep_past_context > n_ctx / 2) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} tokens are to be kept past the context's end: give at most half the context of {}, or -1",
+                options.keep_past_context, n_ctx);
+  }
+  if (options.speculate < 0) {
+    return fail(ErrorCode::kInvalidArgument, "speculate is {}: it must be 0 (no guesses) or above", options.speculate);
+  }
+  if (!options.reply_so_far.empty()) TRY_STATUS(check_ids(options.reply_so_far, n_vocab));
+  TRY_STATUS(check_grammar(options, tokenizer));
+  return complete;
+}
+
+}  // namespace tern

@@ -1,0 +1,148 @@
+// Speculative decoding: one pass over the model checks several draft tokens. The text stays the same, and comes faster
+// if drafts are right.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/kv/sequence.h"
+
+namespace tern {
+
+// Draft tokens and the evidence for them: draft token i is of the kind evidence + i, limited to the last kind. The
+// acceptance rate is measured for each kind.
+struct Draft {
+  static constexpr size_t kKinds = 16;
+  static size_t kind(size_t evidence) { return evidence < kKinds ? evidence : kKinds - 1; }
+
+  std::span<const TokenId> tokens = {};
+  size_t evidence = 0;
+};
+
+// Proposes draft tokens.
+class Drafter {
+ public:
+  virtual ~Drafter() = default;
+  // Returns at most `most` tokens that may follow `known`, or none. Valid until the next call. Each call's text extends
+  // that of the call before.
+  virtual Draft draft(std::span<const TokenId> known, size_t most) = 0;
+  // True if drafting costs nothing compared to a pass. Then every token gets a draft, even if it is not checked.
+  virtual bool is_free() const = 0;
+  // The assumed acceptance rate of a kind before any draft has been checked.
+  virtual double expected(size_t kind) const = 0;
+};
+
+// Prompt lookup: drafts the tokens that followed the last occurrence of the text's last few tokens; longer matches are
+// better evidence. It keeps following a match, even past one differing token, and searches for the longest match when
+// they no longer agree.
+class LookupDrafter final : public Drafter {
+ public:
+  // The evidence is the length of the match in tokens; 0: the last token differed, and those before it matched.
+  Draft draft(std::span<const TokenId> known, size_t most) override;
+  bool is_free() const override { return true; }
+  double expected(size_t kind) const override;
+  void forget();  // starts a new text
+
+ private:
+  static constexpr size_t kShortest = 2, kMany = 4, kLongest = Draft::kKinds;  // numbers of matching tokens
+  static constexpr size_t kBuckets = size_t{1} << 12;
+  static constexpr int kLooks = 64;  // at candidate places, the latest first
+
+  void follow(std::span<const TokenId> known);
+  void index(std::span<const TokenId> known);
+  void look_for(std::span<const TokenId> known, size_t shortest);
+
+  // Indexes places by a hash of the two tokens before them: the latest place, and for each place the previous one. 0:
+  // none.
+  std::vector<uint32_t> latest_, earlier_;
+  std::vector<TokenId> tokens_;
+  size_t n_known_ = 0;            // tokens of the last call's text
+  size_t from_ = 0, length_ = 0;  // where the match continues, and its length
+  bool follows_ = false;          // there is a match
+};
+
+// Drafts with a smaller model that has the same tokenizer. The evidence is the position in the draft.
+class ModelDrafter final : public Drafter {
+ public:
+  explicit ModelDrafter(std::unique_ptr<Sequence> sequence) : sequence_(std::move(sequence)) {}
+  Draft draft(std::span<const TokenId> known, size_t most) override;
+  bool is_free() const override { return false; }
+  double expected(size_t /*kind*/) const override { return 0.7; }
+
+ private:
+  std::unique_ptr<Sequence> sequence_;
+  std::vector<TokenId> tokens_;
+};
+
+// The duration of passes as a function of their rows: one_ · (1 + slope_ · (rows − 1)). Measured continuously, and
+// shared by all sequences of the model.
+class PassTimes {
+ public:
+  PassTimes() = default;
+  // For tests: pass times have no effect; each further row costs `slope` of the first.
+  static std::shared_ptr<PassTimes> fixed(double slope);
+
+  void add(size_t rows, double seconds);
+  bool is_known() const { return one_ > 0; }
+  // The duration with this many rows, relative to one row.
+  double relative(double rows) const { return 1 + slope_ * (rows - 1); }
+  double one() const { return one_; }  // seconds
+
+ private:
+  // Small passes read the weights once; each further row costs only its arithmetic.
+  static constexpr double kUsualSlope = 0.2;
+
+  bool is_fixed_ = false;
+  double one_ = 0, slope_ = kUsualSlope;
+  double n_compared_ = 0;  // passes with differing numbers of rows behind slope_
+  size_t last_rows_ = 0;
+  double last_seconds_ = 0;
+};
+
+// A pass under construction: its expected result and the remaining room.
+struct PassPlan {
+  size_t rows = 1;         // including this reply's own row, which is certain
+  double tokens = 1;       // tokens expected from these rows
+  size_t most_tokens = 1;  // maximum tokens of the slice, including this reply's own
+  size_t most_guesses = 0;
+};
+
+// Chooses the number of draft tokens to check, from pass times and acceptance rates, so that tokens per second are
+// highest; may be none.
+class SpeculationPace {
+ public:
+  SpeculationPace(size_t most, const Drafter& drafter, const PassTimes& times);
+
+  // The number of draft tokens to request from the drafter.
+  size_t n_wanted(const PassPlan& plan);
+  // The number of draft tokens to check in a pass; adds them to the plan.
+  size_t n_worth(const Draft& draft, PassPlan& plan) const;
+  // Compares a draft with the tokens chosen in its place, whether it was checked or not.
+  void add(const Draft& draft, std::span<const TokenId> chosen);
+  // Records the duration of a draft that is not free.
+  void add_draft(size_t n_tokens, double seconds);
+
+ private:
+  static constexpr double kWorth = 1.08;      // minimum speedup
+  static constexpr double kSlowestRate = 32;  // about the number of recent tokens of a kind that count
+  static constexpr int kShortestPause = 8;    // passes; doubled while drafts do not pay off
+  static constexpr int kLongestPause = 512;
+  static constexpr size_t kProbe = 2;  // draft tokens of a probe, to see whether drafts are right by now
+
+  struct Choice {
+    size_t n = 0;
+    double tokens = 0;  // expected in addition to the pass's other tokens
+  };
+  Choice best(size_t evidence, size_t most, const PassPlan& plan) const;
+
+  size_t most_;
+  bool is_free_;
+  const PassTimes& times_;
+  std::array<double, Draft::kKinds> right_, n_seen_ = {};
+  double draft_seconds_ = 0;  // per draft token
+  int pause_ = 0, next_pause_ = kShortestPause;
+};
+
+}  // namespace tern

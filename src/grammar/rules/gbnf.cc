@@ -1,0 +1,305 @@
+#include "grammar/rules/gbnf.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "base/text/quoted.h"
+#include "grammar/rules/utf8_chars.h"
+
+namespace tern::grammar {
+namespace {
+
+constexpr int kMaxParentheses = 100;
+constexpr size_t kMaxRepeat = 100'000;
+constexpr size_t kMaxText = size_t{1} << 20;
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+class GbnfParser {
+ public:
+  explicit GbnfParser(std::string_view text) : text_(text) {}
+
+  Result<Rules> parse() {
+    skip_space(/*lines=*/true);
+    while (more()) TRY_STATUS(rule());
+    for (const auto& [name, known] : names_) {
+      if (!known.is_defined) {
+        at_ = known.first_use;
+        return error(format_text("there is no rule '{}'", name));
+      }
+    }
+    const auto root = names_.find("root");
+    if (root == names_.end()) {
+      return fail(ErrorCode::kInvalidArgument, "the grammar has no rule 'root', which is where a text begins");
+    }
+    return rules_.finish(root->second.rule);
+  }
+
+ private:
+  struct Name {
+    RuleId rule = 0;
+    bool is_defined = false;
+    size_t first_use = 0;
+  };
+
+  std::unexpected<Error> at_place(ErrorCode code, std::string_view what) const {
+    const std::string_view before = text_.substr(0, at_);
+    const auto line = 1 + std::ranges::count(before, '\n');
+    const size_t column = at_ - (before.rfind('\n') + 1) + 1;  // no line break before: npos + 1 is 0
+    return fail(code, "line {}, column {}: {}", line, column, what);
+  }
+  std::unexpected<Error> error(std::string_view what) const { return at_place(ErrorCode::kInvalidArgument, what); }
+
+  bool more() const { return at_ < text_.size(); }
+  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  bool skip(std::string_view what) {
+    if (!text_.substr(at_).starts_with(what)) return false;
+    at_ += what.size();
+    return true;
+  }
+
+  void skip_space(bool lines) {
+    for (; more(); ++at_) {
+      if (peek() == '#') at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
+      const bool is_line_end = peek() == '\n' || peek() == '\r';
+      if (!more() || (peek() != ' ' && peek() != '\t' && !(is_line_end && lines))) return;
+    }
+  }
+
+  Result<std::string> name() {
+    const size_t begin = at_;
+    while (is_name_char(peek())) ++at_;
+    if (at_ == begin) return error("a rule's name was expected");
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  Name& known(const std::string& name, size_t place) {
+    const auto [found, is_new] = names_.try_emplace(name);
+    if (is_new) found->second = {.rule = rules_.new_rule(name), .first_use = place};
+    return found->second;
+  }
+
+  Result<void> rule() {
+    const size_t begin = at_;
+    TRY(const std::string own, name());
+    skip_space(/*lines=*/false);
+    if (!skip("::=")) return error("'::=' was expected behind a rule's name");
+    skip_space(/*lines=*/true);
+    Name& mine = known(own, begin);
+    if (mine.is_defined) return at_ = begin, error(format_text("rule '{}' is defined a second time", own));
+    mine.is_defined = true;
+    const StateId start = rules_.start_of(mine.rule);
+    TRY(const StateId end, choice(start, /*depth=*/0));
+    rules_.end(end);
+    if (more() && peek() != '\n' && peek() != '\r') return error("this belongs to no rule");
+    skip_space(/*lines=*/true);
+    return {};
+  }
+
+  // Skips a |, which may be on another line. False: there is none.
+  bool skip_bar(bool is_nested) {
+    const size_t before = at_;
+    skip_space(/*lines=*/true);
+    if (skip("|")) return skip_space(/*lines=*/true), true;
+    if (!is_nested) at_ = before;
+    return false;
+  }
+
+  Result<StateId> choice(StateId from, int depth) {
+    if (depth > kMaxParentheses)
+      return at_place(ErrorCode::kNotSupported, format_text("parentheses nested more than {} deep", kMaxParentheses));
+    const StateId to = rules_.new_state();
+    do {
+      TRY(const StateId end, sequence(from, depth));
+      rules_.add_empty(end, to);
+    } while (skip_bar(depth > 0));
+    return to;
+  }
+
+  Result<StateId> sequence(StateId from, int depth) {
+    const StateId begin = rules_.new_state();
+    rules_.add_empty(from, begin);
+    from = begin;
+    for (;;) {
+      skip_space(/*lines=*/depth > 0);
+      const char c = peek();
+      const bool is_item = c == '"' || c == '[' || c == '(' || c == '.' || is_name_char(c);
+      if (c == '<' || c == '!') return at_place(ErrorCode::kNotSupported, "tokens by their number or name");
+      if (!is_item) return from;
+      TRY(from, item(from, depth));
+    }
+  }
+
+  // Writes an item once. If it repeats, it becomes a rule that is called each time.
+  Result<StateId> item(StateId from, int depth) {
+    const size_t begin = at_;
+    size_t low = 1, high = 1;
+    if (is_name_char(peek())) {
+      TRY(const std::string own, name());
+      const RuleId called = known(own, begin).rule;
+      TRY_STATUS(repetition(low, high));
+      return repeat(from, called, low, high);
+    }
+    const StateId start = rules_.new_state();
+    TRY(const StateId end, atom(start, depth));
+    TRY_STATUS(repetition(low, high));
+    if (low == 1 && high == 1) {
+      rules_.add_empty(from, start);
+      return end;
+    }
+    const RuleId called = rules_.new_rule(tern::quoted(text_.substr(begin, 20)));
+    rules_.add_empty(rules_.start_of(called), start);
+    rules_.end(end);
+    return repeat(from, called, low, high);
+  }
+
+  static constexpr size_t kNoEnd = SIZE_MAX;
+
+  Result<void> repetition(size_t& low, size_t& high) {
+    const size_t before = at_;
+    skip_space(/*lines=*/false);
+    if (skip("*")) return low = 0, high = kNoEnd, Result<void>();
+    if (skip("+")) return high = kNoEnd, Result<void>();
+    if (skip("?")) return low = 0, Result<void>();
+    if (!skip("{")) return at_ = before, Result<void>();
+    skip_space(/*lines=*/false);
+    TRY(low, number());
+    high = low;
+    skip_space(/*lines=*/false);
+    if (skip(",")) {
+      skip_space(/*lines=*/false);
+      high = kNoEnd;
+      if (peek() != '}') {
+        TRY(high, number());
+      }
+      skip_space(/*lines=*/false);
+    }
+    if (!skip("}")) return error("'}' was expected behind a number of repetitions");
+    if (high < low) return error("more repetitions at least than at most");
+    return {};
+  }
+
+  Result<size_t> number() {
+    if (peek() < '0' || peek() > '9') return error("a number of repetitions was expected");
+    size_t value = 0;
+    for (; peek() >= '0' && peek() <= '9'; ++at_) {
+      value = value * 10 + static_cast<size_t>(peek() - '0');
+      if (value > kMaxRepeat)
+        return at_place(ErrorCode::kNotSupported, format_text("more than {} repetitions", kMaxRepeat));
+    }
+    return value;
+  }
+
+  StateId repeat(StateId from, RuleId rule, size_t low, size_t high) {
+    const auto next = [&](StateId at) {
+      const StateId to = rules_.new_state();
+      rules_.add_call(at, rule, to);
+      return to;
+    };
+    for (size_t i = 0; i < low && !rules_.is_full(); ++i) from = next(from);
+    const StateId to = rules_.new_state();
+    if (high == kNoEnd) {
+      rules_.add_empty(from, to);
+      rules_.add_call(to, rule, to);
+      return to;
+    }
+    for (size_t i = low; i < high && !rules_.is_full(); ++i) {
+      rules_.add_empty(from, to);
+      from = next(from);
+    }
+    rules_.add_empty(from, to);
+    return to;
+  }
+
+  Result<StateId> atom(StateId from, int depth) {
+    const size_t begin = at_;
+    if (skip("(")) {
+      TRY(const StateId end, choice(from, depth + 1));
+      skip_space(/*lines=*/true);
+      if (!skip(")")) return at_ = begin, error("'(' without ')'");
+      return end;
+    }
+    if (skip(".")) return chars(from, CharSet::all());
+    if (peek() == '[') return char_class(from);
+    ++at_;  // the opening quotation mark
+    while (peek() != '"' || !more()) {
+      if (!more()) return at_ = begin, error("'\"' without its end");
+      if (peek() == '\n') return error("a line break in a literal (write \\n)");
+      TRY(const char32_t c, character());
+      from = chars(from, CharSet::one(c));
+    }
+    ++at_;
+    return from;
+  }
+
+  StateId chars(StateId from, const CharSet& set) {
+    const StateId to = rules_.new_state();
+    rules_.add_chars(from, set, to);
+    return to;
+  }
+
+  Result<StateId> char_class(StateId from) {
+    const size_t begin = at_++;
+    const bool is_inverted = skip("^");
+    CharSet set;
+    while (peek() != ']') {
+      if (!more()) return at_ = begin, error("'[' without ']'");
+      TRY(const char32_t low, character());
+      char32_t high = low;
+      if (peek() == '-' && peek(1) != ']') {
+        ++at_;
+        if (!more()) return at_ = begin, error("'[' without ']'");
+        TRY(high, character());
+      }
+      if (high < low) return error("a range that runs backwards");
+      set.add(low, high);
+    }
+    ++at_;
+    return chars(from, is_inverted ? set.inverted() : set);
+  }
+
+  Result<char32_t> character() {
+    if (peek() != '\\') {
+      std::string_view rest = text_.substr(at_);
+      const auto c = take_char(rest);
+      if (!c) return error("invalid UTF-8");
+      at_ = text_.size() - rest.size();
+      return *c;
+    }
+    const char c = peek(1);
+    const size_t n_hex = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    constexpr std::string_view kNames = "nrt\"\\[]", kValues = "\n\r\t\"\\[]";
+    const size_t named = kNames.find(c);
+    if (n_hex == 0 && (named == kNames.npos || c == '\0')) return error("an escape that means nothing");
+    at_ += 2;
+    if (n_hex == 0) return static_cast<char32_t>(kValues[named]);
+    char32_t value = 0;
+    for (size_t i = 0; i < n_hex; ++i, ++at_) {
+      const auto digit =
+          static_cast<char32_t>(std::string_view("0123456789abcdef").find(static_cast<char>(peek() | 0x20)));
+      if (digit > 15 || !more()) return error("an escape without its hexadecimal digits");
+      value = (value << 4) | digit;
+    }
+    if (value > kLastChar || (value >= 0xD800 && value < 0xE000)) return error("an escape of no character");
+    return value;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  RuleWriter rules_;
+  std::map<std::string, Name> names_;
+};
+
+}  // namespace
+
+Result<Rules> parse_gbnf(std::string_view text) {
+  if (text.size() > kMaxText) {
+    return fail(ErrorCode::kNotSupported, "a grammar of {} bytes: Tern reads up to {}", text.size(), kMaxText);
+  }
+  return GbnfParser(text).parse();
+}
+
+}  // namespace tern::grammar

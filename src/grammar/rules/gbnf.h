@@ -1,0 +1,17 @@
+// llama.cpp's grammar notation.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "grammar/rules/rules.h"
+
+namespace tern::grammar {
+
+// Reads rules `name ::= …`; the rule `root` is the text. Rules may contain "literals", [classes], names, ( ), |, and *
+// + ? {m,n} after any of these; `.` is any character; # begins a comment. A rule ends with its line, except inside
+// parentheses and before or after a |. Escapes: \n \r \t \" \\ \[ \] \xHH \uHHHH \UHHHHHHHH. Error messages name line
+// and column.
+Result<Rules> parse_gbnf(std::string_view text);
+
+}  // namespace tern::grammar

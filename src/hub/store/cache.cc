@@ -1,0 +1,123 @@
+#include "hub/store/cache.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "base/files/mapped_file.h"
+#include "hub/store/model_name.h"
+#include "hub/store/partial_file.h"
+
+namespace tern::hub {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_name(std::string repo) { return "models--" + repo.replace(repo.find('/'), 1, "--"); }
+
+// A unique name beside `path`, because two processes or threads may write the same file at once.
+std::string temporary_name(const fs::path& path) {
+  static std::atomic<int> count = 0;
+  return path.string() + format_text(".{}-{}.tmp", ::getpid(), count.fetch_add(1));
+}
+
+Result<void> make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return disk_error(path.string(), "create", error.value());
+  return {};
+}
+
+bool is_there(const fs::path& path, const std::optional<uint64_t>& size) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;
+  return !size || fs::file_size(path, error) == *size;
+}
+
+}  // namespace
+
+Cache::Cache(const std::string& root, const std::string& repo)
+    : root_(root), folder_(root + "/" + folder_name(repo)), lock_folder_(root + "/.locks/" + folder_name(repo)) {}
+
+std::string Cache::blob(const std::string& etag) const { return folder_ + "/blobs/" + etag; }
+std::string Cache::partial_stem(const std::string& etag) const { return blob(etag) + ".tern"; }
+std::string Cache::lock(const std::string& etag) const { return lock_folder_ + "/" + etag + ".lock"; }
+std::string Cache::snapshot(const std::string& commit) const { return folder_ + "/snapshots/" + commit; }
+
+std::optional<std::string> Cache::commit_of(const std::string& revision) const {
+  std::error_code error;
+  if (is_commit(revision)) {
+    return fs::is_directory(snapshot(revision), error) ? std::optional(revision) : std::nullopt;
+  }
+  Result<std::string> commit = read_text_file(folder_ + "/refs/" + revision);
+  if (!commit) return std::nullopt;
+  commit->erase(commit->find_last_not_of(" \t\r\n") + 1);
+  return is_commit(*commit) ? std::optional(*std::move(commit)) : std::nullopt;
+}
+
+std::vector<RemoteFile> Cache::files_of(const std::string& commit) const {
+  std::vector<RemoteFile> files;
+  std::error_code error;
+  const fs::path root = snapshot(commit);
+  for (fs::recursive_directory_iterator entry(root, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code missing;
+    const uint64_t size = fs::file_size(entry->path(), missing);
+    if (missing) continue;  // a folder, or a dangling link
+    files.push_back({.path = entry->path().lexically_relative(root).generic_string(), .size = size});
+  }
+  std::ranges::sort(files, {}, &RemoteFile::path);
+  return files;
+}
+
+bool Cache::has(const std::string& commit, const RemoteFile& file) const {
+  return is_there(fs::path(snapshot(commit)) / file.path, file.size);
+}
+
+bool Cache::has_blob(const RemoteFile& file) const { return is_there(blob(file.etag), file.size); }
+
+Result<void> Cache::make_folders() const {
+  TRY_STATUS(make_folder(folder_ + "/blobs"));
+  return make_folder(lock_folder_);
+}
+
+Result<void> Cache::link(const std::string& commit, const RemoteFile& file) const {
+  const fs::path path = fs::path(snapshot(commit)) / file.path;
+  TRY_STATUS(make_folder(path.parent_path()));
+  const fs::path target = fs::path(blob(file.etag)).lexically_relative(path.parent_path());
+  // Created under another name first, so that readers find the old or the new link.
+  const std::string temporary = temporary_name(path);
+  if (::symlink(target.c_str(), temporary.c_str()) == 0) {
+    if (::rename(temporary.c_str(), path.c_str()) == 0) return {};
+    const int error_number = errno;
+    ::unlink(temporary.c_str());
+    return disk_error(path.string(), "create", error_number);
+  }
+  if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return disk_error(path.string(), "create", errno);
+  // On a file system without links, the snapshot has the file itself, as with huggingface_hub.
+  if (::rename(blob(file.etag).c_str(), path.c_str()) != 0) return disk_error(path.string(), "create", errno);
+  return {};
+}
+
+Result<void> Cache::write_reference(const std::string& revision, const std::string& commit) const {
+  if (is_commit(revision) || commit_of(revision) == commit) return {};
+  const fs::path path = fs::path(folder_) / "refs" / revision;
+  TRY_STATUS(make_folder(path.parent_path()));
+  const std::string temporary = temporary_name(path);
+  errno = 0;
+  std::ofstream file(temporary, std::ios::binary);
+  file << commit;
+  file.close();
+  if (!file || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error_number = errno ? errno : EIO;
+    ::unlink(temporary.c_str());
+    return disk_error(path.string(), "write", error_number);
+  }
+  return {};
+}
+
+}  // namespace tern::hub

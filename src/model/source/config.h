@@ -1,0 +1,80 @@
+// The shape of a model: everything that decides which steps run, and nothing about where the weights are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/source/rope.h"
+
+namespace tern {
+
+// The activation of the feed-forward layer's gate: out = act(gate) · up.
+enum class GluAct {
+  kRelu2,     // relu(x)²
+  kSilu,      // x / (1 + e⁻ˣ)
+  kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))
+};
+
+// Values that may differ between layers.
+struct LayerConfig {
+  int window = 0;  // a token attends to itself and the window − 1 tokens before it; 0: to all
+  int rope = 0;    // index in Config::ropes
+  // This layer's values of Config's members; 0: the same.
+  int n_heads = 0;
+  int n_kv_heads = 0;
+  int d_ff = 0;
+};
+
+struct Config {
+  std::string architecture;  // as in the file
+  int n_layers = 0;
+  int d_model = 0;     // width of the residual stream
+  int n_heads = 0;     // query heads; the maximum if layers differ
+  int n_kv_heads = 0;  // key and value heads, likewise; each layer's n_heads is a multiple
+  int head_dim = 0;
+  int d_ff = 0;  // width of the feed-forward layer; the maximum if layers differ
+  int n_vocab = 0;
+  int n_ctx = 0;  // context length of the training
+  float rms_eps = 0;
+  std::vector<RopeParams> ropes = {{}};
+  std::vector<LayerConfig> layers = {};  // empty: all layers are LayerConfig{}
+  GluAct glu_act = GluAct::kRelu2;
+  bool int8_activations = true;  // linear layers are BitLinear: ternary weights, input quantized to int8 per token
+  // Factors of models trained with µP and similar methods. All but the first are folded into the weights on reading.
+  float embedding_scale = 1;  // multiplies the embedding
+  float residual_scale = 1;   // multiplies the output of each half of a layer before it is added to the residual stream
+  float attention_scale = 0;  // multiplies q·k before the softmax; 0: 1/√head_dim
+  float logit_scale = 1;      // divides the logits
+  // Soft limits on values, x → cap · tanh(x / cap); 0: no limit.
+  float attention_softcap = 0;  // on scaled q·k before the softmax
+  float logit_softcap = 0;
+
+  // Values of layer i, with defaults filled in.
+  LayerConfig layer(int i) const {
+    LayerConfig l = layers.empty() ? LayerConfig{} : layers[static_cast<size_t>(i)];
+    if (l.n_heads == 0) l.n_heads = n_heads;
+    if (l.n_kv_heads == 0) l.n_kv_heads = n_kv_heads;
+    if (l.d_ff == 0) l.d_ff = d_ff;
+    return l;
+  }
+  // For setting values that differ between layers.
+  std::vector<LayerConfig>& each_layer() {
+    layers.resize(static_cast<size_t>(n_layers));
+    return layers;
+  }
+  bool layers_differ(int LayerConfig::* in) const {
+    for (int i = 1; i < n_layers; ++i) {
+      if (layer(i).*in != layer(0).*in) return true;
+    }
+    return false;
+  }
+
+  // Widths of one layer, and of the widest layer.
+  int q_width(int i) const { return layer(i).n_heads * head_dim; }
+  int kv_width(int i) const { return layer(i).n_kv_heads * head_dim; }
+  int q_width() const { return n_heads * head_dim; }
+  int kv_width() const { return n_kv_heads * head_dim; }
+};
+
+}  // namespace tern

@@ -1,0 +1,77 @@
+// A model's tensors as views of its file's bytes, with the file's names.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files/byte_source.h"
+#include "quant/format.h"
+
+namespace tern {
+
+// A [rows, cols] matrix; a vector has one row.
+struct Tensor {
+  std::string name;
+  Format format = Format::kF32;
+  int rows = 0;  // n_out
+  int cols = 0;  // n_in
+  // tensor_bytes(format, rows, cols) bytes. Backends on the host need them in memory.
+  StoredBytes data;
+  // Multiplies the values that Format decodes to: I2_S's own scale, and blk.N.*.scale if the file has one.
+  float scale = 1.0f;
+  // Only inside the CPU backend: `data` is not in the file's layout but in that of backend/cpu/linear/interleave.h or, for
+  // TQ1_0, backend/cpu/linear/base3.h.
+  bool is_rearranged = false;
+
+  bool is_present() const { return !name.empty(); }
+};
+
+// The matrix of a linear layer and its other tensors: y = W · norm(x) + bias.
+struct Linear : Tensor {
+  Linear() = default;
+  Linear(Tensor matrix) : Tensor(std::move(matrix)) {}  // NOLINT(*-explicit-*): most have only a matrix
+  Tensor input_norm;                                    // [cols]; only in the BitNet embedding models
+  Tensor bias;                                          // [rows], F32
+};
+
+// Tensors that the family lacks have no name. The tensors that are present decide what the layer computes.
+struct Layer {
+  Tensor attn_norm;       // [d_model]
+  Linear attn_q;          // [q_width, d_model]
+  Linear attn_k;          // [kv_width, d_model]
+  Linear attn_v;          // [kv_width, d_model]
+  Tensor attn_q_norm;     // [head_dim], shared by all heads; Qwen3, Gemma 3
+  Tensor attn_k_norm;     // [head_dim]
+  Tensor attn_sub_norm;   // [q_width], of attention's output; BitNet
+  Linear attn_output;     // [d_model, q_width]
+  Tensor attn_post_norm;  // [d_model], before attention's output is added to the residual stream; Gemma
+  Tensor ffn_norm;        // [d_model]
+  Linear ffn_gate;        // [d_ff, d_model]
+  Linear ffn_up;          // [d_ff, d_model]
+  Tensor ffn_sub_norm;    // [d_ff]; BitNet
+  Linear ffn_down;        // [d_model, d_ff]
+  Tensor ffn_post_norm;   // [d_model]; Gemma
+
+  // The linear layers in order of computation, and all tensors that are present.
+  std::array<const Linear*, 7> linears() const {
+    return {&attn_q, &attn_k, &attn_v, &attn_output, &ffn_gate, &ffn_up, &ffn_down};
+  }
+  std::vector<const Tensor*> tensors() const;
+};
+
+struct Weights {
+  Tensor token_embd;  // [n_vocab, d_model]
+  std::vector<Layer> layers;
+  Tensor output_norm;                          // [d_model]
+  Tensor output;                               // [n_vocab, d_model]; the embedding itself if tied
+  std::vector<std::unique_ptr<float[]>> made;  // owns the data of tensors above that are in no file
+
+  uint64_t bytes_per_token() const;  // read to decode one token: all matrices and norms, one row of the embedding
+  uint64_t n_params() const;
+};
+
+}  // namespace tern

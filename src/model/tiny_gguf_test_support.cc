@@ -1,0 +1,81 @@
+#include "model/tiny_gguf_test_support.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "file/gguf/gguf_writer.h"
+#include "quant/format.h"
+#include "quant/formats/i2_s.h"
+
+namespace tern {
+namespace {
+
+// I2_S tensors get weights of all three values, as models whose weights are all equal are refused.
+std::vector<std::byte> plain_data(const TinyTensor& tensor) {
+  const GgmlTypeInfo& type = *ggml_type_info(tensor.type);
+  int64_t n = 1;
+  for (const int64_t dim : tensor.shape) n *= dim;
+  std::vector<std::byte> data(static_cast<size_t>(n) / type.block * type.block_bytes + type.tail_bytes);
+  if (tensor.type == GgmlType::kI2_S) {
+    std::vector<int8_t> codes(static_cast<size_t>(n));
+    for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<int8_t>(static_cast<int>(i * 7 % 5 % 3) - 1);
+    encode_i2_s_tensor(codes, 1.0f, data);
+  }
+  return data;
+}
+
+}  // namespace
+
+TinyGguf::TinyGguf() {
+  integers = {{"block_count", 2},          {"embedding_length", 128},      {"feed_forward_length", 256},
+              {"attention.head_count", 2}, {"attention.head_count_kv", 1}, {"context_length", 64}};
+  floats = {{"attention.layer_norm_rms_epsilon", 1e-5f}, {"rope.freq_base", 10000.0f}};
+  const auto f32 = [](int64_t n) { return TinyTensor{GgmlType::kF32, {n}, {}}; };
+  const auto i2_s = [](int64_t rows, int64_t cols) { return TinyTensor{GgmlType::kI2_S, {rows, cols}, {}}; };
+  tensors = {{"token_embd.weight", {GgmlType::kF16, {8, 128}, {}}}, {"output_norm.weight", f32(128)}};
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    for (const auto* norm : {"attn_norm", "attn_sub_norm", "ffn_norm"}) tensors[blk + norm + ".weight"] = f32(128);
+    tensors[blk + "ffn_sub_norm.weight"] = f32(256);
+    tensors[blk + "attn_q.weight"] = i2_s(128, 128);
+    tensors[blk + "attn_k.weight"] = i2_s(64, 128);
+    tensors[blk + "attn_v.weight"] = i2_s(64, 128);
+    tensors[blk + "attn_output.weight"] = i2_s(128, 128);
+    tensors[blk + "ffn_gate.weight"] = i2_s(256, 128);
+    tensors[blk + "ffn_up.weight"] = i2_s(256, 128);
+    tensors[blk + "ffn_down.weight"] = i2_s(128, 256);
+  }
+}
+
+std::string TinyGguf::write(const std::string& name) const {
+  // Tests run in parallel, so each needs its own file.
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  std::string file = std::string(test->test_suite_name()) + "_" + test->name() + "_" + name;
+  std::ranges::replace(file, '/', '_');
+  const std::string path = testing::TempDir() + "tern_" + file + ".gguf";
+  GgufWriter writer(path);
+  if (!architecture.empty()) writer.add_string("general.architecture", architecture);
+  for (const auto& [key, value] : integers) writer.add_u32(architecture + "." + key, value);
+  for (const auto& [key, value] : floats) writer.add_f32(architecture + "." + key, value);
+  for (const auto& [key, value] : flags) writer.add_bool(architecture + "." + key, value);
+  for (const auto& [key, value] : strings) writer.add_string(key, value);
+  for (const auto& [key, value] : token_ids) writer.add_u32(key, value);
+  for (const auto& [key, value] : bools) writer.add_bool(key, value);
+  for (const auto& [key, value] : whole_floats) writer.add_f32(key, value);
+  for (const auto& [key, values] : string_lists) {
+    writer.add_strings(key, std::vector<std::string_view>(values.begin(), values.end()));
+  }
+  for (const auto& [key, values] : integer_lists) writer.add_i32s(key, values);
+  for (const auto& [key, values] : float_lists) writer.add_f32s(key, values);
+  for (const auto& [tensor_name, tensor] : tensors) {
+    EXPECT_TRUE(writer.add_tensor(tensor_name, tensor.type, tensor.shape)) << tensor_name;
+  }
+  EXPECT_TRUE(writer.begin());
+  for (const auto& [tensor_name, tensor] : tensors) {
+    EXPECT_TRUE(writer.append(tensor.data.empty() ? plain_data(tensor) : tensor.data)) << tensor_name;
+  }
+  EXPECT_TRUE(writer.finish());
+  return path;
+}
+
+}  // namespace tern

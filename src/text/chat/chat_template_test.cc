@@ -1,0 +1,218 @@
+#include "text/chat/chat_template.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/files/mapped_file.h"
+#include "support/checkout.h"
+
+namespace tern {
+namespace {
+
+const std::string kTemplates = source_path("../shared/data/templates/");
+
+std::string render(std::string source, const std::vector<ChatMessage>& messages, bool prompt = true) {
+  const auto text = ChatTemplate(std::move(source), "<s>", "</s>").render(messages, {.add_generation_prompt = prompt});
+  return text ? *text : "error: " + text.error().message;
+}
+
+TEST(BitnetTemplate, ExactText) {
+  const ChatTemplate bitnet(std::string(bitnet_chat_template()), "<|begin_of_text|>", "<|end_of_text|>");
+  const std::vector<ChatMessage> messages = {{"system", "You are helpful."}, {"user", "Hi"}};
+  EXPECT_EQ(bitnet.render(messages).value(),
+            "<|begin_of_text|>System: You are helpful.<|eot_id|>User: Hi<|eot_id|>Assistant: ");
+  EXPECT_EQ(bitnet.render(messages, {.add_generation_prompt = false}).value(),
+            "<|begin_of_text|>System: You are helpful.<|eot_id|>User: Hi<|eot_id|>");
+
+  const std::vector<ChatMessage> turns = {{"user", " a\n"}, {"assistant", "\u3000b {{ c }}\t"}, {"uSER", ""}};
+  EXPECT_EQ(bitnet.render(turns).value(),
+            "<|begin_of_text|>User: a<|eot_id|>Assistant: b {{ c }}<|eot_id|>User: <|eot_id|>Assistant: ");
+}
+
+TEST(BitnetTemplate, RecognizesThePlaceholder) {
+  EXPECT_TRUE(is_placeholder_chat_template(
+      "{% for message in messages %}{% if message['role'] == 'user' %}{{ 'Human: ' + message['content'] + "
+      "'\\n\\nBITNETAssistant: ' }}{% endif %}{% endfor %}"));
+  EXPECT_FALSE(is_placeholder_chat_template(bitnet_chat_template()));
+  EXPECT_FALSE(is_placeholder_chat_template(""));
+}
+
+TEST(ChatTemplate, HasWhatPublishedTemplatesUse) {
+  EXPECT_EQ(render("{{ bos_token }}{% for m in messages %}{{ loop.index0 % 2 }}{{ m['role'] | upper }}{% endfor %}{{ "
+                   "eos_token }}",
+                   {{"user", "x"}, {"assistant", "y"}}),
+            "<s>0USER1ASSISTANT</s>");
+  EXPECT_EQ(render("{% set ns = namespace(n=0) %}{% for m in messages[::-1] %}{% set ns.n = ns.n + 1 %}{{ m.content "
+                   "}}{% endfor %}{{ ns.n }}",
+                   {{"user", "x"}, {"assistant", "y"}}),
+            "yx2");
+  EXPECT_EQ(render("{% macro f(x) %}<{{ x }}>{% endmacro %}{{ f('a') }}{#- gone -#}  {{ f('b') }}", {}), "<a><b>");
+  EXPECT_EQ(render("{{ strftime_now('%Y') | length }}", {}), "4");
+  EXPECT_EQ(render("{{ messages[0].content }}", {{"user", "\xFF\xC3"}}), "\xFF\xC3");  // bytes are kept
+}
+
+TEST(ChatTemplate, PrintsFloatsAsPythonDoes) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"0.1", "0.1"},
+      {"5.0", "5.0"},
+      {"0.0", "0.0"},
+      {"12345.678", "12345.678"},
+      {"100.0 * 1.0", "100.0"},
+      {"0.0001", "0.0001"},
+      {"0.00001", "1e-05"},
+      {"0.0000125", "1.25e-05"},
+      {"1000000000000000.0", "1000000000000000.0"},
+      {"10000000000000000.0", "1e+16"},
+      {"123456789.0 * 1000000000000.0", "1.23456789e+20"},
+      {"4503599627370497.5", "4503599627370498.0"},
+      {"1.0 / 3", "0.3333333333333333"},
+      {"0.1 + 0.2", "0.30000000000000004"},
+      {"0.0 - 2.5", "-2.5"},
+      {"0.0 - 1.0 / 4194304", "-2.384185791015625e-07"},
+  };
+  for (const auto& [expression, text] : cases) {
+    EXPECT_EQ(render("{{ " + expression + " }}", {}), text) << expression;
+  }
+}
+
+TEST(ChatTemplateErrors, AreOneLine) {
+  EXPECT_EQ(render("{{ raise_exception('roles must alternate') }}", {}).substr(0, 42),
+            "error: chat template: roles must alternate");
+  for (const std::string bad : {"{{ ",
+                                "{% if x %}",
+                                "{% endfor %}",
+                                "{{ 1 + }}",
+                                "{% nonsense %}",
+                                "{{ messages[0].content.nope() }}",
+                                "{{ undefined_function() }}",
+                                "{# open",
+                                "{{ 'x' | nofilter }}",
+                                "{{ messages[5].role }}",
+                                "{{ 'x' is notest }}",
+                                "{% raw %}",
+                                "{{ 'open }}",
+                                "{{ 1 if }}",
+                                "{% break %}",
+                                "{{ (1] }}",
+                                "{{ 99999999999999999999 }}",
+                                "{% include 'x' %}",
+                                "{{ 1 < 'a' }}",
+                                "{% for a, b in [1] %}{% endfor %}",
+                                "{% set x.y = 1 %}",
+                                "\x01{{ \x01 }}"}) {
+    const std::string text = render(bad, {{"user", "x"}});
+    EXPECT_TRUE(text.starts_with("error: chat template: ")) << bad << " -> " << text;
+    EXPECT_FALSE(text.contains('\n')) << text;
+    EXPECT_LT(text.size(), 300u);
+  }
+}
+
+TEST(ChatTemplateErrors, SayWhere) {
+  EXPECT_EQ(render("a\n{% if 1 %}\n{{ 1 + }}", {}), "error: chat template: line 3: unexpected '}}'");
+  EXPECT_EQ(render("\n{# {{", {}), "error: chat template: line 2: a comment does not end");
+  EXPECT_EQ(render("{{ (1 }}", {}), "error: chat template: line 1: unexpected '}'");
+  EXPECT_EQ(render("{% if 1 %}", {}), "error: chat template: line 1: 'endif' expected before the end");
+  EXPECT_EQ(render("{{ m.role }}", {}), "error: chat template: m is undefined");
+}
+
+// check() finds wrong syntax, but a template's own errors appear only when it is rendered.
+TEST(ChatTemplateErrors, OfTheSyntaxAreFoundWithoutAConversation) {
+  EXPECT_TRUE(ChatTemplate("{{ raise_exception('no') }}", "", "").check());
+  const auto wrong = ChatTemplate("{% if %}", "", "").check();
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::kNotSupported);
+  EXPECT_EQ(ChatTemplate("{{ raise_exception('no') }}", "", "").render({}).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(ChatTemplate, LongConversationsAreNoAttack) {
+  std::vector<ChatMessage> messages;
+  for (int i = 0; i < 2000; ++i) messages.push_back({i % 2 ? "assistant" : "user", std::string(2000, 'x')});
+  const std::string source =
+      "{% set ns = namespace(last=0) %}{% for m in messages[::-1] %}{% if m.role == 'user' %}{% set ns.last = "
+      "loop.index "
+      "%}{% endif %}{% endfor %}{% for m in messages %}{% set content = m.content %}<{{ m.role }}>{{ content | trim "
+      "}}{{ content.replace('y', 'zz') }}{% endfor %}";
+  EXPECT_EQ(render(source, messages).size(), 2000u * 4000 + 1000 * 6 + 1000 * 11);
+}
+
+TEST(ChatTemplate, ThinkingIsTheTemplatesVariable) {
+  const ChatTemplate chat(
+      "{% if enable_thinking is defined and enable_thinking is false %}off{% elif enable_thinking is defined %}on{% "
+      "else %}default{% endif %}",
+      "", "");
+  EXPECT_EQ(chat.render({}).value(), "default");
+  EXPECT_EQ(chat.render({}, {.think = false}).value(), "off");
+  EXPECT_EQ(chat.render({}, {.think = true}).value(), "on");
+}
+
+// Compares with transformers' output; where that raises an error, any error will do
+// (tests/golden/make_chat_goldens.py).
+void check_goldens(bool published, size_t at_least) {
+  const auto file = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/chat.json")).value());
+  std::map<std::string, ChatTemplate> templates;
+  size_t n = 0;
+  for (const auto& golden : file.at("goldens")) {
+    if (golden.at("published") != published) continue;
+    ++n;
+    const auto name = golden.at("template").get<std::string>();
+    if (!templates.contains(name)) {
+      const auto source =
+          published ? read_text_file(kTemplates + name).value() : file.at("templates").at(name).get<std::string>();
+      templates.emplace(name, ChatTemplate(source, "<BOS>", "<EOS>"));
+    }
+    std::vector<ChatMessage> messages;
+    for (const auto& message : file.at("conversations").at(golden.at("conversation").get<size_t>())) {
+      messages.push_back({message.at("role"), message.at("content")});
+    }
+    ChatOptions options{.add_generation_prompt = golden.at("prompt")};
+    if (!golden.at("think").is_null()) options.think = golden.at("think").get<bool>();
+    const auto text = templates.at(name).render(messages, options);
+    if (golden.contains("error")) {
+      EXPECT_FALSE(text) << golden;
+    } else {
+      ASSERT_TRUE(text) << golden << text.error().message;
+      EXPECT_EQ(*text, golden.at("text").get<std::string>()) << golden;
+    }
+  }
+  EXPECT_GE(n, at_least);
+}
+
+TEST(ChatTemplate, RendersAsInPython) { check_goldens(false, 60); }
+
+// Each part of the language works as in Jinja.
+TEST(ChatTemplate, SpeaksJinja) {
+  const auto file = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/chat.json")).value());
+  const ChatMessage messages[] = {
+      {"user", "a"}, {"assistant", "<think>\nhm\n</think>\n\nb"}, {"user", "c {{ d }} <|im_end|>"}};
+  for (const auto& golden : file.at("language")) {
+    const std::string name = golden.at("name");
+    const auto text = ChatTemplate(golden.at("source"), "<BOS>", "<EOS>").render(messages);
+    EXPECT_EQ(text.has_value(), golden.contains("text")) << name << ": " << (text ? *text : text.error().message);
+    if (text && golden.contains("text")) {
+      EXPECT_EQ(*text, golden.at("text").get<std::string>()) << name;
+    }
+  }
+  EXPECT_GE(file.at("language").size(), 30u);
+}
+
+// A template may read all messages for each message.
+TEST(ChatTemplate, SquaresOfOrdinaryConversationsAreNoAttack) {
+  const std::vector<ChatMessage> messages(400, {"user", "hello"});
+  EXPECT_EQ(
+      render("{% for m in messages %}{% set ns = namespace(n=0) %}{% for o in messages %}{% if o.role == m.role %}"
+             "{% set ns.n = ns.n + 1 %}{% endif %}{% endfor %}{{ ns.n }}{% endfor %}",
+             messages)
+          .size(),
+      1200u);
+}
+
+TEST(ChatTemplate, PublishedTemplatesRenderAsInPython) {
+  if (!std::filesystem::exists(kTemplates)) GTEST_SKIP() << "the published templates are not here: " << kTemplates;
+  check_goldens(true, 60);
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,22 @@
+// A conversation as the variables of a chat template, with transformers' names.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tern/chat.h"
+#include "tern/options.h"
+#include "text/jinja/renderer.h"
+
+namespace tern {
+
+// Size in bytes of all input of a template.
+size_t conversation_bytes(std::span<const ChatMessage> messages, const ChatOptions& options);
+
+// "messages", "tools", "add_generation_prompt" and the rest. `source` is the template's: thoughts and variables that it
+// does not mention are refused. RequestFailure: invalid tools or arguments, or calls in a message whose role is not
+// "assistant". The result points into the arguments.
+TemplateNames conversation_names(std::span<const ChatMessage> messages, const ChatOptions& options,
+                                 std::string_view source, TemplateMemory& memory);
+
+}  // namespace tern

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tern/chat_reply.h"
+#include "text/chat/chat_reply_test_support.h"
+
+namespace tern {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kTools = R"( [
+  {"type": "function", "function": {"name": "tree", "description": "$ref", "parameters":
+    {"type": "object", "properties": {"z": {"$ref": "#/$defs/node"}, "a": {"$ref":"#"}, "$ref": {"#odd": "#x"}},
+     "$defs": {"node": {"type": "object", "properties": {"next": {"$ref" : "#/$defs/node"}}}}}}},
+  {"type": "function", "function": {"name": "now"}},
+  {"type": "function", "function": {"name": "none \"q\"", "parameters": null}} ] )";
+
+std::string error_of(const auto& result) { return result ? "" : result.error().message; }
+
+TEST(ToolGrammar, DescribesACall) {
+  const auto grammar = tool_call_grammar(tagged_format(), kTools, {.name = "now"}).value();
+  EXPECT_EQ(grammar.begin, "<tool_call>\n");
+  EXPECT_EQ(grammar.end, "\n</tool_call>");
+  EXPECT_EQ(grammar.trigger, "<tool_call>");
+  EXPECT_FALSE(grammar.triggers_only_at_start);
+  EXPECT_EQ(Json::parse(grammar.schema), Json::parse(R"({"anyOf": [{"type": "object",
+    "properties": {"name": {"const": "now"}, "arguments": {"$ref": "#/$defs/1"}},
+    "required": ["name", "arguments"], "additionalProperties": false}],
+    "$defs": {"1": {"type": "object", "properties": {}}}})"));
+}
+
+// A schema's internal references are changed to its new place, and its properties keep their order.
+TEST(ToolGrammar, MovesReferences) {
+  const auto schema = Json::parse(tool_call_grammar(tagged_format(), kTools).value().schema);
+  EXPECT_EQ(schema.at("anyOf").size(), 3u);
+  EXPECT_EQ(schema.at("/anyOf/2/properties/name/const"_json_pointer), "none \"q\"");
+  const Json& tree = schema.at("$defs").at("0");
+  EXPECT_EQ(tree.dump(), Json::parse(R"({"type": "object", "properties": {"z": {"$ref": "#/$defs/0/$defs/node"},
+    "a": {"$ref": "#/$defs/0"}, "$ref": {"#odd": "#x"}}, "$defs": {"node": {"type": "object", "properties": {
+    "next": {"$ref": "#/$defs/0/$defs/node"}}}}})")
+                             .dump());
+  for (const char* reference : {"/properties/z/$ref", "/properties/a/$ref"}) {
+    const std::string to = tree.at(Json::json_pointer(reference));
+    EXPECT_NO_THROW(schema.at(Json::json_pointer(to.substr(1)))) << to;
+  }
+}
+
+TEST(ToolGrammar, OfOtherForms) {
+  const auto bare = tool_call_grammar(bare_format(), kTools, {.name = "now"}).value();
+  EXPECT_EQ(bare.begin + bare.end, "");
+  EXPECT_TRUE(bare.triggers_only_at_start);
+  EXPECT_EQ(bare.trigger, "{\"name\":");
+  EXPECT_TRUE(Json::parse(bare.schema).at("anyOf").at(0).at("properties").contains("parameters"));
+  const auto one = tool_call_grammar(listed_format(), kTools).value();
+  EXPECT_EQ(one.trigger, "[TOOL_CALLS]");
+  EXPECT_EQ(Json::parse(one.schema).at("type"), "array");
+  EXPECT_EQ(Json::parse(one.schema).at("minItems"), 1);
+  EXPECT_EQ(Json::parse(one.schema).at("maxItems"), 1);
+  EXPECT_FALSE(
+      Json::parse(tool_call_grammar(listed_format(), kTools, {.parallel = true}).value().schema).contains("maxItems"));
+}
+
+// The parser reads what the grammar describes.
+TEST(ToolGrammar, AgreesWithTheParser) {
+  for (const ChatFormat& format : {tagged_format(), bare_format(), listed_format(), listed_and_closed_format()}) {
+    const auto grammar = tool_call_grammar(format, kTools, {.name = "now"}).value();
+    const Json schema = Json::parse(grammar.schema);
+    const Json& call = schema.contains("items") ? schema["items"]["anyOf"][0] : schema["anyOf"][0];
+    Json object;
+    for (const auto& [name, value] : call.at("properties").items()) {
+      object[name] = value.contains("const") ? value["const"] : Json::object();
+    }
+    const std::string json = schema.contains("items") ? "[" + object.dump() + "]" : object.dump();
+    EXPECT_EQ(parse(format, grammar.begin + json + grammar.end, {.tool_names = {"now"}}), "||now{}");
+  }
+}
+
+TEST(ToolGrammar, ListsNames) {
+  EXPECT_EQ(tool_names(kTools).value(), (std::vector<std::string>{"tree", "now", "none \"q\""}));
+  EXPECT_TRUE(tool_names("").value().empty());
+  EXPECT_TRUE(tool_names("[]").value().empty());
+}
+
+TEST(ToolGrammar, RefusesWhatIsNoListOfTools) {
+  const std::pair<std::string, std::string> wrong[] = {
+      {"{}", "tools: no list, or one of more than 10000"},
+      {"[", "tools: not valid JSON, at byte 2"},
+      {"[1]", "tools: number 1 is no object"},
+      {R"([{"type": "x"}])", "tools: number 1 has not the \"type\" \"function\", the only one that there is"},
+      {R"([{"type": "function", "function": 1}])", "tools: number 1 has no \"function\" that is an object"},
+      {R"([{"type": "function", "function": {}}])", "tools: number 1 has no \"name\" in its function that is a text"},
+      {R"([{"type": "function", "function": {"name": "f", "parameters": 1}}])",
+       "tools: number 1 has \"parameters\" that are no object"},
+  };
+  for (const auto& [tools, message] : wrong) {
+    EXPECT_EQ(error_of(tool_names(tools)), message);
+    EXPECT_EQ(error_of(tool_call_grammar(tagged_format(), tools)), message);
+  }
+  EXPECT_EQ(error_of(tool_call_grammar(tagged_format(), "[]")), "tools: there is none to call");
+  EXPECT_EQ(error_of(tool_call_grammar(tagged_format(), kTools, {.name = "x"})), "tools: there is none named 'x'");
+  EXPECT_TRUE(error_of(tool_call_grammar({}, kTools)).contains("no tool calls in a form that Tern can read"));
+  EXPECT_TRUE(error_of(tool_names("[" + std::string(10'000, '['))).contains("nested"));
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,183 @@
+// How chat templates render conversations with tools, and which requests are refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/files/mapped_file.h"
+#include "support/checkout.h"
+#include "text/chat/chat_template.h"
+
+namespace tern {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::string kShared = source_path("../shared/data/");
+
+// Reads a message in OpenAI's JSON.
+ChatMessage message_of(const Json& json) {
+  const auto text = [&](const char* key) { return json.contains(key) && json[key].is_string() ? json[key] : Json(""); };
+  ChatMessage message = {.role = text("role"),
+                         .content = text("content"),
+                         .reasoning = text("reasoning_content"),
+                         .tool_call_id = text("tool_call_id"),
+                         .name = text("name")};
+  for (const Json& call : json.value("tool_calls", Json::array())) {
+    message.tool_calls.push_back(
+        {.id = call["id"], .name = call["function"]["name"], .arguments = call["function"]["arguments"]});
+  }
+  return message;
+}
+
+std::string published(const std::string& name) {
+  const std::string folder = std::filesystem::exists(kShared + "templates/" + name) ? "templates/" : "headers/";
+  return read_text_file(kShared + folder + name).value();
+}
+
+// Compares with Jinja's output; where that raises an error, any error will do (tests/golden/make_tool_goldens.py).
+void check_goldens(bool is_published, size_t at_least) {
+  const auto file = Json::parse(read_text_file(source_path("tests/golden/tokenizer/tool_chat.json")).value());
+  size_t n = 0;
+  for (const auto& golden : file.at("goldens")) {
+    if (golden.at("published") != is_published) continue;
+    ++n;
+    const auto name = golden.at("template").get<std::string>();
+    const std::string source = is_published ? published(name) : file["templates"][name].get<std::string>();
+    const ChatTemplate chat(source, "<BOS>", "<EOS>");
+    std::vector<ChatMessage> messages;
+    bool has_reasoning = false;
+    for (const auto& message : file.at("conversations").at(golden.at("conversation").get<size_t>())) {
+      messages.push_back(message_of(message));
+      has_reasoning = has_reasoning || !messages.back().reasoning.empty();
+    }
+    const ChatOptions options{.add_generation_prompt = golden.at("prompt"),
+                              .tools = golden.at("tools") ? file.at("tools").dump() : ""};
+    if (has_reasoning && !source.contains("reasoning_content") && !source.contains("</think>")) {
+      const auto refused = chat.render(messages, options);
+      ASSERT_FALSE(refused) << golden;
+      EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
+      EXPECT_TRUE(refused.error().message.contains("no reasoning")) << refused.error().message;
+      for (ChatMessage& message : messages) message.reasoning.clear();
+    }
+    const auto text = chat.render(messages, options);
+    if (golden.contains("error")) {
+      EXPECT_FALSE(text) << golden;
+    } else {
+      ASSERT_TRUE(text) << golden << text.error().message;
+      EXPECT_EQ(*text, golden.at("text").get<std::string>()) << golden;
+    }
+  }
+  EXPECT_GE(n, at_least);
+}
+
+TEST(ToolTemplate, RendersAsInPython) { check_goldens(false, 90); }
+
+TEST(ToolTemplate, PublishedTemplatesRenderAsInPython) {
+  if (!std::filesystem::exists(kShared)) GTEST_SKIP() << "the published templates are not here: " << kShared;
+  check_goldens(true, 120);
+}
+
+std::string render(const std::string& source, std::vector<ChatMessage> messages, const ChatOptions& options = {}) {
+  const auto text = ChatTemplate(source, "", "").render(messages, options);
+  return text ? *text : "error: " + text.error().message;
+}
+
+std::string with_arguments(const std::string& arguments) {
+  return render("{{ messages[0].tool_calls[0].function.arguments | tojson }}",
+                {{.role = "assistant", .tool_calls = {{.name = "f", .arguments = arguments}}}});
+}
+
+TEST(ToolTemplate, ArgumentsAreAnObject) {
+  EXPECT_EQ(with_arguments(R"({"b":1,"a":[1.0,1e3,-0.5e-7,true,null,"\u00e9\n"],"b":2})"),
+            R"({"b": 2, "a": [1.0, 1000.0, -5e-08, true, null, "é\n"]})");
+  EXPECT_EQ(with_arguments(""), "{}");
+  EXPECT_EQ(with_arguments("[1]"), "error: message 1: the arguments of 'f': a list where a JSON object is needed");
+  EXPECT_EQ(with_arguments(R"({"a": )"), "error: message 1: the arguments of 'f': not valid JSON, at byte 7");
+  EXPECT_EQ(with_arguments("{\"a\": \"\xFF\"}"), "error: message 1: the arguments of 'f': not valid JSON, at byte 8");
+  EXPECT_EQ(with_arguments(R"({"a": 9223372036854775807})"), R"({"a": 9223372036854775807})");
+  EXPECT_EQ(with_arguments(R"({"a": 9223372036854775808})"),
+            "error: message 1: the arguments of 'f': 9223372036854775808 is too large for a whole number of 64 bits");
+  EXPECT_EQ(with_arguments(R"({"a": -9223372036854775809})"),
+            "error: message 1: the arguments of 'f': -9223372036854775809 is too large for a whole number of 64 bits");
+  EXPECT_EQ(with_arguments(R"({"a": 1e999})"),
+            "error: message 1: the arguments of 'f': a number in the JSON is out of range");
+  const std::string deep = R"({"a": )" + std::string(10'000, '[') + std::string(10'000, ']') + "}";
+  EXPECT_EQ(with_arguments(deep), "error: message 1: the arguments of 'f': JSON nested more than 48 deep");
+}
+
+TEST(ToolTemplate, ToolsAreAsInOpenAisInterface) {
+  const auto with_tools = [](const std::string& tools) {
+    return render("{{ tools is none }}{{ tools | tojson }}", {}, {.tools = tools});
+  };
+  EXPECT_EQ(with_tools(""), "Truenull");
+  EXPECT_EQ(with_tools(" [ ] "), "Truenull");
+  EXPECT_EQ(with_tools(R"([{"type":"function","function":{"name":"f","z":1,"a":2}}])"),
+            R"(False[{"type": "function", "function": {"name": "f", "z": 1, "a": 2}}])");
+  const std::pair<std::string, std::string> wrong[] = {
+      {"{}", "tools: a dict where a list is needed"},
+      {"x", "tools: not valid JSON, at byte 1"},
+      {"[] []", "tools: not valid JSON, at byte 4"},
+      {"[1]", "tools: number 1 is no object"},
+      {"[{}]", "tools: number 1 has not the \"type\" \"function\", the only one that there is"},
+      {R"([{"type":"retrieval"}])", "tools: number 1 has not the \"type\" \"function\", the only one that there is"},
+      {R"([{"type":"function"}])", "tools: number 1 has no \"function\" that is an object"},
+      {R"([{"type":"function","function":{"name":""}}])",
+       "tools: number 1 has no \"name\" in its function that is a text"},
+  };
+  for (const auto& [tools, message] : wrong) EXPECT_EQ(with_tools(tools), "error: " + message);
+}
+
+TEST(ToolTemplate, RefusesWhatARoleHasNot) {
+  EXPECT_EQ(render("", {{.role = "user", .tool_calls = {{.name = "f"}}}}),
+            "error: message 1: tool calls in a message of 'user', which only one of 'assistant' has");
+  EXPECT_EQ(render("", {{.role = "user"}, {.role = "tool", .reasoning = "x"}}),
+            "error: message 2: reasoning in a message of 'tool', which only one of 'assistant' has");
+  EXPECT_EQ(render("", {{.role = "assistant", .tool_call_id = "x"}}),
+            "error: message 1: the id of a tool call in a message of 'assistant', which only one of 'tool' has");
+  EXPECT_EQ(render("", {{.role = "assistant", .tool_calls = {{.arguments = "{}"}}}}),
+            "error: message 1: a tool call without a name");
+}
+
+TEST(ToolTemplate, ThoughtsGoWhereTheTemplateLooksForThem) {
+  const ChatMessage thinker = {.role = "assistant", .content = "b", .reasoning = "a"};
+  EXPECT_EQ(render("{{ messages[0].reasoning_content }}|{{ messages[0].content }}", {thinker}), "a|b");
+  EXPECT_EQ(render("{{ messages[0].content.split('</think>')[-1] | trim }}", {thinker}), "b");
+  EXPECT_EQ(render("{# </think> #}{{ messages[0].content }}", {thinker}), "<think>\na\n</think>\n\nb");
+  EXPECT_EQ(render("{{ messages[0].content }}", {thinker}),
+            "error: the model's chat template has no reasoning: send the assistant's messages without it");
+}
+
+TEST(ToolTemplate, VariablesAreThoseOfTheTemplate) {
+  const std::string source = "{{ date_string }}{{ level + 1 }}";
+  EXPECT_EQ(render(source, {}, {.variables = R"({"date_string": "today ", "level": 2})"}), "today 3");
+  EXPECT_EQ(render(source, {}, {.variables = R"({"color": 1})"}),
+            "error: template variables: the model's template has no 'color'");
+  EXPECT_EQ(render("{{ messages }}", {}, {.variables = R"({"messages": []})"}),
+            "error: template variables: 'messages' is given already, by another option");
+  EXPECT_EQ(render("{{ enable_thinking }}", {}, {.think = true, .variables = R"({"enable_thinking": false})"}),
+            "error: template variables: 'enable_thinking' is given already, by another option");
+  EXPECT_EQ(render(source, {}, {.variables = "[]"}), "error: template variables: a list where an object is needed");
+}
+
+TEST(ToolTemplate, DevelopersAreTheSystem) {
+  EXPECT_EQ(render("{{ messages[0].role }}", {{.role = "developer", .content = "x"}}), "system");
+}
+
+// Members that a message lacks are absent, because templates test for them with `in`.
+TEST(ToolTemplate, PlainMessagesHaveNothingElse) {
+  EXPECT_EQ(render("{{ messages[0] | tojson }}", {{"user", "x"}}), R"({"role": "user", "content": "x"})");
+}
+
+// Many members cost quadratic time, so they are refused early.
+TEST(ToolTemplate, HugeToolsAreRefused) {
+  std::string tools = R"([{"type":"function","function":{"name":"f","parameters":{)";
+  for (int i = 0; i < 200'000; ++i) tools += "\"" + std::to_string(i) + "\":1,";
+  tools += R"("x":1}}}])";
+  EXPECT_TRUE(
+      render("{{ tools | tojson }}", {}, {.tools = tools}).starts_with("error: chat template: it runs for too"));
+}
+
+}  // namespace
+}  // namespace tern

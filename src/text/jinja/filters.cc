@@ -1,0 +1,192 @@
+// Filters of texts and single values, such as "x | trim". Filters of lists are in template_list_filters.cc.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "text/jinja/functions.h"
+#include "text/jinja/list_filters.h"
+#include "text/jinja/text.h"
+
+namespace tern {
+namespace {
+
+constexpr int64_t kMostIndent = 64;
+
+std::string self_text(TemplateCall& call) { return to_text(call.self(), call.budget()); }
+
+TemplateValue trim(TemplateCall& call) {
+  // The result is a part of the text if the value is one.
+  const auto* own = std::get_if<std::string_view>(&call.self());
+  std::string_view text = own != nullptr ? *own : std::get<std::string_view>(call.keep(self_text(call)));
+  call.budget().work(text.size());
+  const TemplateValue* set = call.find(1, "chars");
+  if (set == nullptr || std::holds_alternative<None>(*set)) return strip_left(strip_right(text));
+  const std::string_view characters = to_string_view(*set);
+  return strip_left(strip_right(text, characters, call.budget()), characters, call.budget());
+}
+
+template <std::string (*kMap)(std::string_view, TemplateBudget&)>
+TemplateValue map_text(TemplateCall& call) {
+  return call.keep(kMap(self_text(call), call.budget()));
+}
+
+TemplateValue default_value(TemplateCall& call) {
+  const bool is_missing =
+      std::holds_alternative<Undefined>(call.self()) || (call.flag(2, "boolean", false) && !is_true(call.self()));
+  if (!is_missing) return call.self();
+  const TemplateValue* value = call.find(1, "default_value");
+  return value == nullptr ? TemplateValue(std::string_view()) : *value;
+}
+
+TemplateValue escape(TemplateCall& call) {
+  const std::string text = self_text(call);
+  call.budget().take(5 * text.size());
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&#34;";
+    } else if (c == '\'') {
+      out += "&#39;";
+    } else {
+      out += c;
+    }
+  }
+  return call.keep(std::move(out));
+}
+
+TemplateValue string_of(TemplateCall& call) {
+  return std::holds_alternative<std::string_view>(call.self()) ? call.self() : call.keep(self_text(call));
+}
+
+int64_t indent_width(TemplateCall& call, size_t i, std::string_view argument, int64_t otherwise) {
+  const int64_t width = call.integer(i, argument, otherwise);
+  if (width > kMostIndent) refuse_template("{}() by more than {}", call.name, kMostIndent);
+  return width;
+}
+
+// Indents all lines except the first and empty ones, unless these are asked for.
+TemplateValue indent(TemplateCall& call) {
+  const std::string text = self_text(call);
+  const TemplateValue* given = call.find(1, "width");
+  const auto* prefix = given == nullptr ? nullptr : std::get_if<std::string_view>(given);
+  const std::string by =
+      prefix != nullptr
+          ? std::string(*prefix)
+          : std::string(static_cast<size_t>(std::max<int64_t>(0, indent_width(call, 1, "width", 4))), ' ');
+  bool indents = call.flag(2, "first", false);
+  const bool blank = call.flag(3, "blank", false);
+  std::string out;
+  for (size_t at = 0;;) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    call.budget().take(2 * (by.size() + end - at + 1));
+    if (indents && (blank || end > at)) out += by;
+    out.append(text, at, end - at);
+    if (end == text.size()) break;
+    out += '\n';
+    at = end + 1;
+    indents = true;
+  }
+  return call.keep(std::move(out));
+}
+
+TemplateValue to_json(TemplateCall& call) {
+  const TemplateValue* given = call.find(1, "indent");
+  const bool is_plain = given == nullptr || std::holds_alternative<None>(*given);
+  const int64_t width = is_plain ? -1 : indent_width(call, 1, "indent", -1);
+  std::string out;
+  append_json(call.self(), static_cast<int>(std::max<int64_t>(width, -1)), out, call.budget());
+  return call.keep(std::move(out));
+}
+
+TemplateValue replace_text(TemplateCall& call) {
+  const std::string text = self_text(call);
+  return call.keep(replace(text, to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")),
+                           call.integer(3, "count", -1), call.budget()));
+}
+
+// The number in a text, or the default.
+template <class Number>
+TemplateValue number_of(TemplateCall& call, Number otherwise) {
+  const TemplateValue* given = call.find(1, "default");
+  const TemplateValue fallback = given != nullptr ? *given : TemplateValue(otherwise);
+  const auto* text = std::get_if<std::string_view>(&call.self());
+  double value = 0;
+  if (text != nullptr) {
+    const std::string_view digits = strip_left(strip_right(*text));
+    call.budget().work(digits.size());
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) return fallback;
+  } else if (is_number(call.self())) {
+    value = to_double(call.self());
+  } else {
+    return fallback;
+  }
+  if constexpr (std::is_integral_v<Number>) {
+    if (std::holds_alternative<int64_t>(call.self())) return call.self();
+    if (!(std::abs(value) < 9e15)) return fallback;
+  }
+  return static_cast<Number>(value);
+}
+
+TemplateValue absolute(TemplateCall& call) {
+  if (const auto* d = std::get_if<double>(&call.self())) return std::abs(*d);
+  const int64_t value = to_integer(call.self());
+  return value < 0 ? arithmetic(int64_t{0}, "-", value, call.memory) : TemplateValue(value);
+}
+
+TemplateValue round_number(TemplateCall& call) {
+  const double scale =
+      std::pow(10.0, static_cast<double>(std::clamp<int64_t>(call.integer(1, "precision", 0), -15, 15)));
+  const double scaled = to_double(call.self()) * scale;
+  const std::string_view method = call.text(2, "method", "common");
+  if (method == "ceil") return std::ceil(scaled) / scale;
+  if (method == "floor") return std::floor(scaled) / scale;
+  return std::nearbyint(scaled) / scale;  // half to even
+}
+
+TemplateValue word_count(TemplateCall& call) {
+  const std::string text = self_text(call);
+  return static_cast<int64_t>(split(text, "", -1, call.budget()).size());
+}
+
+struct NamedFilter {
+  std::string_view name;
+  TemplateNative filter;
+};
+
+constexpr NamedFilter kTextFilters[] = {
+    {"abs", absolute},
+    {"capitalize", map_text<capitalize>},
+    {"d", default_value},
+    {"default", default_value},
+    {"e", escape},
+    {"escape", escape},
+    {"float", [](TemplateCall& call) { return number_of(call, 0.0); }},
+    {"indent", indent},
+    {"int", [](TemplateCall& call) { return number_of(call, int64_t{0}); }},
+    {"lower", map_text<lower>},
+    {"replace", replace_text},
+    {"round", round_number},
+    {"safe", [](TemplateCall& call) { return call.self(); }},
+    {"string", string_of},
+    {"title", map_text<title>},
+    {"tojson", to_json},
+    {"trim", trim},
+    {"upper", map_text<upper>},
+    {"wordcount", word_count},
+};
+
+}  // namespace
+
+TemplateNative find_template_filter(std::string_view name) {
+  const auto* found = std::ranges::find(kTextFilters, name, &NamedFilter::name);
+  return found == std::end(kTextFilters) ? find_template_list_filter(name) : found->filter;
+}
+
+}  // namespace tern

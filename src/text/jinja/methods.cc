@@ -1,0 +1,285 @@
+// Methods such as "x.strip()", and global functions.
+#include <algorithm>
+#include <ctime>
+
+#include "text/jinja/functions.h"
+#include "text/jinja/list_filters.h"
+#include "text/jinja/text.h"
+#include "text/unicode/utf8.h"
+
+namespace tern {
+namespace {
+
+std::string_view self_view(TemplateCall& call) { return std::get<std::string_view>(call.self()); }
+
+template <bool kLeft, bool kRight>
+TemplateValue strip(TemplateCall& call) {
+  std::string_view text = self_view(call);
+  const TemplateValue* set = call.find(1, "chars");
+  const bool of_spaces = set == nullptr || std::holds_alternative<None>(*set);
+  call.budget().work(text.size());
+  if (kRight) text = of_spaces ? strip_right(text) : strip_right(text, to_string_view(*set), call.budget());
+  if (kLeft) text = of_spaces ? strip_left(text) : strip_left(text, to_string_view(*set), call.budget());
+  return text;
+}
+
+// Takes one text or several, of which any may match.
+template <bool (*kHas)(std::string_view, std::string_view)>
+TemplateValue has_end(TemplateCall& call) {
+  const TemplateValue& ends = call.need(1, "prefix");
+  call.budget().work(self_view(call).size());
+  if (std::holds_alternative<std::string_view>(ends)) return kHas(self_view(call), to_string_view(ends));
+  for (const TemplateValue& end : items_of(ends, call.budget())) {
+    if (kHas(self_view(call), to_string_view(end))) return true;
+  }
+  return false;
+}
+
+bool has_prefix(std::string_view text, std::string_view prefix) { return text.starts_with(prefix); }
+bool has_suffix(std::string_view text, std::string_view suffix) { return text.ends_with(suffix); }
+
+TemplateValue without_prefix(TemplateCall& call) {
+  const std::string_view prefix = to_string_view(call.need(1, "prefix"));
+  return self_view(call).starts_with(prefix) ? self_view(call).substr(prefix.size()) : self_view(call);
+}
+
+TemplateValue without_suffix(TemplateCall& call) {
+  const std::string_view suffix = to_string_view(call.need(1, "suffix"));
+  const std::string_view text = self_view(call);
+  return text.ends_with(suffix) ? text.substr(0, text.size() - suffix.size()) : text;
+}
+
+TemplateValue list_of(TemplateCall& call, const std::vector<std::string_view>& parts) {
+  return call.memory.list(std::vector<TemplateValue>(parts.begin(), parts.end()));
+}
+
+TemplateValue split_self(TemplateCall& call) {
+  const TemplateValue* given = call.find(1, "sep");
+  const bool at_spaces = given == nullptr || std::holds_alternative<None>(*given);
+  if (!at_spaces && to_string_view(*given).empty()) object("split() at nothing");
+  return list_of(call, split(self_view(call), at_spaces ? "" : to_string_view(*given), call.integer(2, "maxsplit", -1),
+                             call.budget()));
+}
+
+// With a limit, the rightmost separators count.
+TemplateValue split_from_right(TemplateCall& call) {
+  const std::string_view separator = to_string_view(call.need(1, "sep"));
+  const int64_t n_most = call.integer(2, "maxsplit", -1);
+  if (separator.empty()) object("rsplit() at nothing");
+  std::vector<std::string_view> parts = split(self_view(call), separator, -1, call.budget());
+  if (n_most >= 0 && parts.size() > static_cast<size_t>(n_most) + 1) {
+    const auto n_joined = parts.size() - static_cast<size_t>(n_most);
+    const std::string_view last = parts[n_joined - 1];
+    parts[n_joined - 1] = {self_view(call).data(), last.data() + last.size()};
+    parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(n_joined) - 1);
+  }
+  return list_of(call, parts);
+}
+
+TemplateValue find_self(TemplateCall& call) {
+  const size_t at = find_text(self_view(call), to_string_view(call.need(1, "sub")), call.budget());
+  if (at == std::string_view::npos) return int64_t{-1};
+  return static_cast<int64_t>(count_characters(self_view(call).substr(0, at), call.budget()));
+}
+
+TemplateValue count_in_text(TemplateCall& call) {
+  const std::string_view what = to_string_view(call.need(1, "sub"));
+  if (what.empty()) return static_cast<int64_t>(count_characters(self_view(call), call.budget())) + 1;
+  return static_cast<int64_t>(split(self_view(call), what, -1, call.budget()).size()) - 1;
+}
+
+TemplateValue replace_in_text(TemplateCall& call) {
+  return call.keep(replace(self_view(call), to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")),
+                           call.integer(3, "count", -1), call.budget()));
+}
+
+template <std::string (*kMap)(std::string_view, TemplateBudget&)>
+TemplateValue map_self(TemplateCall& call) {
+  return call.keep(kMap(self_view(call), call.budget()));
+}
+
+// Checks ASCII only; other characters never match.
+template <bool (*kIs)(char)>
+TemplateValue all_are(TemplateCall& call) {
+  call.budget().work(self_view(call).size());
+  return !self_view(call).empty() && std::ranges::all_of(self_view(call), kIs);
+}
+
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
+bool is_alphabetic(char c) { return ascii_lower(c) != ascii_upper(c); }
+bool is_alphanumeric(char c) { return is_decimal(c) || is_alphabetic(c); }
+bool is_blank(char c) { return is_python_space(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 0x80; }
+
+TemplateValue test_self(TemplateCall& call) {
+  TemplateCall inner{.memory = call.memory, .name = call.name.substr(2), .args = {call.self()}};
+  return call_template_test(inner);
+}
+
+TemplateValue filter_self(TemplateCall& call) { return call_template_filter(call); }
+
+const TemplateDict& self_dict(TemplateCall& call) { return *std::get<const TemplateDict*>(call.self()); }
+
+TemplateValue get(TemplateCall& call) {
+  const TemplateValue* found = find(self_dict(call), call.need(1, "key"), call.budget());
+  if (found != nullptr) return *found;
+  const TemplateValue* otherwise = call.find(2, "default");
+  return otherwise == nullptr ? TemplateValue(None{}) : *otherwise;
+}
+
+TemplateValue keys(TemplateCall& call) { return call.memory.list(items_of(call.self(), call.budget())); }
+
+TemplateValue values(TemplateCall& call) {
+  std::vector<TemplateValue> found;
+  for (const auto& item : self_dict(call).items) found.push_back(item.second);
+  return call.memory.list(std::move(found));
+}
+
+TemplateValue count_in_list(TemplateCall& call) {
+  const auto& items = std::get<const TemplateList*>(call.self())->items;
+  return static_cast<int64_t>(std::ranges::count_if(
+      items, [&](const TemplateValue& item) { return equal(item, call.need(1, "value"), call.budget()); }));
+}
+
+TemplateValue index_in_list(TemplateCall& call) {
+  const auto& items = std::get<const TemplateList*>(call.self())->items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (equal(items[i], call.need(1, "value"), call.budget())) return static_cast<int64_t>(i);
+  }
+  object("index() of something that is not in the list");
+}
+
+struct NamedMethod {
+  std::string_view name;
+  TemplateNative method;
+};
+
+constexpr NamedMethod kTextMethods[] = {
+    {"capitalize", map_self<capitalize>},
+    {"count", count_in_text},
+    {"endswith", has_end<has_suffix>},
+    {"find", find_self},
+    {"isalnum", all_are<is_alphanumeric>},
+    {"isalpha", all_are<is_alphabetic>},
+    {"isdecimal", all_are<is_decimal>},
+    {"isdigit", all_are<is_decimal>},
+    {"islower", test_self},
+    {"isnumeric", all_are<is_decimal>},
+    {"isspace", all_are<is_blank>},
+    {"isupper", test_self},
+    {"join", [](TemplateCall& call) { return join_texts(call, call.need(1, "iterable"), self_view(call)); }},
+    {"lower", map_self<lower>},
+    {"lstrip", strip<true, false>},
+    {"removeprefix", without_prefix},
+    {"removesuffix", without_suffix},
+    {"replace", replace_in_text},
+    {"rsplit", split_from_right},
+    {"rstrip", strip<false, true>},
+    {"split", split_self},
+    {"splitlines", [](TemplateCall& call) { return list_of(call, split_lines(self_view(call), call.budget())); }},
+    {"startswith", has_end<has_prefix>},
+    {"strip", strip<true, true>},
+    {"title", map_self<title>},
+    {"upper", map_self<upper>},
+};
+
+constexpr NamedMethod kDictMethods[] = {{"get", get}, {"items", filter_self}, {"keys", keys}, {"values", values}};
+constexpr NamedMethod kListMethods[] = {{"count", count_in_list}, {"index", index_in_list}};
+constexpr std::string_view kChanging[] = {"append", "clear",   "extend", "insert",     "pop",   "popitem",
+                                          "remove", "reverse", "sort",   "setdefault", "update"};
+
+template <size_t kN>
+TemplateNative find_named(const NamedMethod (&methods)[kN], std::string_view name) {
+  const auto* found = std::ranges::find(methods, name, &NamedMethod::name);
+  return found == std::end(methods) ? nullptr : found->method;
+}
+
+TemplateValue range(TemplateCall& call) {
+  const bool has_start = call.args.size() > 1;
+  const int64_t from = has_start ? to_integer(call.args[0]) : 0;
+  const int64_t to = to_integer(call.need(has_start ? 1 : 0, "stop"));
+  const int64_t step = call.integer(2, "step", 1);
+  if (step == 0) object("range() with a step of zero");
+  std::vector<TemplateValue> items;
+  for (int64_t i = from; step > 0 ? i < to : i > to;) {
+    call.budget().take(2 * sizeof(TemplateValue));
+    items.emplace_back(i);
+    if (__builtin_add_overflow(i, step, &i)) break;
+  }
+  return call.memory.list(std::move(items));
+}
+
+using Pairs = std::vector<std::pair<TemplateValue, TemplateValue>>;
+
+TemplateValue make_dict(TemplateCall& call) {
+  Pairs items;
+  if (!call.args.empty()) {
+    const auto* dict = std::get_if<const TemplateDict*>(&call.args[0]);
+    if (dict == nullptr) object("dict() of a {}", type_name(call.args[0]));
+    items = (*dict)->items;
+  }
+  items.insert(items.end(), call.named.begin(), call.named.end());
+  return call.memory.dict(std::move(items));
+}
+
+TemplateValue make_namespace(TemplateCall& call) {
+  TemplateNamespace made;
+  if (!call.args.empty()) {
+    const auto* dict = std::get_if<const TemplateDict*>(&call.args[0]);
+    if (dict == nullptr) object("namespace() of a {}", type_name(call.args[0]));
+    for (const auto& [key, value] : (*dict)->items) made.items.emplace_back(to_string_view(key), value);
+  }
+  call.budget().take(4 * (made.items.size() + call.named.size()) * sizeof(TemplateValue));
+  made.items.insert(made.items.end(), call.named.begin(), call.named.end());
+  return call.memory.make(std::move(made));
+}
+
+// Returns an empty text the first time, and the separator after that.
+TemplateValue join_next(TemplateCall& call) {
+  auto& state = std::get<TemplateNamespace*>(call.self())->items;
+  const TemplateValue result = is_true(state[1].second) ? state[0].second : TemplateValue(std::string_view());
+  state[1].second = true;
+  return result;
+}
+
+TemplateValue make_joiner(TemplateCall& call) {
+  TemplateNamespace* state =
+      call.memory.make(TemplateNamespace{.items = {{"sep", call.text(0, "sep", ", ")}, {"used", false}}});
+  return call.memory.make(TemplateFunction{.native = join_next, .name = "joiner", .state = state});
+}
+
+TemplateValue raise_exception(TemplateCall& call) { object("{}", to_text(call.need(0, "message"), call.budget())); }
+
+TemplateValue strftime_now(TemplateCall& call) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char text[256];
+  const std::string format(call.text(0, "format", ""));
+  return call.keep(std::string(text, std::strftime(text, sizeof text, format.c_str(), &local)));
+}
+
+constexpr NamedMethod kGlobals[] = {
+    {"dict", make_dict},
+    {"joiner", make_joiner},
+    {"namespace", make_namespace},
+    {"raise_exception", raise_exception},
+    {"range", range},
+    {"strftime_now", strftime_now},
+};
+
+}  // namespace
+
+TemplateNative find_template_method(const TemplateValue& of, std::string_view name) {
+  const bool is_list = std::holds_alternative<const TemplateList*>(of);
+  const bool is_dict = std::holds_alternative<const TemplateDict*>(of);
+  if ((is_list || is_dict) && std::ranges::contains(kChanging, name)) {
+    refuse_template("a call of {}(), which changes what it is given", name);
+  }
+  if (is_list) return find_named(kListMethods, name);
+  if (is_dict) return find_named(kDictMethods, name);
+  return std::holds_alternative<std::string_view>(of) ? find_named(kTextMethods, name) : nullptr;
+}
+
+TemplateNative find_template_global(std::string_view name) { return find_named(kGlobals, name); }
+
+}  // namespace tern

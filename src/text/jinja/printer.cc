@@ -1,0 +1,222 @@
+// Prints values as Python does and as JSON.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "text/jinja/value.h"
+#include "text/unicode/utf8.h"
+
+namespace tern {
+namespace {
+
+// The shortest digits that read back as x > 0, and the power of ten of the first digit. It does not use std::to_chars,
+// whose tables are a twentieth of the engine in a browser.
+std::pair<std::string, int> shortest_digits(double x) {
+  char text[32];  // "d.ddde±xx"
+  for (int n = 0; n < std::numeric_limits<double>::max_digits10; ++n) {
+    std::snprintf(text, sizeof text, "%.*e", n, x);
+    if (std::strtod(text, nullptr) == x) break;
+  }
+  std::string digits(text, std::strchr(text, 'e'));
+  std::erase(digits, '.');
+  return {std::move(digits), std::atoi(std::strchr(text, 'e') + 1)};
+}
+
+// repr(x): the shortest digits that read back as x, without an exponent if x is of ordinary size.
+std::string float_text(double x) {
+  if (std::isnan(x)) return "nan";
+  const std::string sign = std::signbit(x) ? "-" : "";
+  const double size = std::abs(x);
+  if (std::isinf(x)) return sign + "inf";
+  if (size == 0) return sign + "0.0";
+  auto [digits, power] = shortest_digits(size);
+  if (size < 1e-4 || size >= 1e16) {
+    if (digits.size() > 1) digits.insert(1, ".");
+    return format_text("{}{}e{}{:02}", sign, digits, power < 0 ? "-" : "+", std::abs(power));
+  }
+  if (power < 0) return sign + "0." + std::string(static_cast<size_t>(-power - 1), '0') + digits;
+  const size_t n_whole = static_cast<size_t>(power) + 1;
+  if (digits.size() <= n_whole) return sign + digits + std::string(n_whole - digits.size(), '0') + ".0";
+  return sign + digits.insert(n_whole, ".");
+}
+
+void append(std::string& out, std::string_view text, TemplateBudget& budget) {
+  budget.take(2 * text.size());
+  out += text;
+}
+
+// Appends repr() of a text.
+void append_quoted(std::string_view text, std::string& out, TemplateBudget& budget) {
+  const char quote = text.contains('\'') && !text.contains('"') ? '"' : '\'';
+  budget.take(8 * text.size());
+  out += quote;
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c == quote || c == '\\') {
+      out += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      out += format_text("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  out += quote;
+}
+
+void append_json_text(std::string_view text, std::string& out, TemplateBudget& budget) {
+  constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t";
+  constexpr std::string_view kNames = "\"\\bfnrt";
+  budget.take(8 * text.size());
+  out += '"';
+  for (const char c : text) {
+    if (const size_t which = kEscaped.find(c); which != kEscaped.npos) {
+      out += {'\\', kNames[which]};
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += format_text("\\u{:04x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+// The common part of both notations: the contents of brackets.
+class Printer {
+ public:
+  Printer(std::string& out, TemplateBudget& budget) : out_(out), budget_(budget) {}
+
+  void print(const TemplateValue& value) {
+    budget_.take(32);
+    if (const auto* text = std::get_if<std::string_view>(&value)) {
+      append_quoted(*text, out_, budget_);
+    } else if (const auto* list = std::get_if<const TemplateList*>(&value)) {
+      print_list(**list);
+    } else if (const auto* dict = std::get_if<const TemplateDict*>(&value)) {
+      out_ += '{';
+      const char* separator = "";
+      for (const auto& [key, item] : (*dict)->items) {
+        out_ += separator;
+        print(key);
+        out_ += ": ";
+        print(item);
+        separator = ", ";
+      }
+      out_ += '}';
+    } else {
+      append_text(value, out_, budget_);
+    }
+  }
+
+ private:
+  void print_list(const TemplateList& list) {
+    out_ += list.is_tuple ? '(' : '[';
+    const char* separator = "";
+    for (const TemplateValue& item : list.items) {
+      out_ += separator;
+      print(item);
+      separator = ", ";
+    }
+    if (list.is_tuple && list.items.size() == 1) out_ += ',';
+    out_ += list.is_tuple ? ')' : ']';
+  }
+
+  std::string& out_;
+  TemplateBudget& budget_;
+};
+
+class JsonPrinter {
+ public:
+  JsonPrinter(int indent, std::string& out, TemplateBudget& budget) : indent_(indent), out_(out), budget_(budget) {}
+
+  void print(const TemplateValue& value, size_t depth) {
+    budget_.take(32);
+    if (const auto* text = std::get_if<std::string_view>(&value)) {
+      append_json_text(*text, out_, budget_);
+    } else if (const auto* list = std::get_if<const TemplateList*>(&value)) {
+      print_items('[', (*list)->items, ']', depth, [&](const TemplateValue& item) { print(item, depth + 1); });
+    } else if (const auto* dict = std::get_if<const TemplateDict*>(&value)) {
+      print_items('{', (*dict)->items, '}', depth, [&](const auto& item) {
+        append_json_text(to_text(item.first, budget_), out_, budget_);
+        out_ += ": ";
+        print(item.second, depth + 1);
+      });
+    } else if (std::holds_alternative<None>(value)) {
+      out_ += "null";
+    } else if (const auto* b = std::get_if<bool>(&value)) {
+      out_ += *b ? "true" : "false";
+    } else if (is_number(value)) {
+      append_text(value, out_, budget_);
+    } else {
+      object("a {} has no form in JSON", type_name(value));
+    }
+  }
+
+ private:
+  void new_line(size_t depth) {
+    if (indent_ < 0) return;
+    const size_t width = static_cast<size_t>(indent_) * depth;
+    budget_.take(2 * width);
+    out_ += '\n';
+    out_.append(width, ' ');
+  }
+
+  template <class Items, class PrintItem>
+  void print_items(char open, const Items& items, char close, size_t depth, const PrintItem& print_item) {
+    out_ += open;
+    bool is_first = true;
+    for (const auto& item : items) {
+      if (!is_first) out_ += indent_ < 0 ? ", " : ",";
+      is_first = false;
+      new_line(depth + 1);
+      print_item(item);
+    }
+    if (!items.empty()) new_line(depth);
+    out_ += close;
+  }
+
+  int indent_;
+  std::string& out_;
+  TemplateBudget& budget_;
+};
+
+}  // namespace
+
+void append_text(const TemplateValue& value, std::string& out, TemplateBudget& budget) {
+  budget.step();
+  if (std::holds_alternative<Undefined>(value)) return;
+  if (const auto* text = std::get_if<std::string_view>(&value)) {
+    append(out, *text, budget);
+  } else if (const auto* b = std::get_if<bool>(&value)) {
+    append(out, *b ? "True" : "False", budget);
+  } else if (const auto* i = std::get_if<int64_t>(&value)) {
+    append(out, std::to_string(*i), budget);
+  } else if (const auto* d = std::get_if<double>(&value)) {
+    append(out, float_text(*d), budget);
+  } else if (std::holds_alternative<None>(value)) {
+    append(out, "None", budget);
+  } else if (std::holds_alternative<const TemplateList*>(value) || std::holds_alternative<const TemplateDict*>(value)) {
+    Printer(out, budget).print(value);
+  } else {
+    append(out, format_text("<{}>", type_name(value)), budget);
+  }
+}
+
+std::string to_text(const TemplateValue& value, TemplateBudget& budget) {
+  std::string out;
+  append_text(value, out, budget);
+  return out;
+}
+
+void append_json(const TemplateValue& value, int indent, std::string& out, TemplateBudget& budget) {
+  JsonPrinter(indent, out, budget).print(value, 0);
+}
+
+}  // namespace tern

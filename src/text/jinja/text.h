@@ -1,0 +1,48 @@
+// Python's str functions for chat templates. Lengths and positions are in characters. Bytes that are not UTF-8 count as
+// characters and are kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/jinja/budget.h"
+
+namespace tern {
+
+// The length of the first character; `text` must not be empty.
+size_t character_bytes(std::string_view text);
+size_t count_characters(std::string_view text, TemplateBudget& budget);
+// The offset of character `n`; the end of the text if it has fewer.
+size_t character_offset(std::string_view text, size_t n);
+
+// The characters that str.strip() removes by default.
+bool is_python_space(char32_t c);
+std::string_view strip_left(std::string_view text);
+std::string_view strip_right(std::string_view text);
+// Without characters of `set` at that end.
+std::string_view strip_left(std::string_view text, std::string_view set, TemplateBudget& budget);
+std::string_view strip_right(std::string_view text, std::string_view set, TemplateBudget& budget);
+
+// ASCII only, because they are meant for role names.
+char ascii_lower(char c);
+char ascii_upper(char c);
+std::string lower(std::string_view text, TemplateBudget& budget);
+std::string upper(std::string_view text, TemplateBudget& budget);
+std::string capitalize(std::string_view text, TemplateBudget& budget);
+std::string title(std::string_view text, TemplateBudget& budget);
+
+// Takes time linear in both lengths; npos: not found.
+size_t find_text(std::string_view text, std::string_view what, TemplateBudget& budget);
+
+// `n_most` < 0: all. `old` may be empty, as in Python.
+std::string replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most,
+                    TemplateBudget& budget);
+// The parts between separators; if `separator` is empty, between runs of white space.
+std::vector<std::string_view> split(std::string_view text, std::string_view separator, int64_t n_most,
+                                    TemplateBudget& budget);
+std::vector<std::string_view> split_lines(std::string_view text, TemplateBudget& budget);
+
+}  // namespace tern

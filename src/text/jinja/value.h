@@ -1,0 +1,123 @@
+// The values of a chat template, as in Python.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "text/jinja/budget.h"
+
+namespace tern {
+
+struct TemplateList;
+struct TemplateDict;
+struct TemplateNamespace;
+struct TemplateLoop;
+struct TemplateFunction;
+
+struct Undefined {
+  std::string_view name;  // the missing name, for messages
+};
+struct None {};
+
+// Cheap to copy: large values live in a TemplateMemory, and texts may also be parts of the template or the
+// conversation. Lists and dicts are immutable, so they cannot contain themselves or anything endless. Only namespaces
+// change, and no function descends into them.
+using TemplateValue = std::variant<Undefined, None, bool, int64_t, double, std::string_view, const TemplateList*,
+                                   const TemplateDict*, TemplateNamespace*, TemplateLoop*, const TemplateFunction*>;
+
+struct TemplateList {
+  std::vector<TemplateValue> items;
+  bool is_tuple = false;
+  int depth = 1;  // nesting depth of lists
+};
+
+struct TemplateDict {
+  std::vector<std::pair<TemplateValue, TemplateValue>> items;  // in the order of writing
+  int depth = 1;
+};
+
+struct TemplateNamespace {
+  std::vector<std::pair<std::string_view, TemplateValue>> items;
+};
+
+// The `loop` variable inside a loop.
+struct TemplateLoop {
+  const std::vector<TemplateValue>* items = nullptr;
+  size_t index = 0;
+  int depth = 1;
+  std::vector<TemplateValue> last_seen = {};  // by loop.changed()
+};
+
+// Owns everything that a rendering makes until it ends, so references need not be counted.
+class TemplateMemory {
+ public:
+  explicit TemplateMemory(TemplateBudget& budget) : budget_(budget) {}
+
+  TemplateBudget& budget() { return budget_; }
+
+  std::string_view keep(std::string&& text);
+  TemplateValue list(std::vector<TemplateValue>&& items, bool is_tuple = false);
+  TemplateValue dict(std::vector<std::pair<TemplateValue, TemplateValue>>&& items);
+
+  // Any other object, with the same lifetime.
+  template <class T>
+    requires(!std::is_reference_v<T>)
+  T* make(T&& object) {
+    budget_.take(sizeof(T) + kOverhead);
+    auto box = std::make_unique<Box<T>>(std::forward<T>(object));
+    T* made = &box->object;
+    others_.push_back(std::move(box));
+    return made;
+  }
+
+ private:
+  static constexpr size_t kOverhead = 64;
+  struct Any {
+    virtual ~Any() = default;
+  };
+  template <class T>
+  struct Box final : Any {
+    explicit Box(T&& from) : object(std::move(from)) {}
+    T object;
+  };
+
+  TemplateBudget& budget_;
+  std::deque<std::string> texts_;
+  std::deque<TemplateList> lists_;
+  std::deque<TemplateDict> dicts_;
+  std::vector<std::unique_ptr<Any>> others_;
+};
+
+// Python's bool(x).
+bool is_true(const TemplateValue& value);
+// "int", "str" …; for messages.
+std::string_view type_name(const TemplateValue& value);
+// True for numbers and booleans.
+bool is_number(const TemplateValue& value);
+double to_double(const TemplateValue& value);
+
+// a == b.
+bool equal(const TemplateValue& a, const TemplateValue& b, TemplateBudget& budget);
+// a < b for numbers, texts or lists; raises an error for anything else.
+bool less(const TemplateValue& a, const TemplateValue& b, TemplateBudget& budget);
+
+// The value of the key; null: there is none.
+const TemplateValue* find(const TemplateDict& dict, const TemplateValue& key, TemplateBudget& budget);
+const TemplateValue* find(const TemplateNamespace& of, std::string_view name, TemplateBudget& budget);
+
+// The values that a loop visits: items, keys or characters; raises an error for other values.
+std::vector<TemplateValue> items_of(const TemplateValue& value, TemplateBudget& budget);
+
+// Appends str(x) as Python and Jinja print it; texts unchanged.
+void append_text(const TemplateValue& value, std::string& out, TemplateBudget& budget);
+std::string to_text(const TemplateValue& value, TemplateBudget& budget);
+// Appends json.dumps(x, ensure_ascii=False); `indent` < 0: on one line.
+void append_json(const TemplateValue& value, int indent, std::string& out, TemplateBudget& budget);
+
+}  // namespace tern

@@ -1,0 +1,48 @@
+#include "text/tokenizer_files/stop_tokens.h"
+
+#include <algorithm>
+
+#include "text/tokenizer/token_table.h"
+
+namespace tern {
+namespace {
+
+constexpr std::string_view kEndOfTurn[] = {"<|endoftext|>", "<|end_of_text|>", "<|eot_id|>",
+                                           "<|eom_id|>",    "<|im_end|>",      "<|end|>",
+                                           "</s>",          "<|eot|>",         "<end_of_turn>"};
+
+}  // namespace
+
+bool ends_a_turn(std::string_view spelling) { return std::ranges::contains(kEndOfTurn, spelling); }
+
+void add_stop_token(Vocab& vocab, TokenId id) {
+  if (id < 0 || static_cast<size_t>(id) >= vocab.tokens.size()) return;
+  const auto at = std::ranges::lower_bound(vocab.stop_tokens, id);
+  if (at == vocab.stop_tokens.end() || *at != id) vocab.stop_tokens.insert(at, id);
+}
+
+TokenId find_special_token(const Vocab& vocab, std::string_view spelling) {
+  for (size_t i = 0; i < vocab.tokens.size(); ++i) {
+    const TokenType type = vocab.type(i);
+    if ((type == TokenType::kControl || type == TokenType::kUserDefined) && vocab.tokens[i] == spelling)
+      return static_cast<TokenId>(i);
+  }
+  return kNoToken;
+}
+
+void add_known_stop_tokens(Vocab& vocab) {
+  if (vocab.eos) add_stop_token(vocab, *vocab.eos);
+  bool ends_with_end = false;
+  TokenId assistant = kNoToken;
+  for (size_t i = 0; i < vocab.tokens.size(); ++i) {
+    if (vocab.type(i) != TokenType::kControl) continue;
+    const std::string_view spelling = vocab.tokens[i];
+    if (ends_a_turn(spelling)) add_stop_token(vocab, static_cast<TokenId>(i));
+    if (spelling == "<|end|>") ends_with_end = true;
+    if (spelling == "<|assistant|>") assistant = static_cast<TokenId>(i);
+  }
+  // Phi-3's generation_config.json stops where the model would begin another turn for itself.
+  if (ends_with_end && assistant != kNoToken) add_stop_token(vocab, assistant);
+}
+
+}  // namespace tern

@@ -1,0 +1,353 @@
+// Writes a model from any container as a GGUF file, with its matrices in other formats if requested.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "base/text/format_text.h"
+#include "file/gguf/gguf_writer.h"
+#include "file/gguf/imatrix.h"
+#include "model/families/family.h"
+#include "model/gguf/keys.h"
+#include "model/gguf/vocab.h"
+#include "model/model.h"
+#include "model/source/rope_keys.h"
+#include "model/sampling.h"
+#include "model/source/source_reader.h"
+#include "quant/formats/i2_s.h"
+#include "tern/tools.h"
+#include "tools/convert/convert_job.h"
+#include "tools/row_stream.h"
+#include "tools/type_names.h"
+
+namespace tern {
+namespace {
+
+std::string prefix_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
+
+// Returns the one nonzero magnitude among a ternary matrix's decoded values; 0 if all are zero.
+Result<float> common_magnitude(const std::string& path, const SourceTensor& t) {
+  const auto rows = static_cast<uint64_t>(t.shape.front());
+  const uint64_t bytes = row_bytes(*t.format, t.shape.back());
+  std::vector<float> values(static_cast<size_t>(t.shape.back()));
+  float found = 0;
+  for (uint64_t r = 0; r < rows; ++r) {
+    format_info(*t.format).decode(t.data.subspan(r * bytes, bytes), values);
+    for (const float value : values) {
+      const float magnitude = std::abs(value);
+      if (magnitude == 0 || magnitude == found) continue;
+      if (found != 0) {
+        return fail(ErrorCode::kNotSupported,
+                    "{}: tensor {} has blocks of different scales ({} and {}), but I2_S has one scale; choose another "
+                    "type: tq2_0 or tq1_0",
+                    path, t.name, found, magnitude);
+      }
+      found = magnitude;
+    }
+  }
+  return found;
+}
+
+bool is_head(std::string_view tensor) { return tensor == "token_embd.weight" || tensor == "output.weight"; }
+
+// Fails if a value is not finite, too large for the format, or destroyed by a format that holds only codes.
+Result<void> check_fit(const std::string& path, const ConvertJob& job, std::span<const PackingLoss> rows) {
+  const auto found = std::ranges::find_if(rows, [](const PackingLoss& row) { return row.misfit >= 0; });
+  if (found == rows.end()) return {};
+  const auto row = found - rows.begin();
+  if (!std::isfinite(found->wanted)) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {}, row {}: {} is no weight; the model is damaged", path,
+                job.from.name, row, found->wanted);
+  }
+  const std::string_view format = format_info(job.format).name;
+  const std::string_view remedy = is_head(job.from.name) ? "choose another head" : "choose another type";
+  if (holds_only_codes(job.format)) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: tensor {} is not {}: in row {}, {} would turn {} into {}; {}: q8_0 or q6_k", path, job.from.name,
+                holds_only_signs(job.format) ? "binary" : "ternary", row, format, found->wanted, found->packed, remedy);
+  }
+  return fail(ErrorCode::kNotSupported, "{}: tensor {}, row {}: {} is too great for {}; {}: bf16 or f32", path,
+              job.from.name, row, found->wanted, format, remedy);
+}
+
+class Converter {
+ public:
+  Converter(Model model, const ConvertOptions& options)
+      : model_(std::move(model)), options_(options), writer_(options.out_path) {}
+
+  Result<ConvertResult> run();
+
+ private:
+  const Config& config() const { return model_.config; }
+  const Family& family() const { return *find_family(config().architecture); }
+  ModelSource& source() { return *model_.source; }
+
+  Result<void> choose_formats();
+  Result<void> collect();
+  Result<void> collect_tensor(const std::string& name, int layer = 0);
+  Result<float> scale_of(const SourceTensor& tensor);
+  Result<ConvertJob> linear_job(SourceTensor tensor);
+  Result<ConvertJob> ternary_job(SourceTensor tensor);
+  Result<void> use_imatrix();
+  Result<void> add_metadata();
+  Result<void> add_text();
+  Result<void> write_all();
+  Result<void> write_rows(const ConvertJob& job, RowStream& stream);
+  void add_loss(const ConvertJob& job, std::span<const PackingLoss> rows);
+
+  Model model_;
+  const ConvertOptions& options_;
+  GgufWriter writer_;
+  std::optional<Format> linear_, head_;  // none: unchanged
+  std::vector<ConvertJob> jobs_;
+  std::vector<std::pair<std::string, float>> scales_;  // one-element tensors, blk.N.X.scale
+  std::optional<Imatrix> imatrix_;
+  ConvertResult result_;
+  PackingLoss all_;
+};
+
+Result<void> Converter::choose_formats() {
+  const bool is_bitlinear = config().int8_activations;
+  if (!options_.type.empty()) {
+    TRY(linear_, choose_type("convert: the type of the linear layers", options_.type,
+                             is_bitlinear ? ternary_formats() : float_formats()));
+  }
+  if (!options_.head.empty()) {
+    TRY(head_, choose_type("convert: the type of the head", options_.head, float_formats()));
+  } else if (!is_bitlinear) {
+    head_ = linear_;  // in other models, quantization includes the embedding
+  }
+  return {};
+}
+
+// Returns the factor for decoded values: the tensor's own scale times blk.N.X.scale, if the file has it.
+Result<float> Converter::scale_of(const SourceTensor& tensor) {
+  TRY(const auto factor, source().find_tensor(prefix_of(tensor.name) + ".scale"));
+  return factor ? tensor.scale * load<float>(factor->data.data()) : tensor.scale;
+}
+
+// In BitNet files, TQ blocks have scale 1 and the matrix has a `.scale` tensor, as llama.cpp's converter writes them,
+// so nothing is lost. For other families llama.cpp reads no such tensor, so the scale goes into the blocks, rounded to
+// f16.
+Result<ConvertJob> Converter::ternary_job(SourceTensor tensor) {
+  TRY(const float scale, scale_of(tensor));
+  const Format to = linear_.value_or(*tensor.format);
+  ConvertJob job{.from = std::move(tensor), .format = to};
+  const bool from_i2_s = job.from.format == Format::kI2_S;
+  if (to == Format::kI2_S) {
+    float magnitude = 1;
+    if (!from_i2_s) {
+      TRY(magnitude, common_magnitude(source().path(), job.from));
+    }
+    job.tail_scale = scale * magnitude;
+  } else if (family().bitlinear == BitLinear::kAlways) {
+    if (!from_i2_s && scale == 1) return job;  // the blocks' own scales, unchanged
+    scales_.emplace_back(prefix_of(job.from.name) + ".scale", scale);
+  } else {
+    job.scale = scale;
+  }
+  return job;
+}
+
+Result<ConvertJob> Converter::linear_job(SourceTensor tensor) {
+  const bool of_head = is_head(tensor.name);
+  if (!of_head && config().int8_activations) return ternary_job(std::move(tensor));
+  const auto wanted = of_head ? head_ : linear_;
+  TRY(const float scale, scale_of(tensor));
+  ConvertJob job{.from = std::move(tensor), .format = wanted.value_or(Format::kF16)};
+  if (!wanted) job.format = job.from.format == Format::kF32 ? Format::kF16 : *job.from.format;
+  job.scale = scale;
+  return job;
+}
+
+Result<void> Converter::collect_tensor(const std::string& name, int layer) {
+  TRY(auto found, source().find_tensor(name));
+  if (!found) return {};
+  if (!found->format) {
+    return fail(ErrorCode::kNotSupported, "{}: tensor {} is {}, which cannot be converted", source().path(), name,
+                found->type_name);
+  }
+  ConvertJob job{.from = *found, .format = Format::kF32};
+  if (job.is_matrix()) {
+    TRY(job, linear_job(std::move(*found)));
+  }
+  if (job.in_file().bytes() == 0) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: rows of tensor {} have {} values, but {} packs {}; choose another type or another head",
+                source().path(), name, job.cols(), format_info(job.format).name, format_info(job.format).block);
+  }
+  if (config().ropes[0].pairs != family().gguf_pairs) {
+    if (name.contains(".attn_q.")) job.heads_to_interleave = config().layer(layer).n_heads;
+    if (name.contains(".attn_k.")) job.heads_to_interleave = config().layer(layer).n_kv_heads;
+  }
+  jobs_.push_back(std::move(job));
+  return {};
+}
+
+// Collects the tensors under every name that the family may use.
+Result<void> Converter::collect() {
+  TRY_STATUS(collect_tensor("token_embd.weight"));
+  for (const std::string_view name : {kRopeFreqs, kRopeFactorsShort, kRopeFactorsLong}) {
+    TRY_STATUS(collect_tensor(std::string(name)));
+  }
+  for (int i = 0; i < config().n_layers; ++i) {
+    std::string_view last;  // two checkpoint names in a row may map to one GGUF name
+    for (const TensorName& name : layer_names(family())) {
+      if (std::exchange(last, name.gguf) == name.gguf) continue;
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.weight", i, name.gguf), i));
+      if (!name.is_linear) continue;
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf), i));
+    }
+  }
+  TRY_STATUS(collect_tensor("output_norm.weight"));
+  return collect_tensor("output.weight");
+}
+
+Result<void> Converter::add_text() {
+  TRY(const auto text, source().read_text());
+  if (!text) {
+    writer_.add_string("tokenizer.ggml.model", "none");
+    return {};
+  }
+  TRY_STATUS(write_gguf_vocab(text->vocab, writer_, static_cast<size_t>(config().n_vocab)));
+  if (text->chat_template) writer_.add_string("tokenizer.chat_template", *text->chat_template);
+  return {};
+}
+
+Result<void> Converter::add_metadata() {
+  if (const GgufFile* file = source().gguf()) {
+    for (const auto& [key, value] : file->metadata()) {
+      if (key != "general.file_type" && !key.starts_with("split.")) writer_.add(key, value);
+    }
+    return {};
+  }
+  write_gguf_config(config(), writer_);
+  writer_.add_string("general.name", model_.name);
+  writer_.add_u32("general.quantization_version", 2);
+  write_gguf_sampling(read_sampling_advice(source()).values, writer_);
+  return add_text();
+}
+
+Result<void> Converter::write_all() {
+  uint64_t total = 0;
+  for (const ConvertJob& job : jobs_) total += job.in_file().bytes();
+  TRY_STATUS(check_free_space(options_.out_path, total));
+  for (const ConvertJob& job : jobs_) {
+    TRY_STATUS(writer_.add_tensor(job.from.name, ggml_type_of(job.format), job.from.shape));
+  }
+  const int64_t one[] = {1};
+  for (const auto& [name, scale] : scales_) TRY_STATUS(writer_.add_tensor(name, GgmlType::kF32, one));
+  TRY_STATUS(writer_.begin());
+  RowStream stream(writer_, total, options_.on_progress, options_.stop);
+  for (const ConvertJob& job : jobs_) {
+    if (job.is_copy()) {
+      TRY_STATUS(stream.append(job.from.data.first(job.in_file().bytes())));
+      continue;
+    }
+    TRY_STATUS(write_rows(job, stream));
+  }
+  for (const auto& [name, scale] : scales_) TRY_STATUS(stream.append(std::as_bytes(std::span(&scale, 1))));
+  return writer_.finish();
+}
+
+Result<void> Converter::write_rows(const ConvertJob& job, RowStream& stream) {
+  std::vector<PackingLoss> losses(static_cast<size_t>(job.rows()));
+  TRY_STATUS(stream.append_matrix(job.in_file(), [&](int first, int n, MutableBytes out) {
+    make_rows(job, first, out, std::span(losses).subspan(static_cast<size_t>(first), static_cast<size_t>(n)));
+  }));
+  TRY_STATUS(check_fit(source().path(), job, losses));
+  if (job.is_matrix() && job.is_packing()) add_loss(job, losses);
+  std::vector<std::byte> tail(static_cast<size_t>(format_info(job.format).tail_bytes));
+  if (tail.empty()) return {};
+  store(tail.data(), job.tail_scale);
+  return stream.append(tail);
+}
+
+void Converter::add_loss(const ConvertJob& job, std::span<const PackingLoss> rows) {
+  PackingLoss matrix;
+  for (const PackingLoss& row : rows) matrix.add(row);
+  all_.add(matrix);
+  MatrixLoss loss{.name = job.from.name,
+                  .from = job.from.type_name,
+                  .to = std::string(format_info(job.format).name),
+                  .nmse = matrix.nmse(),
+                  .weighted_nmse = {}};
+  if (!job.importance.empty()) loss.weighted_nmse = matrix.weighted_nmse();
+  result_.losses.push_back(std::move(loss));
+}
+
+// Assigns column importance to every matrix that is quantized anew.
+Result<void> Converter::use_imatrix() {
+  if (options_.imatrix_path.empty()) return {};
+  TRY(imatrix_, Imatrix::open(options_.imatrix_path));
+  size_t n_weighted = 0, n_used = 0;
+  for (ConvertJob& job : jobs_) {
+    if (!job.is_matrix()) continue;
+    const std::span<const float> importance = imatrix_->find(job.from.name);
+    if (!importance.empty() && importance.size() != static_cast<size_t>(job.cols())) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{}: has {} values for {}, whose rows have {}; it was made for another model", imatrix_->path(),
+                  importance.size(), job.from.name, job.cols());
+    }
+    if (!job.is_packing()) continue;
+    job.importance = importance;
+    if (!format_info(job.format).encode_weighted) continue;
+    ++n_weighted;
+    n_used += importance.empty() ? 0 : 1;
+    if (importance.empty()) result_.not_in_imatrix.push_back(job.from.name);
+  }
+  if (n_weighted == 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: would not be used, for no matrix is packed as a K-quant; leave it out, or choose another type: "
+                "q6_k",
+                imatrix_->path());
+  }
+  if (n_used == 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: holds nothing for the matrices that would be packed with it, such as "
+                "{}; leave it out, or name another file",
+                imatrix_->path(), result_.not_in_imatrix.front());
+  }
+  for (const auto& [name, means] : imatrix_->entries()) {
+    if (!std::ranges::contains(jobs_, name, [](const ConvertJob& job) -> const std::string& { return job.from.name; }))
+      result_.not_in_model.push_back(name);
+  }
+  return {};
+}
+
+Result<ConvertResult> Converter::run() {
+  TRY_STATUS(choose_formats());
+  TRY_STATUS(collect());
+  TRY_STATUS(use_imatrix());
+  TRY_STATUS(add_metadata());
+  TRY_STATUS(write_all());
+  result_.n_kept = jobs_.size() - result_.losses.size();
+  result_.nmse = all_.nmse();
+  std::ranges::stable_sort(result_.losses, std::greater(), &MatrixLoss::nmse);
+  return std::move(result_);
+}
+
+// The output must not overwrite the input, which is still being read.
+Result<void> check_paths(const ConvertOptions& options) {
+  if (options.out_path.empty()) return fail(ErrorCode::kInvalidArgument, "convert: name the file to write");
+  std::error_code error;
+  if (std::filesystem::equivalent(options.in_path, options.out_path, error)) {
+    return fail(ErrorCode::kInvalidArgument, "{}: would be written over itself; name another file", options.out_path);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ConvertResult> convert(const ConvertOptions& options) {
+  TRY_STATUS(check_paths(options));
+  TRY(Model model, open_model(options.in_path, {}, Access::kResident, options.metadata));
+  warn_of_ignored_keys(model);
+  Converter converter(std::move(model), options);
+  return converter.run();
+}
+
+}  // namespace tern

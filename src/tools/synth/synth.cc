@@ -1,0 +1,162 @@
+// Streams a random model of a preset's shape to a file.
+#include <algorithm>
+#include <vector>
+
+#include "base/text/format_text.h"
+#include "file/gguf/gguf_writer.h"
+#include "model/source/source_reader.h"
+#include "tern/tools.h"
+#include "tools/row_stream.h"
+#include "tools/synth/synth_presets.h"
+#include "tools/synth/synth_tensors.h"
+#include "tools/synth/synth_tokenizer.h"
+#include "tools/type_names.h"
+
+namespace tern {
+namespace {
+
+// Formats for arbitrary values, not only ternary ones.
+std::vector<Format> head_formats() {
+  std::vector<Format> formats;
+  for (const Format format : float_row_formats()) {
+    if (!format_info(format).is_ternary) formats.push_back(format);
+  }
+  return formats;
+}
+
+// Formats that a family supports: BitNet's layers are ternary, Llama's may be.
+std::vector<Format> linear_formats(SynthFamily family) {
+  std::vector<Format> formats;
+  if (family == SynthFamily::kBitnet || family == SynthFamily::kLlama) {
+    formats.assign(ternary_formats().begin(), ternary_formats().end());
+  }
+  if (family == SynthFamily::kBitnet) return formats;
+  const std::vector<Format> floats = head_formats();
+  formats.insert(formats.end(), floats.begin(), floats.end());
+  return formats;
+}
+
+// Mixed formats as made by llama.cpp's quantize under these names. `more` is for value and down projections of some
+// layers. If queries, keys and values are one matrix, `qkv` is for it in all layers.
+struct Mixture {
+  std::string_view name;
+  Format most, more, qkv;
+};
+constexpr Mixture kMixtures[] = {{"q4_k_m", Format::kQ4_K, Format::kQ6_K, Format::kQ5_K},
+                                 {"q5_k_m", Format::kQ5_K, Format::kQ6_K, Format::kQ6_K}};
+
+void mix(const Mixture& mixture, int n_layers, std::span<SynthTensor> tensors) {
+  const auto set = [&](int layer, std::string_view part, Format format) {
+    const auto tensor = std::ranges::find(tensors, format_text("blk.{}.{}.weight", layer, part), &SynthTensor::name);
+    if (tensor != tensors.end()) tensor->format = format;
+  };
+  for (int layer = 0; layer < n_layers; ++layer) {
+    set(layer, "attn_qkv", mixture.qkv);
+    if (!has_more_bits(layer, n_layers)) continue;
+    set(layer, "attn_v", mixture.more);
+    set(layer, "ffn_down", mixture.more);
+  }
+}
+
+Result<const SynthShape*> choose_shape(const std::string& preset) {
+  if (const SynthShape* shape = find_synth_shape(preset)) return shape;
+  std::string names;
+  for (const SynthShape& shape : synth_shapes()) names += (names.empty() ? "" : ", ") + std::string(shape.name);
+  return fail(ErrorCode::kInvalidArgument, "synth: no preset is named \"{}\"; choose one of {}", preset, names);
+}
+
+Result<void> check_blocks(const SynthShape& shape, std::span<const SynthTensor> tensors) {
+  for (const SynthTensor& tensor : tensors) {
+    const FormatInfo& format = format_info(tensor.format);
+    if (tensor.in_file().bytes() != 0) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "synth: {} packs {} values, but rows of {} have {} in preset {}; choose another type or preset",
+                format.name, format.block, tensor.name, tensor.cols, shape.name);
+  }
+  return {};
+}
+
+void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bool has_tokenizer) {
+  const std::string architecture(architecture_of(shape.family));
+  const std::string prefix = architecture + ".";
+  const auto add_u32 = [&](std::string_view key, int value) {
+    writer.add_u32(prefix + std::string(key), static_cast<uint32_t>(value));
+  };
+  writer.add_string("general.architecture", architecture);
+  writer.add_string("general.name", format_text("{}, {}", shape.name, shape.copies ? "a copier" : "random weights"));
+  writer.add_string("general.description", format_text("Made by `tern synth --preset {} --seed {}`", shape.name, seed));
+  add_u32("vocab_size", shape.n_vocab);
+  add_u32("context_length", shape.n_ctx);
+  add_u32("embedding_length", shape.d_model);
+  add_u32("block_count", shape.n_layers);
+  add_u32("feed_forward_length", shape.d_ff);
+  add_u32("rope.dimension_count", shape.head_dim());
+  add_u32("attention.head_count", shape.n_heads);
+  add_u32("attention.head_count_kv", shape.n_kv_heads);
+  if (shape.head_width > 0) {
+    add_u32("attention.key_length", shape.head_width);
+    add_u32("attention.value_length", shape.head_width);
+  }
+  if (shape.window > 0) add_u32("attention.sliding_window", shape.window);
+  if (has_tokenizer) {
+    add_byte_tokenizer(writer, shape.n_vocab);
+  } else if (shape.family != SynthFamily::kBitnet) {
+    writer.add_string("tokenizer.ggml.model", "no_vocab");  // needed by llama.cpp
+  }
+  writer.add_f32(prefix + "attention.layer_norm_rms_epsilon", shape.rms_eps);
+  writer.add_f32(prefix + "rope.freq_base", shape.rope_theta);
+}
+
+Result<void> append(const SynthTensor& tensor, RowStream& stream) {
+  TRY_STATUS(stream.append_matrix(tensor.in_file(),
+                                  [&](int first, int n, MutableBytes out) { make_rows(tensor, first, n, out); }));
+  return stream.append(make_tail(tensor));
+}
+
+}  // namespace
+
+Result<void> synth(const SynthOptions& options) {
+  TRY(const SynthShape* shape, choose_shape(options.preset));
+  const std::string type = options.type.empty() ? std::string(shape->type) : options.type;
+  const std::string head_type = options.head.empty() ? std::string(shape->head) : options.head;
+  const std::vector<Format> formats = linear_formats(shape->family);
+  const Mixture* mixture = nullptr;
+  std::vector<std::string_view> mixtures;
+  for (const Mixture& one : kMixtures) {
+    if (!std::ranges::contains(formats, one.most)) continue;
+    mixtures.push_back(one.name);
+    if (equal_ignoring_case(one.name, type)) mixture = &one;
+  }
+  TRY(const Format linear,
+      choose_type("synth: the type of the linear layers", mixture ? std::string(format_info(mixture->most).name) : type,
+                  formats, mixtures));
+  TRY(const Format head, choose_type("synth: the type of the head", head_type, head_formats()));
+  if (!options.tokenizer.empty() && options.tokenizer != "bytes") {
+    return fail(ErrorCode::kInvalidArgument, "synth: no tokenizer is named \"{}\"; there is bytes", options.tokenizer);
+  }
+  if (!options.tokenizer.empty() && shape->n_vocab < kFewestTokensOfBytes) {
+    return fail(ErrorCode::kInvalidArgument, "synth: a tokenizer of bytes has {} tokens at least, preset {} has {}",
+                kFewestTokensOfBytes, shape->name, shape->n_vocab);
+  }
+  if (options.out_path.empty()) return fail(ErrorCode::kInvalidArgument, "synth: name the file to write");
+  std::vector<SynthTensor> tensors = synth_tensors(*shape, linear, head, options.seed);
+  if (mixture) mix(*mixture, shape->n_layers, tensors);
+  TRY_STATUS(check_blocks(*shape, tensors));
+  uint64_t total = 0;
+  for (const SynthTensor& tensor : tensors) total += tensor.in_file().bytes();
+  TRY_STATUS(check_free_space(options.out_path, total));
+
+  GgufWriter writer(options.out_path);
+  add_metadata(writer, *shape, options.seed, !options.tokenizer.empty());
+  for (const SynthTensor& tensor : tensors) {
+    const int64_t dims[] = {tensor.rows, tensor.cols};
+    TRY_STATUS(
+        writer.add_tensor(tensor.name, ggml_type_of(tensor.format), std::span(dims).last(tensor.is_vector() ? 1 : 2)));
+  }
+  TRY_STATUS(writer.begin());
+  RowStream stream(writer, total, options.on_progress, options.stop);
+  for (const SynthTensor& tensor : tensors) TRY_STATUS(append(tensor, stream));
+  return writer.finish();
+}
+
+}  // namespace tern

@@ -1,0 +1,144 @@
+#include "tools/synth/synth_tensors.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "base/text/format_text.h"
+#include "tools/random_values.h"
+#include "tools/synth/synth_copier.h"
+
+namespace tern {
+namespace {
+
+constexpr float kEmbeddingDeviation = 0.02f;
+constexpr float kGainDeviation = 0.1f;
+
+// True for ternary formats, and for those with four evenly spaced values around 0, whose fourth no quantizer uses.
+bool holds_ternary(Format format) {
+  const Coding& coding = format_info(format).coding;
+  return coding.zero == 1 && coding.n_codes <= 4;
+}
+
+// The variance of weights with scale 1.
+double variance_of(Format format) { return holds_ternary(format) ? kTernaryVariance : 1; }
+
+class TensorList {
+ public:
+  TensorList(const SynthShape& shape, Format linear, Format embedding, uint64_t seed)
+      : shape_(shape), linear_(linear), embedding_(embedding), seed_(mix64(seed)) {}
+
+  void embedding(std::string name) {
+    push({.name = std::move(name),
+          .kind = SynthTensor::Kind::kEmbedding,
+          .format = embedding_,
+          .rows = shape_.n_vocab,
+          .cols = shape_.d_model,
+          .scale = static_cast<float>(kEmbeddingDeviation / std::sqrt(variance_of(embedding_)))});
+  }
+
+  void gain(std::string name, int width) { push({.name = std::move(name), .cols = width}); }
+
+  // `out_deviation`: standard deviation of the outputs for inputs of deviation 1.
+  void linear(std::string name, int rows, int cols, double out_deviation = 1) {
+    push({.name = std::move(name), .kind = SynthTensor::Kind::kLinear, .format = linear_, .rows = rows, .cols = cols});
+    SynthTensor& tensor = tensors_.back();
+    // Scales vary by up to a tenth, so that tensors have different ones and a kernel that uses a wrong scale is
+    // noticed.
+    const auto noise = static_cast<double>(mix64(tensor.key) >> 11) * 0x1p-52 - 1;  // [−1, 1)
+    tensor.scale = static_cast<float>((1 + 0.1 * noise) * out_deviation / std::sqrt(variance_of(linear_) * cols));
+  }
+
+  std::vector<SynthTensor> take() { return std::move(tensors_); }
+
+ private:
+  void push(SynthTensor tensor) {
+    tensor.key = mix64(seed_ + tensors_.size());
+    tensors_.push_back(std::move(tensor));
+  }
+
+  const SynthShape& shape_;
+  Format linear_;
+  Format embedding_;
+  uint64_t seed_;
+  std::vector<SynthTensor> tensors_;
+};
+
+void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
+  const CounterRandom random(tensor.key + static_cast<uint64_t>(row));
+  if (tensor.part != SynthTensor::CopierPart::kNone) {
+    make_copier_row(tensor, row, values);
+    if (tensor.kind != SynthTensor::Kind::kLinear || tensor.format == Format::kI2_S) return;
+    for (float& value : values) value *= tensor.scale;
+    return;
+  }
+  if (tensor.kind == SynthTensor::Kind::kGain) return fill_normal(random, 1, kGainDeviation, values);
+  if (!holds_ternary(tensor.format)) return fill_normal(random, 0, tensor.scale, values);
+  fill_ternary(random, values);
+  if (tensor.format == Format::kI2_S) return;  // bare codes: make_tail() writes the scale
+  for (float& value : values) value *= tensor.scale;
+}
+
+void add_attention(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
+  list.gain(blk + "attn_norm.weight", shape.d_model);
+  if (shape.family == SynthFamily::kPhi3) {
+    list.linear(blk + "attn_qkv.weight", shape.q_width() + 2 * shape.kv_width(), shape.d_model);
+  } else {
+    list.linear(blk + "attn_q.weight", shape.q_width(), shape.d_model);
+    list.linear(blk + "attn_k.weight", shape.kv_width(), shape.d_model);
+    list.linear(blk + "attn_v.weight", shape.kv_width(), shape.d_model);
+  }
+  if (shape.family == SynthFamily::kQwen3) {
+    list.gain(blk + "attn_q_norm.weight", shape.head_dim());
+    list.gain(blk + "attn_k_norm.weight", shape.head_dim());
+  }
+  if (shape.family == SynthFamily::kBitnet) list.gain(blk + "attn_sub_norm.weight", shape.q_width());
+  list.linear(blk + "attn_output.weight", shape.d_model, shape.q_width(), out_deviation);
+}
+
+void add_feed_forward(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
+  list.gain(blk + "ffn_norm.weight", shape.d_model);
+  if (shape.family == SynthFamily::kPhi3) {
+    list.linear(blk + "ffn_up.weight", 2 * shape.d_ff, shape.d_model);
+  } else {
+    list.linear(blk + "ffn_gate.weight", shape.d_ff, shape.d_model);
+    list.linear(blk + "ffn_up.weight", shape.d_ff, shape.d_model);
+  }
+  if (shape.family == SynthFamily::kBitnet) list.gain(blk + "ffn_sub_norm.weight", shape.d_ff);
+  list.linear(blk + "ffn_down.weight", shape.d_model, shape.d_ff, out_deviation);
+}
+
+}  // namespace
+
+std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, Format embedding, uint64_t seed) {
+  TensorList list(shape, linear, embedding, seed);
+  const double residual_deviation = 1 / std::sqrt(2.0 * shape.n_layers);
+  list.embedding("token_embd.weight");
+  for (int i = 0; i < shape.n_layers; ++i) {
+    const std::string blk = format_text("blk.{}.", i);
+    add_attention(list, shape, blk, residual_deviation);
+    add_feed_forward(list, shape, blk, residual_deviation);
+  }
+  list.gain("output_norm.weight", shape.d_model);
+  if (!shape.is_tied) list.embedding("output.weight");
+  std::vector<SynthTensor> tensors = list.take();
+  if (shape.copies) make_copier(shape, tensors);
+  return tensors;
+}
+
+void make_rows(const SynthTensor& tensor, int first, int n, MutableBytes out) {
+  const size_t one_row = row_bytes(tensor.format, tensor.cols);
+  CHECK(out.size() == one_row * static_cast<size_t>(n));
+  std::vector<float> values(static_cast<size_t>(tensor.cols));
+  for (int i = 0; i < n; ++i) {
+    make_values(tensor, first + i, values);
+    format_info(tensor.format).encode(values, out.subspan(static_cast<size_t>(i) * one_row, one_row));
+  }
+}
+
+std::vector<std::byte> make_tail(const SynthTensor& tensor) {
+  std::vector<std::byte> tail(static_cast<size_t>(format_info(tensor.format).tail_bytes));
+  if (!tail.empty()) store(tail.data(), tensor.scale);
+  return tail;
+}
+
+}  // namespace tern

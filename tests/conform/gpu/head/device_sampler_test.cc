@@ -1,0 +1,351 @@
+// Tokens chosen by the device compared with Sampler's, on any adapter.
+#include "backend/gpu/record/device_sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "backend/gpu/device/device_test_support.h"
+#include "backend/gpu/device/mutant_test_support.h"
+#include "backend/gpu/kernels/head/argmax.h"
+#include "sample/sampler.h"
+#include "sample/sample_test_support.h"
+
+namespace tern::gpu {
+namespace {
+
+using sample_test::Logits;
+constexpr float kNan = sample_test::kNan, kInf = sample_test::kInf;
+
+// Random logits, the same on every platform: sums of uniform numbers, nearly normal with deviation `spread`.
+Logits random_logits(size_t n, uint64_t seed, float spread) {
+  SplitMix64 random(seed);
+  Logits logits(n);
+  for (float& logit : logits) {
+    float sum = 0;
+    for (int i = 0; i < 12; ++i) sum += random.uniform();
+    logit = (sum - 6) * spread;
+  }
+  return logits;
+}
+
+Caps caps_of(const Device& device, bool with_subgroups) {
+  return {.subgroup = with_subgroups && device.features().subgroups ? device.features().subgroup_min : 0};
+}
+
+// A device sampler with its own buffers. It draws repeatedly from the same logits: `rows` rows, one after another.
+class Draws {
+ public:
+  Draws(Device& device, const Logits& logits, bool with_subgroups = true, size_t rows = 1)
+      : device_(device), kernels_(device, ""), n_rows_(rows) {
+    logits_ = device.new_buffer("logits", logits.size() * 4, BufferUse::kWork).value();
+    tokens_ = device.new_buffer("tokens", 4 * rows, BufferUse::kWork).value();
+    params_ = device.new_buffer("params", sizeof(BatchParams) + rows * sizeof(BatchRow), BufferUse::kWork).value();
+    EXPECT_TRUE(device.write(*logits_, 0, std::as_bytes(std::span(logits))));
+    auto made = DeviceSampler::create({.device = device,
+                                       .kernels = kernels_,
+                                       .caps = caps_of(device, with_subgroups),
+                                       .n_vocab = static_cast<uint32_t>(logits.size() / rows),
+                                       .max_rows = static_cast<uint32_t>(rows),
+                                       .logits = {logits_.get()},
+                                       .tokens = *tokens_,
+                                       .params = *params_});
+    EXPECT_TRUE(made) << made.error().message;
+    sampler_ = std::move(*made);
+  }
+
+  std::vector<TokenId> greedy(int n) { return sampled({.temperature = 0}, n); }
+
+  std::vector<TokenId> sampled(const Sampling& o, int n) { return sampled(std::vector{o}, n)[0]; }
+
+  // The tokens of each row. Each row has its own options.
+  std::vector<std::vector<TokenId>> sampled(const std::vector<Sampling>& rows, int n) {
+    std::vector<DeviceSampling> sampling;
+    std::vector<Sampler> hosts;  // used only for their random numbers
+    for (const Sampling& o : rows) {
+      hosts.emplace_back(o, 1);
+      sampling.push_back(
+          {.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p, .min_p = o.min_p, .uniform = {}});
+    }
+    const auto program = sampler_->choosing(sampling);
+    EXPECT_TRUE(program) << program.error().message;
+    const bool draws = *program != &sampler_->greedy();
+    return run(n, **program, [&](size_t row) { return draws ? std::optional(hosts[row].uniform()) : std::nullopt; });
+  }
+
+ private:
+  struct Params {
+    BatchParams batch;
+    std::vector<BatchRow> rows;
+  };
+  void write(const Params& params) {
+    EXPECT_TRUE(device_.write(*params_, 0, std::as_bytes(std::span(&params.batch, 1))));
+    EXPECT_TRUE(device_.write(*params_, sizeof(BatchParams), std::as_bytes(std::span(params.rows))));
+  }
+  template <class T>
+  std::vector<T> read(BufferView view, size_t n) {
+    std::vector<T> values(n);
+    view.bytes = n * sizeof(T);
+    EXPECT_TRUE(device_.read(view, std::as_writable_bytes(std::span(values))));
+    return values;
+  }
+
+  using NextDraw = std::function<std::optional<float>(size_t row)>;
+  std::vector<std::vector<TokenId>> run(int n, const Program& program, const NextDraw& next_draw) {
+    Params params{.batch = {.n_tokens = static_cast<uint32_t>(n_rows_)}, .rows = {}};
+    for (uint32_t row = 0; row < n_rows_; ++row) params.rows.push_back({.pos = 7 + 5 * row});
+    write(params);
+    std::vector<Command> one;
+    const auto n_rows = static_cast<int>(n_rows_);
+    program.commands({.n_tokens = n_rows, .n_logit_rows = n_rows}, one);
+    std::vector<std::vector<TokenId>> tokens(n_rows_);
+    for (int step = 0; step < n; step += static_cast<int>(DeviceSampler::kRing)) {
+      const int batch = std::min(n - step, static_cast<int>(DeviceSampler::kRing));
+      std::vector<Command> commands;
+      for (int i = 0; i < batch; ++i) {
+        std::vector<float> draws;
+        for (size_t row = 0; row < n_rows_; ++row) {
+          if (const auto draw = next_draw(row)) draws.push_back(*draw);
+        }
+        EXPECT_TRUE(draws.empty() || sampler_->set_draws(static_cast<uint64_t>(step + i), draws));
+        commands.insert(commands.end(), one.begin(), one.end());
+      }
+      EXPECT_TRUE(device_.submit(commands));
+      for (int i = 0; i < batch; ++i) {
+        const auto ids = read<TokenId>(sampler_->ids(static_cast<uint64_t>(step + i), n_rows_), n_rows_);
+        for (size_t row = 0; row < n_rows_; ++row) tokens[row].push_back(ids[row]);
+      }
+    }
+    // The step and the positions have advanced, and the last tokens are the next input.
+    EXPECT_EQ(read<BatchParams>({params_.get()}, 1)[0].step, static_cast<uint32_t>(n));
+    const auto rows = read<BatchRow>({params_.get(), sizeof(BatchParams)}, n_rows_);
+    const auto next = read<TokenId>({tokens_.get()}, n_rows_);
+    for (size_t row = 0; row < n_rows_; ++row) {
+      EXPECT_EQ(rows[row].pos, params.rows[row].pos + static_cast<uint32_t>(n));
+      EXPECT_EQ(next[row], tokens[row].back());
+    }
+    return tokens;
+  }
+
+  Device& device_;
+  KernelLibrary kernels_;
+  size_t n_rows_;
+  std::unique_ptr<Buffer> logits_, tokens_, params_;
+  std::unique_ptr<DeviceSampler> sampler_;
+};
+
+class DeviceSamplerTest : public DeviceTest {
+ protected:
+  void open(const DeviceOptions& options) override {
+    DeviceTest::open(options);
+    if (device) device = std::make_unique<MutatingDevice>(std::move(device));
+  }
+
+  // Compares the device's tokens with the host's; at most `allowed` of them may differ.
+  void expect_same(const Logits& logits, const Sampling& options, int n = 12, int allowed = 0) {
+    Draws draws(*device, logits);
+    expect_same(draws, logits, options, n, allowed);
+  }
+  static void expect_same(Draws& draws, const Logits& logits, const Sampling& options, int n = 12, int allowed = 0) {
+    const auto found = draws.sampled(options, n);
+    Sampler host(options, static_cast<int>(logits.size()));
+    int differences = 0;
+    std::string text;
+    for (const TokenId token : found) {
+      const TokenId expected = host.sample(logits);
+      if (token == expected) continue;
+      ++differences;
+      text += " " + std::to_string(expected) + " became " + std::to_string(token);
+    }
+    EXPECT_LE(differences, allowed) << logits.size() << " logits, temperature " << options.temperature << " top_k "
+                                    << options.top_k << " top_p " << options.top_p << " min_p " << options.min_p << ":"
+                                    << text;
+  }
+};
+
+// No limit falls between two of a few hundred ties, because the host would distinguish 180.000007 of them from 180.
+const Sampling kEveryFilter[] = {
+    {.temperature = 0.8f, .top_k = 0, .seed = 1},
+    {.temperature = 0.8f, .top_k = 40, .seed = 2},
+    {.temperature = 1.3f, .top_k = 1, .seed = 3},
+    {.temperature = 1.0f, .top_k = 0, .top_p = 0.9f, .seed = 4},
+    {.temperature = 0.7f, .top_k = 40, .top_p = 0.95f, .seed = 5},
+    {.temperature = 1.5f, .top_k = 0, .min_p = 0.05f, .seed = 6},
+    {.temperature = 1.5f, .top_k = 300, .top_p = 0.6017f, .min_p = 0.1f, .seed = 7},
+    {.temperature = 0.05f, .top_k = 100000, .top_p = 0.9993f, .seed = 8},
+    {.temperature = 5.0f, .top_k = 3, .top_p = 0.0001f, .seed = 9},
+};
+
+TEST_F(DeviceSamplerTest, DrawsAsTheHostDoes) {
+  for (const size_t n : {1u, 2u, 257u, 5000u}) {
+    for (const float spread : {0.01f, 2.0f}) {
+      const Logits logits = random_logits(n, n + 17, spread);
+      Draws draws(*device, logits);
+      for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
+    }
+  }
+}
+
+// One program for rows with different filters, or greedy rows: each row gets its own tokens.
+TEST_F(DeviceSamplerTest, RowsHaveOptionsAndNumbersOfTheirOwn) {
+  constexpr size_t kWidth = 1500;
+  const auto expect_rows = [&](const std::vector<Sampling>& rows) {
+    Logits all;
+    std::vector<Logits> logits;
+    for (size_t row = 0; row < rows.size(); ++row) {
+      logits.push_back(random_logits(kWidth, row + 40, row % 2 == 0 ? 2.0f : 0.02f));
+      if (row % 3 == 0) logits.back()[row * 7 + 5] = kNan;
+      all.insert(all.end(), logits.back().begin(), logits.back().end());
+    }
+    Draws draws(*device, all, true, rows.size());
+    const auto found = draws.sampled(rows, 8);
+    for (size_t row = 0; row < rows.size(); ++row) {
+      Sampler host(rows[row], static_cast<int>(kWidth));
+      for (size_t i = 0; i < found[row].size(); ++i) {
+        EXPECT_EQ(found[row][i], host.sample(logits[row])) << "row " << row << " of " << rows.size() << " step " << i;
+      }
+    }
+  };
+  std::vector<Sampling> every(std::begin(kEveryFilter), std::end(kEveryFilter));
+  every.push_back({.temperature = 0});
+  every.push_back({.temperature = 0, .top_k = 7, .top_p = 0.5f, .min_p = 0.3f});
+  expect_rows(every);
+  expect_rows({every[0], every[3], every[5]});  // no row has a top-k
+  expect_rows({every[1], every[0], every[2]});  // no row has a top-p
+  expect_rows({every[0], every[5]});            // neither
+  expect_rows({every[9], every[10]});           // only greedy rows
+}
+
+// Where thousands of tokens have nearly the same probability, the last bits of exp and of sums occasionally decide
+// between neighbors.
+TEST_F(DeviceSamplerTest, DrawsFromALargeVocabulary) {
+  const Logits logits = random_logits(151'936, 5, 2.0f);
+  Draws draws(*device, logits);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options, 8, 1);
+}
+
+TEST_F(DeviceSamplerTest, TiesGoToTheLowerId) {
+  Logits logits(3000);
+  for (size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>((i * 7) % 5);
+  Draws draws(*device, logits);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
+  Logits flat(1000, -2.5f);
+  Draws from_flat(*device, flat);
+  for (const Sampling& options : kEveryFilter) expect_same(from_flat, flat, options);
+  // Only the hundred lowest ids are kept.
+  for (const TokenId token : from_flat.sampled({.temperature = 1, .top_k = 100, .seed = 3}, 64)) EXPECT_LT(token, 100);
+  for (const TokenId token : from_flat.sampled({.temperature = 1, .top_k = 0, .top_p = 0.1f, .seed = 3}, 64)) {
+    EXPECT_LE(token, 100);
+  }
+}
+
+TEST_F(DeviceSamplerTest, MinusZeroIsZero) {
+  Logits logits(200, -0.0f);
+  for (size_t i = 100; i < 200; ++i) logits[i] = 0.0f;
+  expect_same(logits, {.temperature = 1, .top_k = 30, .seed = 1});
+}
+
+TEST_F(DeviceSamplerTest, NeverChoosesNan) {
+  Logits logits = random_logits(2000, 3, 2.0f);
+  for (size_t i = 0; i < logits.size(); i += 3) logits[i] = i % 2 == 0 ? kNan : -kNan;
+  for (size_t i = 1; i < logits.size(); i += 9) logits[i] = -kInf;
+  Draws draws(*device, logits);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
+  for (const TokenId token : draws.sampled({.temperature = 9, .top_k = 0, .seed = 4}, 64)) {
+    EXPECT_FALSE(std::isnan(logits[static_cast<size_t>(token)]));
+  }
+}
+
+TEST_F(DeviceSamplerTest, LogitsWithoutAnyFiniteOne) {
+  for (const float all : {kNan, kInf, -kInf}) {
+    Logits logits(300, all);
+    Draws draws(*device, logits);
+    for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
+  }
+  Logits few = random_logits(300, 9, 1.0f);
+  few[20] = few[77] = few[250] = kInf;
+  Draws draws(*device, few);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, few, options);
+}
+
+TEST_F(DeviceSamplerTest, PeakedLogits) {
+  Logits logits = random_logits(4000, 8, 1.0f);
+  logits[3999] = 60;
+  logits[1234] = 59.5f;
+  Draws draws(*device, logits);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options);
+}
+
+TEST_F(DeviceSamplerTest, MinPIsAShareOfTheGreatest) {
+  const Logits logits = random_logits(4000, 8, 0.01f);
+  for (const size_t at : {0u, 2000u, 3999u}) {  // in the first, middle and last part of the vocabulary
+    Logits peaked = logits;
+    peaked[at] += 2;
+    Draws draws(*device, peaked);
+    EXPECT_EQ(draws.sampled({.temperature = 5, .top_k = 0, .min_p = 0.2f, .seed = 1}, 8),
+              std::vector<TokenId>(8, static_cast<TokenId>(at)));
+  }
+}
+
+TEST_F(DeviceSamplerTest, EveryTopK) {
+  const Logits logits = random_logits(300, 21, 1.0f);
+  Draws draws(*device, logits);
+  for (int k = 1; k <= 302; k += 43) {
+    expect_same(draws, logits, {.temperature = 2, .top_k = k, .seed = static_cast<uint64_t>(k)}, 8);
+    expect_same(draws, logits, {.temperature = 2, .top_k = k, .top_p = 0.8f, .seed = static_cast<uint64_t>(k)}, 8);
+  }
+}
+
+TEST_F(DeviceSamplerTest, SameWithoutSubgroups) {
+  open({.validation = true, .without = {.subgroups = true, .default_limits = true}});
+  const Logits logits = random_logits(5000, 4, 2.0f);
+  Draws draws(*device, logits, false);
+  for (const Sampling& options : kEveryFilter) expect_same(draws, logits, options, 4);
+}
+
+// Frequencies follow the softmax, over all tokens and over those that top-k keeps.
+TEST_F(DeviceSamplerTest, FrequenciesAreTheProbabilities) {
+  const std::vector<double> p = {0.3, 0.25, 0.05, 0.15, 0.2, 0.05};
+  const Logits logits = sample_test::logits_of(p);
+  Draws draws(*device, logits);
+  const auto counts = [&](const Sampling& options) {
+    std::vector<int> seen(p.size());
+    for (const TokenId token : draws.sampled(options, 1000)) ++seen[static_cast<size_t>(token)];
+    return seen;
+  };
+  sample_test::expect_distribution(counts({.temperature = 1, .top_k = 0, .seed = 11}), p);
+  sample_test::expect_distribution(counts({.temperature = 1, .top_k = 3, .seed = 12}),
+                                   {0.3 / 0.75, 0.25 / 0.75, 0, 0, 0.2 / 0.75, 0});
+}
+
+TEST_F(DeviceSamplerTest, GreedyIsTheGreatest) {
+  for (const size_t n : {1u, 300u, 5000u}) {
+    Logits logits = random_logits(n, n, 1.0f);
+    if (n > 2) logits[n / 2] = logits[n - 1] = 100;
+    const TokenId expected = Sampler({.temperature = 0}, static_cast<int>(n)).sample(logits);
+    EXPECT_EQ(Draws(*device, logits).greedy(3), (std::vector<TokenId>(3, expected)));
+  }
+}
+
+TEST_F(DeviceSamplerTest, LeavesVocabulariesThatAreTooLargeToTheHost) {
+  Draws draws(*device, Logits(10));  // a small vocabulary
+  KernelLibrary kernels(*device, "");
+  const auto buffer = words({0});
+  auto sampler = DeviceSampler::create({.device = *device,
+                                        .kernels = kernels,
+                                        .caps = {},
+                                        .n_vocab = kMaxSampleVocab + 1,
+                                        .max_rows = 1,
+                                        .logits = {buffer.get()},
+                                        .tokens = *words({0}),
+                                        .params = *words({0})});
+  ASSERT_TRUE(sampler) << sampler.error().message;
+  const DeviceSampling by_chance{.temperature = 1, .uniform = {}};
+  const auto program = (*sampler)->choosing({&by_chance, 1});
+  ASSERT_TRUE(program);
+  EXPECT_EQ(*program, nullptr);
+}
+
+}  // namespace
+}  // namespace tern::gpu
