@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "backend/cpu/ops/attention_parts.h"
 #include "backend/cpu/linear/base3.h"
-#include "backend/cpu/ops/best_logits.h"
 #include "backend/cpu/linear/block_linear.h"
+#include "backend/cpu/ops/attention_parts.h"
+#include "backend/cpu/ops/best_logits.h"
 #include "backend/cpu/ops/cpu_target.h"
 #include "backend/cpu/ops/ops.h"
 #include "backend/cpu/scratch.h"

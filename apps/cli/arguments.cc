@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 
 namespace tern::cli {
 namespace {

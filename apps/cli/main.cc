@@ -9,11 +9,11 @@
 
 #include "cli/arguments.h"
 #include "cli/bus_error.h"
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/hub_model.h"
-#include "cli/output.h"
-#include "cli/usage_error.h"
+#include "cli/commands/commands.h"
+#include "cli/support/hub_model.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/usage_error.h"
 #include "cli/version_text.h"
 
 namespace tern::cli {

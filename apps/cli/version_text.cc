@@ -1,6 +1,6 @@
 #include "cli/version_text.h"
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 #include "tern/build_info.h"
 #include "tern/engine.h"
 

@@ -71,7 +71,7 @@ struct GpuOptions {
   std::vector<std::string> without = {};
   MegakernelUse megakernel = MegakernelUse::kAuto;
   MegakernelUse one_dispatch = MegakernelUse::kAuto;  // an older name of `megakernel`, used if that is kAuto
-  std::string cache_dir = {};  // folder for compiled pipelines; empty: the user's cache folder
+  std::string cache_dir = {};                         // folder for compiled pipelines; empty: the user's cache folder
 };
 
 // How the vectors of a text's tokens are combined into one.

@@ -4,12 +4,12 @@
 #include <climits>
 
 #include "backend/kv_layout.h"
-#include "base/text/format_text.h"
 #include "base/files/system_info.h"
+#include "base/text/format_text.h"
 #include "engine/engine_impl.h"
 #include "engine/kv/fit_context.h"
-#include "engine/scheduler.h"
 #include "engine/kv/session_cache.h"
+#include "engine/scheduler.h"
 #include "sample/sampling.h"
 #include "tern/chat_reply.h"
 #include "text/chat/chat_format.h"

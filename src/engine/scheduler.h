@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/reply/generation.h"
 #include "engine/kv/kv_blocks.h"
 #include "engine/kv/sequence.h"
+#include "engine/reply/generation.h"
 #include "tern/scheduler.h"
 
 namespace tern {

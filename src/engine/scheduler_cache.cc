@@ -1,6 +1,6 @@
 // Saves and loads the prefix cache as files.
-#include "engine/scheduler.h"
 #include "engine/kv/session_cache.h"
+#include "engine/scheduler.h"
 
 namespace tern {
 

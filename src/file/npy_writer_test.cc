@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/text/format_text.h"
 #include "base/files/mapped_file.h"
+#include "base/text/format_text.h"
 
 namespace tern {
 namespace {

@@ -1,8 +1,8 @@
 #include "tern/grammar.h"
 
+#include "grammar/grammar_impl.h"
 #include "grammar/rules/automaton.h"
 #include "grammar/rules/gbnf.h"
-#include "grammar/grammar_impl.h"
 #include "grammar/rules/regex.h"
 #include "grammar/schema/schema.h"
 

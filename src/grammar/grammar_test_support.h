@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "grammar/rules/automaton.h"
 #include "grammar/grammar_impl.h"
+#include "grammar/rules/automaton.h"
 #include "tern/grammar.h"
 
 namespace tern::grammar_test {

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <filesystem>
 
-#include "hub/net/fake_hub_test_support.h"
 #include "hub/hub_test_support.h"
+#include "hub/net/fake_hub_test_support.h"
 
 namespace tern::hub {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <sys/statvfs.h>
 
-#include "hub/store/digest.h"
 #include "hub/download.h"
+#include "hub/store/digest.h"
 #include "hub/store/file_lock.h"
 #include "hub/store/human_size.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "hub/store/cache.h"
 #include "hub/hub.h"
+#include "hub/store/cache.h"
 #include "tern/hub.h"
 
 namespace tern::hub {

@@ -9,9 +9,9 @@
 
 #include "base/log.h"
 #include "base/result.h"
-#include "hub/store/cache.h"
-#include "hub/net/fake_hub_test_support.h"
 #include "hub/hub_test_support.h"
+#include "hub/net/fake_hub_test_support.h"
+#include "hub/store/cache.h"
 #include "tern/hub.h"
 
 namespace tern::hub {

@@ -7,13 +7,13 @@
 #include "base/log.h"
 #include "base/text/quoted.h"
 #include "base/thread_pool.h"
-#include "model/source/ignored_keys.h"
 #include "model/families/family.h"
 #include "model/fold_scales.h"
 #include "model/gguf/changes.h"
 #include "model/gguf/source.h"
 #include "model/hf/source.h"
 #include "model/mlc/source.h"
+#include "model/source/ignored_keys.h"
 #include "model/ternary_check.h"
 
 namespace tern {

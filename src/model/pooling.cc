@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/json_reader.h"
 #include "base/files/mapped_file.h"
+#include "base/json_reader.h"
 #include "base/text/quoted.h"
 
 namespace tern {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/json_reader.h"
 #include "base/files/mapped_file.h"
+#include "base/json_reader.h"
 #include "model/mlc/source.h"
 
 namespace tern {

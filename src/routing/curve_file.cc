@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/files/cache_folder.h"
+#include "base/files/mapped_file.h"
 #include "base/fnv1a.h"
 #include "base/json_reader.h"
-#include "base/files/mapped_file.h"
 #include "file/output_file.h"
 #include "routing/cost_curve.h"
 

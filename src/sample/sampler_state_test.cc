@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "sample/count_allocations_test_support.h"
-#include "sample/sampler.h"
 #include "sample/sample_test_support.h"
+#include "sample/sampler.h"
 
 namespace tern {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "backend/kv_layout.h"
-#include "base/text/format_text.h"
 #include "base/files/system_info.h"
+#include "base/text/format_text.h"
 #include "base/thread_pool.h"
 #include "engine/load/backends.h"
 #include "model/model.h"

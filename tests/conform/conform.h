@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "backend/cpu/ops/cpu_target.h"
-#include "backend/cpu/scratch.h"
 #include "backend/cpu/ops/work_queue.h"
+#include "backend/cpu/scratch.h"
 #include "base/check.h"
 #include "base/thread_pool.h"
 #include "conform/values.h"

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "grammar/rules/automaton.h"
 #include "grammar/grammar_impl.h"
+#include "grammar/rules/automaton.h"
 #include "tern/grammar.h"
 
 namespace {

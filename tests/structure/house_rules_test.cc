@@ -29,7 +29,7 @@ const std::map<std::string, size_t> kLongerFiles = {
 
 // Functions that may be longer, by their files. Kernels are read from top to bottom, like the WGSL that they write.
 const std::map<std::string, size_t> kFilesWithLongerFunctions = {
-    {"apps/cli/run.cc", 1},
+    {"apps/cli/commands/run.cc", 1},
     {"src/backend/gpu/kernels/attention/attention.cc", 1},
     {"src/backend/gpu/kernels/head/best_logits.cc", 1},
     {"src/backend/gpu/kernels/head_tile.h", 1},
@@ -74,7 +74,8 @@ TEST(HouseRules, FilesAreShort) {
 TEST(HouseRules, FoldersAreSmall) {
   std::map<fs::path, size_t> n_files;
   for (const std::string& file : code()) ++n_files[fs::path(file).parent_path()];
-  for (const auto& [folder, n] : n_files) EXPECT_LE(n, kMaxFilesInFolder) << folder << ": make folders of what belongs together";
+  for (const auto& [folder, n] : n_files)
+    EXPECT_LE(n, kMaxFilesInFolder) << folder << ": make folders of what belongs together";
 }
 
 TEST(HouseRules, FunctionsAreShort) {

@@ -17,7 +17,8 @@ struct FolderRule {
 const std::vector<FolderRule>& include_table();
 
 // Checks every C++ file below include/, src/ and apps/ of `root`. Returns one line per violation,
-// "src/file/gguf/gguf.cc:12: src/file may not include src/model (model/source/config.h)", sorted by file; empty if all is well.
+// "src/file/gguf/gguf.cc:12: src/file may not include src/model (model/source/config.h)", sorted by file; empty if all
+// is well.
 std::vector<std::string> check_includes(const std::filesystem::path& root);
 
 // Folders that include each other, over one or more steps: "src/a -> src/b -> src/a" for each folder that is part of a

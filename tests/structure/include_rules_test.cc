@@ -85,8 +85,8 @@ TEST_F(MadeUpTree, AllowedIncludesPass) {
   write("src/backend/backend.h", "");
   write("src/backend/cpu/matvec.cc", "#include \"backend/backend.h\"\n");
   write("src/engine/engine.cc", "#include \"backend/cpu/matvec.cc\"\n#include \"file/gguf/gguf.h\"\n");
-  write("apps/cli/help.h", "");
-  write("apps/cli/main.cc", "#include \"cli/help.h\"\n#include \"tern/engine.h\"\n");
+  write("apps/cli/terminal/help.h", "");
+  write("apps/cli/main.cc", "#include \"cli/terminal/help.h\"\n#include \"tern/engine.h\"\n");
   EXPECT_EQ(check(), Lines{});
 }
 
@@ -137,8 +137,9 @@ TEST_F(MadeUpTree, AppsMayNotIncludeTheInsideOrEachOther) {
 TEST_F(MadeUpTree, RelativePathsAndAngleBracketsAreNoWayAround) {
   write("src/text/tokenizer/vocab.h", "");
   write("src/quant/formats/i2_s.cc", "#include \"../../text/tokenizer/vocab.h\"\n#include <text/tokenizer/vocab.h>\n");
-  EXPECT_EQ(check(), (Lines{"src/quant/formats/i2_s.cc:1: src/quant may not include src/text (../../text/tokenizer/vocab.h)",
-                            "src/quant/formats/i2_s.cc:2: src/quant may not include src/text (text/tokenizer/vocab.h)"}));
+  EXPECT_EQ(check(),
+            (Lines{"src/quant/formats/i2_s.cc:1: src/quant may not include src/text (../../text/tokenizer/vocab.h)",
+                   "src/quant/formats/i2_s.cc:2: src/quant may not include src/text (text/tokenizer/vocab.h)"}));
 }
 
 TEST_F(MadeUpTree, SubfoldersFollowTheirFolder) {

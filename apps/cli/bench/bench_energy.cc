@@ -1,9 +1,9 @@
-#include "cli/bench_energy.h"
+#include "cli/bench/bench_energy.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

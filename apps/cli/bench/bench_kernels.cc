@@ -1,4 +1,4 @@
-#include "cli/bench_kernels.h"
+#include "cli/bench/bench_kernels.h"
 
 #include <unistd.h>
 
@@ -6,9 +6,9 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/progress_bar.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace tern::cli {
 namespace {

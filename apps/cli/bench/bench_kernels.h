@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "cli/common.h"
-#include "cli/terminal.h"
+#include "cli/support/common.h"
+#include "cli/terminal/terminal.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

@@ -1,10 +1,10 @@
-#include "cli/bench_ops.h"
+#include "cli/bench/bench_ops.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/common.h"
-#include "cli/layout.h"
+#include "cli/support/common.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

@@ -1,15 +1,15 @@
-#include "cli/bench_url.h"
+#include "cli/bench/bench_url.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 
-#include "cli/bench_url_report.h"
-#include "cli/help.h"
-#include "cli/interrupt.h"
-#include "cli/output.h"
-#include "cli/progress_bar.h"
+#include "cli/bench/bench_url_report.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/progress_bar.h"
 #include "load/picture.h"
 #include "load/same_replies.h"
 #include "tern/tools.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 #include "load/load_run.h"
 #include "load/metrics.h"
 

@@ -1,8 +1,8 @@
 // The report of `tern bench --url` as one object of JSON.
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_url_report.h"
-#include "cli/layout.h"
+#include "cli/bench/bench_url_report.h"
+#include "cli/terminal/layout.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

@@ -1,8 +1,8 @@
-#include "cli/bench_url_report.h"
+#include "cli/bench/bench_url_report.h"
 
 #include <array>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

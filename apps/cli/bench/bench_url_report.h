@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 #include "load/load_run.h"
 #include "load/metrics.h"
 #include "load/same_replies.h"

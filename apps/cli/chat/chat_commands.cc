@@ -1,11 +1,11 @@
-#include "cli/chat_commands.h"
+#include "cli/chat/chat_commands.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/common.h"
-#include "cli/conversation_file.h"
-#include "cli/layout.h"
+#include "cli/chat/conversation_file.h"
+#include "cli/support/common.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/conversation.h"
-#include "cli/line_reader.h"
+#include "cli/chat/conversation.h"
+#include "cli/terminal/line_reader.h"
 
 namespace tern::cli {
 

@@ -1,11 +1,11 @@
-#include "cli/conversation.h"
+#include "cli/chat/conversation.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/layout.h"
+#include "cli/support/common.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

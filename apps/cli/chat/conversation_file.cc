@@ -1,4 +1,4 @@
-#include "cli/conversation_file.h"
+#include "cli/chat/conversation_file.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

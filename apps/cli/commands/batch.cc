@@ -5,13 +5,13 @@
 #include <limits>
 #include <memory>
 
-#include "cli/batch_rank.h"
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/interrupt.h"
-#include "cli/output.h"
-#include "cli/progress_bar.h"
-#include "cli/reply_flags.h"
+#include "cli/commands/commands.h"
+#include "cli/support/batch_rank.h"
+#include "cli/support/reply_flags.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/progress_bar.h"
 #include "server/api/batches/batch_share.h"
 
 namespace tern::cli {

@@ -4,16 +4,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_energy.h"
-#include "cli/bench_kernels.h"
-#include "cli/bench_ops.h"
-#include "cli/bench_url.h"
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/progress_bar.h"
-#include "cli/terminal.h"
+#include "cli/bench/bench_energy.h"
+#include "cli/bench/bench_kernels.h"
+#include "cli/bench/bench_ops.h"
+#include "cli/bench/bench_url.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/progress_bar.h"
+#include "cli/terminal/terminal.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

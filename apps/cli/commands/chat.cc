@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 
-#include "cli/chat_commands.h"
-#include "cli/chat_flags.h"
-#include "cli/commands.h"
-#include "cli/conversation.h"
-#include "cli/layout.h"
-#include "cli/line_reader.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/chat/chat_commands.h"
+#include "cli/chat/conversation.h"
+#include "cli/commands/commands.h"
+#include "cli/support/chat_flags.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/line_reader.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 
 namespace tern::cli {
 

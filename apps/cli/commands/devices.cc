@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/commands.h"
-#include "cli/cost_flags.h"
-#include "cli/cost_picture.h"
-#include "cli/cost_report.h"
-#include "cli/help.h"
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/commands/commands.h"
+#include "cli/cost/cost_flags.h"
+#include "cli/cost/cost_picture.h"
+#include "cli/cost/cost_report.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

@@ -5,11 +5,11 @@
 #include <memory>
 #include <optional>
 
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/interrupt.h"
-#include "cli/output.h"
-#include "cli/progress_bar.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace tern::cli {
 namespace {

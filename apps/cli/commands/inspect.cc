@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <ranges>
 
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/remedies.h"
-#include "cli/sampling_json.h"
-#include "cli/terminal.h"
+#include "cli/commands/commands.h"
+#include "cli/support/remedies.h"
+#include "cli/support/sampling_json.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 #include "tern/tools.h"
 #include "tern/visible.h"
 

@@ -2,9 +2,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
-#include "cli/layout.h"
-#include "cli/output.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
 #include "tern/hub.h"
 #include "tern/visible.h"
 

@@ -1,10 +1,10 @@
 // tern logits: writes the model's raw output, for comparison with other programs.
 #include <memory>
 
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/interrupt.h"
-#include "cli/progress_bar.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/progress_bar.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

@@ -3,10 +3,10 @@
 #include <fstream>
 #include <memory>
 
-#include "cli/commands.h"
-#include "cli/completions.h"
-#include "cli/help.h"
-#include "cli/manual_pages.h"
+#include "cli/commands/commands.h"
+#include "cli/manual/completions.h"
+#include "cli/manual/manual_pages.h"
+#include "cli/terminal/help.h"
 
 namespace tern::cli {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "cli/completions.h"
-#include "cli/help.h"
-#include "cli/manual_pages.h"
+#include "cli/manual/completions.h"
+#include "cli/manual/manual_pages.h"
+#include "cli/terminal/help.h"
 
 namespace tern::cli {
 namespace {

@@ -3,10 +3,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/sampling_json.h"
+#include "cli/commands/commands.h"
+#include "cli/support/sampling_json.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
 #include "tern/published.h"
 
 namespace tern::cli {

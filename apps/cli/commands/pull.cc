@@ -1,10 +1,10 @@
 // tern pull: downloads a model.
 #include <memory>
 
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/hub_model.h"
-#include "cli/output.h"
+#include "cli/commands/commands.h"
+#include "cli/support/hub_model.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/output.h"
 
 namespace tern::cli {
 namespace {

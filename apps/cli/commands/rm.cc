@@ -5,10 +5,10 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/layout.h"
-#include "cli/terminal.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/terminal.h"
 #include "tern/hub.h"
 
 namespace tern::cli {

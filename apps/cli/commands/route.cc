@@ -6,14 +6,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
-#include "cli/cost_flags.h"
-#include "cli/cost_report.h"
-#include "cli/help.h"
-#include "cli/hub_model.h"
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/commands/commands.h"
+#include "cli/cost/cost_flags.h"
+#include "cli/cost/cost_report.h"
+#include "cli/support/hub_model.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {

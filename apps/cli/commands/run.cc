@@ -5,15 +5,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/chat_flags.h"
-#include "cli/chat_reply_json.h"
-#include "cli/commands.h"
-#include "cli/help.h"
-#include "cli/output.h"
-#include "cli/prompt_view.h"
-#include "cli/reply_flags.h"
-#include "cli/sampling_json.h"
-#include "cli/terminal.h"
+#include "cli/commands/commands.h"
+#include "cli/support/chat_flags.h"
+#include "cli/support/chat_reply_json.h"
+#include "cli/support/prompt_view.h"
+#include "cli/support/reply_flags.h"
+#include "cli/support/sampling_json.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

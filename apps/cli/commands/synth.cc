@@ -2,11 +2,11 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/commands.h"
-#include "cli/interrupt.h"
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/progress_bar.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/progress_bar.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

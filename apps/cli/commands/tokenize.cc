@@ -4,9 +4,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

@@ -4,13 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
-#include "cli/common.h"
-#include "cli/help.h"
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/progress_bar.h"
-#include "cli/terminal.h"
+#include "cli/commands/commands.h"
+#include "cli/support/common.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/progress_bar.h"
+#include "cli/terminal/terminal.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

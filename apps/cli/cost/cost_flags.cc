@@ -1,10 +1,10 @@
-#include "cli/cost_flags.h"
+#include "cli/cost/cost_flags.h"
 
 #include <algorithm>
 
-#include "cli/help.h"
-#include "cli/progress_bar.h"
-#include "cli/run_quietly.h"
+#include "cli/support/run_quietly.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace tern::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 #include "tern/routing.h"
 
 namespace tern::cli {

@@ -1,4 +1,4 @@
-#include "cli/cost_picture.h"
+#include "cli/cost/cost_picture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/layout.h"
+#include "cli/support/common.h"
+#include "cli/terminal/layout.h"
 #include "load/svg.h"
 
 namespace tern::cli {

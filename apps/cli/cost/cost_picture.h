@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/cost_report.h"
+#include "cli/cost/cost_report.h"
 
 namespace tern::cli {
 

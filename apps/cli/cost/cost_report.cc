@@ -1,11 +1,11 @@
-#include "cli/cost_report.h"
+#include "cli/cost/cost_report.h"
 
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 #include "tern/routing.h"
 
 namespace tern::cli {

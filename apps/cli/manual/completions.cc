@@ -1,8 +1,8 @@
-#include "cli/completions.h"
+#include "cli/manual/completions.h"
 
 #include <string_view>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

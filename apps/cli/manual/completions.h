@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/manual_description.h"
+#include "cli/manual/manual_description.h"
 
 namespace tern::cli {
 

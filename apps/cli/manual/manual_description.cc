@@ -1,6 +1,6 @@
-#include "cli/manual_description.h"
+#include "cli/manual/manual_description.h"
 
-#include "cli/help.h"
+#include "cli/terminal/help.h"
 
 namespace tern::cli {
 namespace {

@@ -1,10 +1,10 @@
-#include "cli/manual_pages.h"
+#include "cli/manual/manual_pages.h"
 
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/manual_description.h"
+#include "cli/manual/manual_description.h"
 
 namespace tern::cli {
 

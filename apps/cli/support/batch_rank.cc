@@ -1,4 +1,4 @@
-#include "cli/batch_rank.h"
+#include "cli/support/batch_rank.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

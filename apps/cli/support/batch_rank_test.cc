@@ -1,4 +1,4 @@
-#include "cli/batch_rank.h"
+#include "cli/support/batch_rank.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-#include "cli/chat_flags.h"
+#include "cli/support/chat_flags.h"
 
-#include "cli/help.h"
+#include "cli/terminal/help.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

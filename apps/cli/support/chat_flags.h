@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 #include "tern/options.h"
 
 namespace tern::cli {

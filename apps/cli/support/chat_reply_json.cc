@@ -1,6 +1,6 @@
-#include "cli/chat_reply_json.h"
+#include "cli/support/chat_reply_json.h"
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 
 namespace tern::cli {
 

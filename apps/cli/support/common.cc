@@ -1,4 +1,4 @@
-#include "cli/common.h"
+#include "cli/support/common.h"
 
 #include <unistd.h>
 
@@ -9,11 +9,11 @@
 #include <limits>
 #include <map>
 
-#include "cli/help.h"
-#include "cli/layout.h"
-#include "cli/progress_bar.h"
-#include "cli/remedies.h"
-#include "cli/terminal.h"
+#include "cli/support/remedies.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/progress_bar.h"
+#include "cli/terminal/terminal.h"
 #include "tern/tools.h"
 
 namespace tern::cli {
@@ -157,8 +157,8 @@ void ModelOptions::add_gpu(CLI::App& app) {
              "--megakernel,--one-dispatch",
              [&gpu](const std::string& use) {
                gpu.megakernel = use == "on"    ? MegakernelUse::kOn
-                                  : use == "off" ? MegakernelUse::kOff
-                                                 : MegakernelUse::kAuto;
+                                : use == "off" ? MegakernelUse::kOff
+                                               : MegakernelUse::kAuto;
              },
              "Compute all layers of a token in one dispatch of the GPU: auto (default: if a trial shows that it is "
              "correct and faster), on, off")

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/hub_model.h"
-#include "cli/layout.h"
+#include "cli/support/hub_model.h"
+#include "cli/terminal/layout.h"
 #include "tern/engine.h"
 
 namespace tern::cli {

@@ -1,8 +1,8 @@
-#include "cli/gpu_stats.h"
+#include "cli/support/gpu_stats.h"
 
 #include <string_view>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/gpu_stats.h"
+#include "cli/support/gpu_stats.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "cli/grammar_flags.h"
+#include "cli/support/grammar_flags.h"
 
-#include "cli/common.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/support/common.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/output.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

@@ -1,14 +1,14 @@
-#include "cli/hub_model.h"
+#include "cli/support/hub_model.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <span>
 
-#include "cli/common.h"
-#include "cli/help.h"
-#include "cli/interrupt.h"
-#include "cli/layout.h"
-#include "cli/progress_bar.h"
+#include "cli/support/common.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/progress_bar.h"
 #include "tern/file_preview.h"
 #include "tern/published.h"
 

@@ -1,12 +1,12 @@
-#include "cli/model_list.h"
+#include "cli/support/model_list.h"
 
 #include <memory>
 #include <string_view>
 #include <utility>
 
-#include "cli/help.h"
-#include "cli/layout.h"
-#include "cli/settings.h"
+#include "cli/support/settings.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/serve_options.h"
+#include "cli/support/serve_options.h"
 
 namespace tern::cli {
 

@@ -1,10 +1,10 @@
-#include "cli/prompt_view.h"
+#include "cli/support/prompt_view.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

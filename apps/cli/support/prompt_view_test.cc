@@ -1,4 +1,4 @@
-#include "cli/prompt_view.h"
+#include "cli/support/prompt_view.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/remedies.h"
+#include "cli/support/remedies.h"
 
 #include <utility>
 

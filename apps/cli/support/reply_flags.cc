@@ -1,4 +1,4 @@
-#include "cli/reply_flags.h"
+#include "cli/support/reply_flags.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,14 +10,14 @@
 #include <limits>
 #include <random>
 
-#include "cli/common.h"
-#include "cli/gpu_stats.h"
-#include "cli/help.h"
-#include "cli/interrupt.h"
-#include "cli/layout.h"
-#include "cli/output.h"
-#include "cli/sampling_text.h"
-#include "cli/terminal.h"
+#include "cli/support/common.h"
+#include "cli/support/gpu_stats.h"
+#include "cli/support/sampling_text.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/grammar_flags.h"
+#include "cli/support/common.h"
+#include "cli/support/grammar_flags.h"
 #include "tern/engine.h"
 
 namespace tern::cli {

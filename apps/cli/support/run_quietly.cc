@@ -1,4 +1,4 @@
-#include "cli/run_quietly.h"
+#include "cli/support/run_quietly.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 
 namespace tern::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/run_quietly.h"
+#include "cli/support/run_quietly.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/sampling_text.h"
+#include "cli/support/sampling_text.h"
 
 namespace tern::cli {
 

@@ -1,6 +1,6 @@
-#include "cli/sampling_text.h"
+#include "cli/support/sampling_text.h"
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/sampling_text.h"
+#include "cli/support/sampling_text.h"
 
 #include <gtest/gtest.h>
 

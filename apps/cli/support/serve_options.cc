@@ -1,11 +1,11 @@
-#include "cli/serve_options.h"
+#include "cli/support/serve_options.h"
 
 #include <cstdint>
 #include <limits>
 
-#include "cli/help.h"
-#include "cli/layout.h"
-#include "cli/reply_flags.h"
+#include "cli/support/reply_flags.h"
+#include "cli/terminal/help.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common.h"
+#include "cli/support/common.h"
 #include "server/api/routes/api_server.h"
 
 namespace tern::cli {

@@ -1,4 +1,4 @@
-#include "cli/settings.h"
+#include "cli/support/settings.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/common.h"
-#include "cli/layout.h"
+#include "cli/support/common.h"
+#include "cli/terminal/layout.h"
 #include "tern/tools.h"
 
 namespace tern::cli {

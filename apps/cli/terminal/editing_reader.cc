@@ -1,4 +1,4 @@
-#include "cli/editing_reader.h"
+#include "cli/terminal/editing_reader.h"
 
 #ifdef TERN_HAVE_ISOCLINE
 
@@ -18,8 +18,8 @@
 #include <string>
 #include <utility>
 
-#include "cli/key_pump.h"
-#include "cli/terminal.h"
+#include "cli/terminal/key_pump.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {

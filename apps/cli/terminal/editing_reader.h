@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/line_reader.h"
+#include "cli/terminal/line_reader.h"
 
 namespace tern::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/terminal/help.h"
 
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "cli/layout.h"
-#include "cli/terminal.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {

@@ -1,10 +1,10 @@
-#include "cli/help.h"
+#include "cli/terminal/help.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "cli/usage_error.h"
+#include "cli/terminal/usage_error.h"
 
 namespace tern::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/interrupt.h"
+#include "cli/terminal/interrupt.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "cli/key_filter.h"
+#include "cli/terminal/key_filter.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cli/key_pump.h"
+#include "cli/terminal/key_pump.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
-#include "cli/interrupt.h"
-#include "cli/key_filter.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/key_filter.h"
 
 namespace tern::cli {
 

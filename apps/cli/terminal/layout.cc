@@ -1,4 +1,4 @@
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 #include <algorithm>
 #include <array>

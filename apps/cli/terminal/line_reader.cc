@@ -1,4 +1,4 @@
-#include "cli/line_reader.h"
+#include "cli/terminal/line_reader.h"
 
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 #include <iostream>
 #include <utility>
 
-#include "cli/editing_reader.h"
-#include "cli/terminal.h"
+#include "cli/terminal/editing_reader.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {

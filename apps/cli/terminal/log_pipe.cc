@@ -1,4 +1,4 @@
-#include "cli/log_pipe.h"
+#include "cli/terminal/log_pipe.h"
 
 #include <poll.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cli/output.h"
+#include "cli/terminal/output.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {

@@ -1,12 +1,12 @@
-#include "cli/progress_bar.h"
+#include "cli/terminal/progress_bar.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/layout.h"
-#include "cli/terminal.h"
+#include "cli/terminal/layout.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {

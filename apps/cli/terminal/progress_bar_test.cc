@@ -1,8 +1,8 @@
-#include "cli/progress_bar.h"
+#include "cli/terminal/progress_bar.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

@@ -1,11 +1,11 @@
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 

@@ -1,11 +1,11 @@
-#include "cli/usage_error.h"
+#include "cli/terminal/usage_error.h"
 
 #include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "cli/layout.h"
+#include "cli/terminal/layout.h"
 
 namespace tern::cli {
 namespace {

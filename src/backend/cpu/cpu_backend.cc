@@ -4,20 +4,20 @@
 #include <array>
 #include <deque>
 
-#include "backend/cpu/ops/attention_parts.h"
 #include "backend/cpu/linear/base3.h"
-#include "backend/cpu/ops/best_logits.h"
 #include "backend/cpu/linear/block_linear.h"
-#include "backend/cpu/ops/cpu_target.h"
 #include "backend/cpu/linear/interleave.h"
+#include "backend/cpu/ops/attention_parts.h"
+#include "backend/cpu/ops/best_logits.h"
+#include "backend/cpu/ops/cpu_target.h"
 #include "backend/cpu/ops/ops.h"
 #include "backend/cpu/phases.h"
 #include "backend/cpu/scratch.h"
 #include "backend/host_binder.h"
 #include "backend/repack.h"
 #include "base/check.h"
-#include "base/text/format_text.h"
 #include "base/files/system_info.h"
+#include "base/text/format_text.h"
 #include "plan/expand.h"
 
 namespace tern::cpu {

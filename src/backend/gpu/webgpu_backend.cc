@@ -5,8 +5,8 @@
 
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/run/memory_need.h"
-#include "base/text/format_text.h"
 #include "base/log.h"
+#include "base/text/format_text.h"
 
 namespace tern::gpu {
 namespace {

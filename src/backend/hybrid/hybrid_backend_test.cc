@@ -246,11 +246,12 @@ TEST(Both, IsExactWhoeverRunsWhat) {
     std::mt19937 random(seed);
     const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
     std::mt19937 choices(seed + 1000);
-    Both hybrid([&](size_t device, Batch, const Missing&) { return device == 0          ? 1.0
-                                                                 : choices() % 2 == 0 ? 0.5
-                                                                                      : 2.0; },
-              {.max_batch = 3 + below(9), .max_logit_rows = 1 + below(4), .max_slices = 1 + below(4)},
-              {.max_batch = 3 + below(9), .max_logit_rows = 1 + below(4), .max_slices = 1 + below(4)});
+    Both hybrid(
+        [&](size_t device, Batch, const Missing&) { return device == 0          ? 1.0
+                                                           : choices() % 2 == 0 ? 0.5
+                                                                                : 2.0; },
+        {.max_batch = 3 + below(9), .max_logit_rows = 1 + below(4), .max_slices = 1 + below(4)},
+        {.max_batch = 3 + below(9), .max_logit_rows = 1 + below(4), .max_slices = 1 + below(4)});
     struct Conversation {
       std::vector<KvBlockId> blocks;
       std::vector<TokenId> tokens;

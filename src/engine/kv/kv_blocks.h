@@ -25,7 +25,7 @@ class KvBlocks {
   using Hash = uint64_t (*)(PrefixId parent, std::span<const TokenId> tokens);
   struct Options {
     int max_blocks = INT_MAX;  // blocks with memory at a time
-    int max_cached = INT_MAX;    // of those, blocks in the prefix cache that no sequence uses
+    int max_cached = INT_MAX;  // of those, blocks in the prefix cache that no sequence uses
     Hash hash = nullptr;       // null: the default. Tests may replace it: even with collisions only equal tokens match
   };
   struct Stats {

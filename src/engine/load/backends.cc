@@ -1,7 +1,7 @@
 #include "engine/load/backends.h"
 
-#include "base/files/cache_folder.h"
 #include "base/check.h"
+#include "base/files/cache_folder.h"
 
 // A build has one or both of these. In a web page, a module has only the backend that it uses.
 #ifdef TERN_HAVE_CPU

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "backend/hybrid/hybrid_backend.h"
+#include "base/files/system_info.h"
 #include "base/fnv1a.h"
 #include "base/text/format_text.h"
-#include "base/files/system_info.h"
 #include "engine/load/backends.h"
 #include "engine/load/pass_costs.h"
 #include "quant/format.h"
@@ -141,8 +141,8 @@ Result<ChosenDevice> both_by_curves(const Model& model, const LoadOptions& optio
 std::unique_ptr<Executable> combine_by_curves(std::array<std::unique_ptr<Executable>, 2> devices,
                                               const std::array<CostCurve, 2>& curves, const LoadOptions& options) {
   return hybrid::combine({hybrid::Device{.name = "cpu", .executable = std::move(devices[0])},
-                        hybrid::Device{.name = "webgpu", .executable = std::move(devices[1])}},
-                       PassCosts(curves, options.prefer, options.job.n_generate));
+                          hybrid::Device{.name = "webgpu", .executable = std::move(devices[1])}},
+                         PassCosts(curves, options.prefer, options.job.n_generate));
 }
 
 }  // namespace tern

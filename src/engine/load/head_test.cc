@@ -46,7 +46,7 @@ TEST(Head, TellsWhatItIs) {
   const uint64_t rest = file.bytes_per_token - kHeadBytes;
   EXPECT_EQ(exact.bytes_per_token - rest, 8192u * (512 + 3 * 4));
   EXPECT_EQ(q8.bytes_per_token - rest, 8192u * 512 / 32 * 34);
-  EXPECT_EQ(q6.bytes_per_token - rest, 8192u * 512 / 512 * 448);  // 420 in a file; see cpu/interleave.h
+  EXPECT_EQ(q6.bytes_per_token - rest, 8192u * 512 / 512 * 448);  // 420 in a file; see cpu/linear/interleave.h
   EXPECT_EQ(q8.n_params, file.n_params);
 }
 

@@ -9,10 +9,10 @@
 
 namespace tern {
 
-// For a model on two devices (backend/hybrid). The cost of a pass includes its consequences: decoding n_reply more tokens
-// on the cheaper device, and moving the KV blocks there. So a decode pass changes the device only if the rest of the
-// reply repays the move, and a prompt goes where prefill and decode together cost least. In seconds, or in joules if
-// these are preferred and all known; moving then costs 0.
+// For a model on two devices (backend/hybrid). The cost of a pass includes its consequences: decoding n_reply more
+// tokens on the cheaper device, and moving the KV blocks there. So a decode pass changes the device only if the rest of
+// the reply repays the move, and a prompt goes where prefill and decode together cost least. In seconds, or in joules
+// if these are preferred and all known; moving then costs 0.
 class PassCosts {
  public:
   PassCosts(std::array<CostCurve, 2> curves, Prefer prefer, int n_reply);

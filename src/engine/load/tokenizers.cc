@@ -5,9 +5,9 @@
 #include "model/hf/tokenizer.h"
 #include "model/model.h"
 #include "tern/engine.h"
+#include "text/tokenizer/vocab.h"
 #include "text/tokenizer_files/tokenizer_json.h"
 #include "text/tokenizer_files/tokenizer_model.h"
-#include "text/tokenizer/vocab.h"
 
 namespace tern {
 namespace {

@@ -301,7 +301,8 @@ std::optional<FinishReason> Generation::Impl::reason_to_end(std::optional<TokenI
   }
   auto reason = reply_.add(*token);
   // A complete text ends the reply at once, even if max_tokens is reached with the same token.
-  if (constraint_ && n_unreported_ == 0 && constraint_->is_complete() && (!reason || reason == FinishReason::kMaxTokens)) {
+  if (constraint_ && n_unreported_ == 0 && constraint_->is_complete() &&
+      (!reason || reason == FinishReason::kMaxTokens)) {
     reason = FinishReason::kStopToken;
   }
   const size_t n_before = tokens_.size() - n_unreported_ - 1;

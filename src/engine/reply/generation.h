@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/reply/reply.h"
-#include "engine/reply/token_constraint.h"
 #include "engine/kv/sequence.h"
+#include "engine/reply/reply.h"
 #include "engine/reply/speculation.h"
+#include "engine/reply/token_constraint.h"
 #include "sample/sampler.h"
 #include "tern/engine.h"
 
@@ -113,11 +113,11 @@ class Generation::Impl {
   std::vector<TokenId> with_drafts_;  // the tokens of the pass
   size_t n_drafts_ = 0;
   bool has_drafts_ = false;  // the slice was made for speculative decoding
-  size_t n_unreported_ = 0;      // number of known tokens at the end that next() has not returned
+  size_t n_unreported_ = 0;  // number of known tokens at the end that next() has not returned
   Sampler sampler_;
   Reply reply_;
   std::unique_ptr<TokenConstraint> constraint_;  // null: no constraint
-  grammar::TokenMask allowed_;       // allowed next tokens, including stop tokens
+  grammar::TokenMask allowed_;                   // allowed next tokens, including stop tokens
   std::unique_ptr<TokenStream> stream_;
   bool asked_for_stream_ = false;
   int n_to_stream_ = 0;                  // tokens that the stream has not delivered yet

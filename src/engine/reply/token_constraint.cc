@@ -70,8 +70,8 @@ class ToolCallConstraint final : public TokenConstraint {
 
 }  // namespace
 
-std::unique_ptr<TokenConstraint> make_constraint(const GenerateOptions& options, GrammarCache& grammars, const Tokenizer* tokenizer,
-                                     int n_vocab, bool strips_space) {
+std::unique_ptr<TokenConstraint> make_constraint(const GenerateOptions& options, GrammarCache& grammars,
+                                                 const Tokenizer* tokenizer, int n_vocab, bool strips_space) {
   if (options.grammar) {
     return std::make_unique<GrammarConstraint>(grammars.matcher(options.grammar, *tokenizer, n_vocab, strips_space));
   }

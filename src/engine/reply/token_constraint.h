@@ -27,7 +27,7 @@ class TokenConstraint {
 };
 
 // The constraint for these options; null: none. `strips_space`: the first token with text loses its leading space.
-std::unique_ptr<TokenConstraint> make_constraint(const GenerateOptions& options, GrammarCache& grammars, const Tokenizer* tokenizer,
-                                     int n_vocab, bool strips_space);
+std::unique_ptr<TokenConstraint> make_constraint(const GenerateOptions& options, GrammarCache& grammars,
+                                                 const Tokenizer* tokenizer, int n_vocab, bool strips_space);
 
 }  // namespace tern

@@ -39,8 +39,8 @@ class ScriptHold final : public TokenConstraint {
 
 }  // namespace
 
-std::unique_ptr<TokenConstraint> make_constraint(const GenerateOptions& options, GrammarCache&, const Tokenizer*, int n_vocab,
-                                     bool strips_space) {
+std::unique_ptr<TokenConstraint> make_constraint(const GenerateOptions& options, GrammarCache&, const Tokenizer*,
+                                                 int n_vocab, bool strips_space) {
   if (!options.calls) return nullptr;
   return std::make_unique<ScriptHold>(n_vocab, strips_space);
 }

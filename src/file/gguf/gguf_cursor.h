@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/files/byte_source.h"
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/files/byte_source.h"
 #include "base/result.h"
 
 namespace tern {

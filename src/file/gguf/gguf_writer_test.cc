@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/text/format_text.h"
 #include "base/files/mapped_file.h"
+#include "base/text/format_text.h"
 #include "file/gguf/gguf_test_support.h"
 
 namespace tern {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "grammar/schema/json_value.h"
 #include "grammar/rules/rules.h"
+#include "grammar/schema/json_value.h"
 
 namespace tern::grammar {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <set>
 
+#include "grammar/rules/utf8_chars.h"
 #include "grammar/schema/json_rules.h"
 #include "grammar/schema/schema_exclusive.h"
 #include "grammar/schema/schema_terms.h"
-#include "grammar/rules/utf8_chars.h"
 
 namespace tern::grammar {
 namespace {

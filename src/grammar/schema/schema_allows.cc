@@ -1,8 +1,8 @@
 // SchemaReader::allows: checks a given value against a schema.
 #include <algorithm>
 
-#include "grammar/schema/schema_terms.h"
 #include "grammar/rules/utf8_chars.h"
+#include "grammar/schema/schema_terms.h"
 
 namespace tern::grammar {
 namespace {

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "base/text/quoted.h"
-#include "grammar/schema/formats.h"
 #include "grammar/rules/regex.h"
 #include "grammar/rules/utf8_chars.h"
+#include "grammar/schema/formats.h"
 
 namespace tern::grammar {
 namespace {

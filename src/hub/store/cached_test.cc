@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "hub/store/file_lock.h"
 #include "hub/hub_test_support.h"
+#include "hub/store/file_lock.h"
 #include "tern/hub.h"
 
 namespace tern::hub {

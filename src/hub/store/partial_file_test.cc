@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "hub/store/digest.h"
+#include "hub/hub_test_support.h"
 #include "hub/net/fake_hub_test_support.h"
 #include "hub/net/retry.h"
-#include "hub/hub_test_support.h"
+#include "hub/store/digest.h"
 
 namespace tern::hub {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "model/gguf/vocab_keys.h"
 #include "text/chat/chat_template.h"
-#include "text/tokenizer_files/stop_tokens.h"
 #include "text/tokenizer/token_table.h"
+#include "text/tokenizer_files/stop_tokens.h"
 
 namespace tern {
 namespace {

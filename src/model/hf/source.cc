@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/text/quoted.h"
-#include "model/source/ignored_keys.h"
 #include "model/hf/names.h"
 #include "model/hf/ternary.h"
+#include "model/source/ignored_keys.h"
 #include "quant/formats/i2_s.h"
 
 namespace tern {

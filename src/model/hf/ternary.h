@@ -1,4 +1,5 @@
-// Converts ternary weights of Hugging Face checkpoints to I2_S (quant/formats/i2_s.h): any range of rows, on all threads.
+// Converts ternary weights of Hugging Face checkpoints to I2_S (quant/formats/i2_s.h): any range of rows, on all
+// threads.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,9 @@
 
 #include "base/text/format_text.h"
 #include "base/text/quoted.h"
-#include "model/source/ignored_keys.h"
 #include "model/hf/names.h"
 #include "model/mlc/q4.h"
+#include "model/source/ignored_keys.h"
 #include "quant/formats/q4_0.h"
 
 namespace tern {

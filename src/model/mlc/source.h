@@ -4,8 +4,8 @@
 
 #include "file/mlc/mlc.h"
 #include "model/hf/directory_source.h"
-#include "model/source/computed_tensors.h"
 #include "model/mlc/config.h"
+#include "model/source/computed_tensors.h"
 
 namespace tern {
 

@@ -44,7 +44,8 @@ ThreadPool& ComputedTensors::pool() {
   return *pool_;
 }
 
-Result<SourceTensor> make_f32_vector(SourceTensor values, ComputedTensors& made, const std::string& path, float offset) {
+Result<SourceTensor> make_f32_vector(SourceTensor values, ComputedTensors& made, const std::string& path,
+                                     float offset) {
   const auto n = static_cast<uint64_t>(values.shape.front());
   if (!values.format || tensor_bytes(*values.format, 1, static_cast<int64_t>(n)) != values.data.size()) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} is not a vector of {} values", path, values.name, n);

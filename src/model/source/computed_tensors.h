@@ -48,7 +48,8 @@ class ComputedTensors {
 
 // [n] values of a float format as f32 with `offset` added, allocated by `made`. kCorruption: the data does not have the
 // size of n values.
-Result<SourceTensor> make_f32_vector(SourceTensor values, ComputedTensors& made, const std::string& path, float offset = 0);
+Result<SourceTensor> make_f32_vector(SourceTensor values, ComputedTensors& made, const std::string& path,
+                                     float offset = 0);
 
 // Copies a tensor whose bytes are in memory but not aligned for kernels; returns any other unchanged.
 Result<SourceTensor> make_aligned(SourceTensor tensor, ComputedTensors& made, const std::string& path);

@@ -23,8 +23,8 @@ struct Tensor {
   StoredBytes data;
   // Multiplies the values that Format decodes to: I2_S's own scale, and blk.N.*.scale if the file has one.
   float scale = 1.0f;
-  // Only inside the CPU backend: `data` is not in the file's layout but in that of backend/cpu/linear/interleave.h or, for
-  // TQ1_0, backend/cpu/linear/base3.h.
+  // Only inside the CPU backend: `data` is not in the file's layout but in that of backend/cpu/linear/interleave.h or,
+  // for TQ1_0, backend/cpu/linear/base3.h.
   bool is_rearranged = false;
 
   bool is_present() const { return !name.empty(); }

@@ -4,17 +4,17 @@
 #include "quant/formats/iq4_nl.h"
 #include "quant/formats/q1_0.h"
 #include "quant/formats/q2_0.h"
-#include "quant/k_quants/q2_k.h"
-#include "quant/k_quants/q3_k.h"
 #include "quant/formats/q4_0.h"
 #include "quant/formats/q4_1.h"
-#include "quant/k_quants/q4_k.h"
 #include "quant/formats/q5_0.h"
-#include "quant/k_quants/q5_k.h"
-#include "quant/k_quants/q6_k.h"
 #include "quant/formats/q8_0.h"
 #include "quant/formats/tq1_0.h"
 #include "quant/formats/tq2_0.h"
+#include "quant/k_quants/q2_k.h"
+#include "quant/k_quants/q3_k.h"
+#include "quant/k_quants/q4_k.h"
+#include "quant/k_quants/q5_k.h"
+#include "quant/k_quants/q6_k.h"
 
 namespace tern {
 

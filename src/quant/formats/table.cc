@@ -1,11 +1,10 @@
-#include "quant/format.h"
-
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "base/check.h"
 #include "quant/block_format.h"
+#include "quant/format.h"
 #include "quant/formats/block_formats.h"
 #include "quant/formats/i2_s.h"
 #include "quant/formats/plain_float.h"

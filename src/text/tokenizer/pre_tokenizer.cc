@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "text/unicode/utf8.h"
 #include "text/tokenizer/word_patterns.h"
+#include "text/unicode/utf8.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -3,8 +3,8 @@
 #include <deque>
 
 #include "text/tokenizer/sentence_piece_model.h"
-#include "text/unicode/utf8.h"
 #include "text/tokenizer/word_cache.h"
+#include "text/unicode/utf8.h"
 
 namespace tern {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "text/tokenizer/vocab.h"
 #include "text/unicode/character_class.h"
 #include "text/unicode/utf8.h"
-#include "text/tokenizer/vocab.h"
 
 namespace tern {
 namespace {

@@ -5,8 +5,8 @@
 #include <deque>
 
 #include "text/tokenizer/byte_alphabet.h"
-#include "text/tokenizer_files/stop_tokens.h"
 #include "text/tokenizer/token_table.h"
+#include "text/tokenizer_files/stop_tokens.h"
 #include "text/unicode/utf8.h"
 
 namespace tern {

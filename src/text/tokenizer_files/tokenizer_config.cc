@@ -4,9 +4,9 @@
 #include <deque>
 
 #include "base/json_reader.h"
+#include "text/tokenizer/token_table.h"
 #include "text/tokenizer_files/stop_tokens.h"
 #include "text/tokenizer_files/token_flags.h"
-#include "text/tokenizer/token_table.h"
 #include "text/unicode/utf8.h"
 
 namespace tern {

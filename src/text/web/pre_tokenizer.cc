@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "text/unicode/utf8.h"
 #include "text/tokenizer/word_patterns.h"
+#include "text/unicode/utf8.h"
 
 extern "C" {
 // Begins a pass over a copy of the text. 0: the browser refuses the expression. The same thread must end the pass.

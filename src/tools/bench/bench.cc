@@ -6,11 +6,11 @@
 #include "engine/engine_impl.h"
 #include "tern/scheduler.h"
 #include "tern/tools.h"
+#include "tools/bench/memory_bandwidth.h"
+#include "tools/bench/spread.h"
 #include "tools/energy/energy.h"
 #include "tools/energy/energy_meter.h"
-#include "tools/bench/memory_bandwidth.h"
 #include "tools/random_values.h"
-#include "tools/bench/spread.h"
 
 namespace tern {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "backend/cpu/study/expected.h"
 #include "backend/cpu/study/study.h"
-#include "base/result.h"
 #include "base/files/system_info.h"
+#include "base/result.h"
 #include "engine/load/backends.h"
 #include "tern/tools.h"
-#include "tools/random_values.h"
 #include "tools/bench/spread.h"
+#include "tools/random_values.h"
 
 namespace tern {
 namespace {

@@ -5,17 +5,17 @@
 #include <chrono>
 #include <utility>
 
-#include "base/log.h"
 #include "base/files/system_info.h"
+#include "base/log.h"
+#include "engine/engine_impl.h"
 #include "engine/load/backends.h"
 #include "engine/load/device_choice.h"
-#include "engine/engine_impl.h"
 #include "routing/cost_curve.h"
 #include "routing/curve_file.h"
 #include "tern/routing.h"
 #include "tern/tools.h"
-#include "tools/energy/energy_nvml.h"
 #include "tools/cost/measure_curve.h"
+#include "tools/energy/energy_nvml.h"
 
 namespace tern {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "backend/kv_cache.h"
 #include "base/result.h"
-#include "engine/load/backends.h"
 #include "engine/engine_impl.h"
+#include "engine/load/backends.h"
 #include "tools/difference.h"
 
 namespace tern {

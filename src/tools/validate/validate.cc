@@ -4,8 +4,8 @@
 
 #include "backend/kv_cache.h"
 #include "base/text/format_text.h"
-#include "engine/load/backends.h"
 #include "engine/engine_impl.h"
+#include "engine/load/backends.h"
 #include "tern/tools.h"
 #include "tools/difference.h"
 #include "tools/validate/step_comparison.h"

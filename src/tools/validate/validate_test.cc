@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "backend/kv_cache.h"
-#include "engine/load/backends.h"
 #include "engine/engine_impl.h"
+#include "engine/load/backends.h"
 #include "support/checkout.h"
-#include "tools/validate/step_comparison.h"
 #include "tools/tools_test_support.h"
+#include "tools/validate/step_comparison.h"
 #include "tools/validate/token_comparison.h"
 #include "tools/validate/verdict.h"
 

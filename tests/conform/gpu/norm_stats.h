@@ -1,4 +1,4 @@
-// The statistics that a kernel writes for the norm that follows (gpu/kernels/norm_fused.h).
+// The statistics that a kernel writes for the norm that follows (gpu/kernels/ternary/norm_fused.h).
 #pragma once
 
 #include <gtest/gtest.h>

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "backend/gpu/kernels/attention/attention.h"
+#include "backend/gpu/kernels/attention/serial_attention.h"
 #include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/qkv_heads.h"
-#include "backend/gpu/kernels/attention/serial_attention.h"
 #include "backend/gpu/kernels/ternary/ternary_qkv.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/kv_data.h"

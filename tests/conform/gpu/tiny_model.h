@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "conform/values.h"
-#include "model/source/config.h"
 #include "model/families/family.h"
+#include "model/source/config.h"
 #include "model/source/weights.h"
 #include "quant/format.h"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "server/api/replies/answer.h"
 #include "server/api/durable_files.h"
+#include "server/api/replies/answer.h"
 #include "server/format_text.h"
 
 namespace tern::server {

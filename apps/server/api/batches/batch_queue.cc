@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "server/api/replies/answer.h"
 #include "server/api/batches/batch.h"
+#include "server/api/replies/answer.h"
 #include "server/format_text.h"
 
 namespace tern::server {

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "server/api/replies/answer.h"
 #include "server/api/api_test_support.h"
+#include "server/api/replies/answer.h"
 
 namespace tern::server::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "server/api/service/model_service.h"
 #include "server/api/replies/reply_options.h"
 #include "server/api/replies/request_log.h"
+#include "server/api/service/model_service.h"
 
 namespace tern::server {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "server/api/replies/conversation.h"
 #include "server/api/fields.h"
+#include "server/api/replies/conversation.h"
 
 namespace tern::server {
 

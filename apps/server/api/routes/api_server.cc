@@ -9,12 +9,12 @@
 #include <thread>
 #include <utility>
 
-#include "server/api/routes/request_guard.h"
 #include "server/api/body.h"
 #include "server/api/durable_files.h"
+#include "server/api/replies/metrics.h"
 #include "server/api/routes/active_requests.h"
 #include "server/api/routes/file_routes.h"
-#include "server/api/replies/metrics.h"
+#include "server/api/routes/request_guard.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/slot_routes.h"
 #include "server/connection_threads.h"

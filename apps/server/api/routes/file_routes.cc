@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "server/api/replies/answer.h"
-#include "server/api/body.h"
 #include "server/api/batches/upload.h"
+#include "server/api/body.h"
+#include "server/api/replies/answer.h"
 #include "server/format_text.h"
 #include "server/static_files.h"
 

@@ -3,8 +3,8 @@
 
 #include <httplib.h>
 
-#include "server/api/routes/api_server.h"
 #include "server/api/routes/active_requests.h"
+#include "server/api/routes/api_server.h"
 #include "server/api/routes/served_models.h"
 
 namespace tern::server {

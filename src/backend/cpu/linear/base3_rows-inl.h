@@ -13,8 +13,8 @@
 
 #include "backend/cpu/linear/base3.h"
 #include "backend/cpu/linear/dot_bytes-inl.h"
-#include "backend/cpu/ops/fetch_ahead.h"
 #include "backend/cpu/linear/transpose_words-inl.h"
+#include "backend/cpu/ops/fetch_ahead.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {

@@ -29,9 +29,9 @@
 #include "quant/formats/q1_0.h"
 #include "quant/formats/q2_0.h"
 #include "quant/formats/q4_0.h"
-#include "quant/k_quants/q6_k.h"
 #include "quant/formats/q8_0.h"
 #include "quant/formats/tq2_0.h"
+#include "quant/k_quants/q6_k.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {

@@ -18,8 +18,8 @@
 #include "backend/cpu/linear/block_activations-inl.h"
 #include "backend/cpu/linear/block_formats-inl.h"
 #include "backend/cpu/linear/block_job-inl.h"
-#include "backend/cpu/ops/fetch_ahead.h"
 #include "backend/cpu/linear/interleaved_formats-inl.h"
+#include "backend/cpu/ops/fetch_ahead.h"
 #include "backend/cpu/ops/load_floats-inl.h"
 #include "quant/formats/block_formats.h"
 

@@ -9,8 +9,8 @@
 
 #include <hwy/highway.h>
 
-#include "backend/cpu/ops/cpu_target.h"
 #include "backend/cpu/linear/wasm_dot-inl.h"
+#include "backend/cpu/ops/cpu_target.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {

@@ -1,8 +1,8 @@
 // I2_S rows: Σ code·q of one row and one token, and rows as panels. Included once per instruction set.
 //
-// A block's 32 bytes hold four planes of 32 codes (quant/formats/i2_s.h), so a vector of bytes masked with 3 is a run of codes
-// ready for the dot products. Two planes need a shift by 4 and two need none: masked with 3 << 2, a plane gives four
-// times its codes. Those are summed separately and divided at the end.
+// A block's 32 bytes hold four planes of 32 codes (quant/formats/i2_s.h), so a vector of bytes masked with 3 is a run
+// of codes ready for the dot products. Two planes need a shift by 4 and two need none: masked with 3 << 2, a plane
+// gives four times its codes. Those are summed separately and divided at the end.
 #if defined(TERN_BACKEND_CPU_I2_S_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERN_BACKEND_CPU_I2_S_ROWS_INL_H_
 #undef TERN_BACKEND_CPU_I2_S_ROWS_INL_H_
@@ -16,8 +16,8 @@
 #include <cstring>
 
 #include "backend/cpu/linear/dot_bytes-inl.h"
-#include "backend/cpu/ops/fetch_ahead.h"
 #include "backend/cpu/linear/transpose_words-inl.h"
+#include "backend/cpu/ops/fetch_ahead.h"
 #include "quant/formats/i2_s.h"
 
 HWY_BEFORE_NAMESPACE();

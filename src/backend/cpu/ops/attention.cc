@@ -6,8 +6,8 @@
 // if it were alone, so its result does not depend on the others: over the head's dimensions for a score, over ascending
 // positions for the weighted sum.
 //
-// A history is split into runs of kChunkPositions. Each run has its own softmax, and then the runs are added in order. So
-// workers can share a long history, and a run's scores stay in the first-level cache.
+// A history is split into runs of kChunkPositions. Each run has its own softmax, and then the runs are added in order.
+// So workers can share a long history, and a run's scores stay in the first-level cache.
 //
 // Most of the code is two loops: Scores and AddWeighted, compiled for each type of stored values, number of queries and
 // instruction set. All other code takes the number of queries as an argument and calls the two through pointers
@@ -264,8 +264,8 @@ void Exponentials(float* scores, size_t n_pos, float& largest_score, float& tota
 // out[t] += Σ weights[t][pos − from[t]] · V[pos] over the positions of the range, block by block, so that a block's
 // values stay in the first-level cache.
 template <int T, class K>
-HWY_NOINLINE void AddWeighted(const float* const* weights_of, const CacheSide& values, size_t dim, Range range, Prefetch next,
-                              const size_t* from_positions, float* const* outs) {
+HWY_NOINLINE void AddWeighted(const float* const* weights_of, const CacheSide& values, size_t dim, Range range,
+                              Prefetch next, const size_t* from_positions, float* const* outs) {
   const auto weights = First<T>(weights_of);
   const auto from = First<T>(from_positions);
   const auto out = First<T>(outs);
@@ -406,7 +406,7 @@ struct Queries {
 
 // Computes the queries' results for one run. `next` is what this worker reads afterwards.
 void AttendChunk(const ops::Attention& op, const Queries& queries, size_t run, Prefetch next, std::span<float> scratch,
-               PartialSoftmax* found) {
+                 PartialSoftmax* found) {
   const auto dim = static_cast<size_t>(op.cache.head_dim);
   const float factor = 1.0f / std::sqrt(static_cast<float>(op.cache.head_dim));
   const CacheSide keys{queries.row, op.cache, op.cache.k_offset, queries.kv_head};

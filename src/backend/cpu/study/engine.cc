@@ -1,6 +1,6 @@
 // The kernels with which Tern runs models (backend/cpu/ops/ops.h), unchanged: int8 activations on two-bit codes in the
-// file's order (I2_S), and on ten base-3 digits in 16 bits (TQ1_0, backend/cpu/linear/base3.h). How they work and what limits
-// them: backend/cpu/linear/ternary_linear.cc and docs/measurements/cpu.md.
+// file's order (I2_S), and on ten base-3 digits in 16 bits (TQ1_0, backend/cpu/linear/base3.h). How they work and what
+// limits them: backend/cpu/linear/ternary_linear.cc and docs/measurements/cpu.md.
 #include <vector>
 
 #include "backend/cpu/linear/base3.h"

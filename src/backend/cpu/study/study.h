@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/cpu/scratch.h"
 #include "backend/cpu/ops/work_queue.h"
+#include "backend/cpu/scratch.h"
 #include "backend/host_memory.h"
 #include "base/bytes.h"
 #include "base/thread_pool.h"

@@ -1,4 +1,5 @@
-// Rows of two-bit codes in the engine's layout: I2_S blocks (quant/formats/i2_s.h), rows padded with zeros to whole blocks.
+// Rows of two-bit codes in the engine's layout: I2_S blocks (quant/formats/i2_s.h), rows padded with zeros to whole
+// blocks.
 #pragma once
 
 #include <algorithm>

@@ -46,8 +46,8 @@ wgsl::Temp<wgsl::U32> row_word(const ParamsBuffer& params, Row&& row, uint32_t w
   return params[std::forward<Row>(row) * kRowWords + (kFirstRow + word)];
 }
 
-// Values of a row, rounded up to whole I2_S blocks. The padding codes of weights are 0 (quant/formats/i2_s.h), so the int8
-// activations there are never written and may be anything.
+// Values of a row, rounded up to whole I2_S blocks. The padding codes of weights are 0 (quant/formats/i2_s.h), so the
+// int8 activations there are never written and may be anything.
 constexpr uint32_t whole_blocks(uint32_t width) { return (width + 127) / 128 * 128; }
 
 // A row of int8 activations, in vec4s of words: whole blocks, then one vec4 with the bits of the scale and of Σq.

@@ -41,7 +41,8 @@ bool are_chained(SlotId x, SlotId q, int qkv_layer, const step::Attention& atten
 }
 
 // The layer that starts at steps[i], if its five steps are there.
-Result<MegakernelLayers::Layer> ternary_layer_at(const Plan& plan, size_t i, const step::Attention& attention, int nth) {
+Result<MegakernelLayers::Layer> ternary_layer_at(const Plan& plan, size_t i, const step::Attention& attention,
+                                                 int nth) {
   const auto* qkv = step_at<step::TernaryQkv>(plan, i);
   const auto* output = step_at<step::TernaryLinearAdd>(plan, i + 2);
   const auto* glu = step_at<step::TernaryGlu>(plan, i + 3);

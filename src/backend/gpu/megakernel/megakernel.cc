@@ -9,7 +9,7 @@
 namespace tern::gpu {
 
 Result<std::unique_ptr<Megakernel>> Megakernel::create(Device& device, KernelLibrary& kernels, WeightStore& weights,
-                                                         MegakernelLayers layers) {
+                                                       MegakernelLayers layers) {
   std::unique_ptr<Megakernel> one(new Megakernel(device, kernels, std::move(layers)));
   one->matrices_ = weights.together();
   one->scales_ = weights.scales_together();
@@ -122,7 +122,7 @@ Result<void> Megakernel::put_vectors() {
 }
 
 Result<RecordedDispatch> Megakernel::record(const BufferView& x, const BufferView& angles, const BufferView& params,
-                                             const GpuKvStore& store, const When& when) const {
+                                            const GpuKvStore& store, const When& when) const {
   CHECK(store.all_layers().buffer && store.type() == KvType::kF16);
   const BufferView matrices{matrices_, 0, 0}, vectors{vectors_.get(), 0, 0};
   const View<wgsl::Vec4<wgsl::F16x2>> kv{store.all_layers()};

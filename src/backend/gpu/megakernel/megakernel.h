@@ -1,13 +1,13 @@
-// The megakernel that computes all layers of a token in one dispatch (kernels/layers_shape.h): its resources beyond
+// The megakernel that computes all layers of a token in one dispatch (kernels/megakernel/layers_shape.h): its resources beyond
 // those of the steps, and its state.
 #pragma once
 
 #include <memory>
 #include <optional>
 
+#include "backend/gpu/megakernel/layers.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/record/kernel_library.h"
-#include "backend/gpu/megakernel/layers.h"
 #include "backend/gpu/weights/weight_store.h"
 
 namespace tern::gpu {
@@ -16,7 +16,7 @@ class Megakernel {
  public:
   // Call after the weights have been uploaded, with the layers' matrices together.
   static Result<std::unique_ptr<Megakernel>> create(Device& device, KernelLibrary& kernels, WeightStore& weights,
-                                                     MegakernelLayers layers);
+                                                    MegakernelLayers layers);
   // The megakernel's pipeline, which needs no weights.
   static Result<const Pipeline*> pipeline(KernelLibrary& kernels, const MegakernelLayers& layers);
   // A megakernel for the same layers, for one token each of `fewest` to `most` sequences. kNotSupported, with the

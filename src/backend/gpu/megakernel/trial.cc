@@ -196,7 +196,8 @@ class Trial {
     for (size_t i = 0; i < megakernel_workgroups.size(); ++i) {
       double error = 0, power = 0;
       for (size_t k = 0; k < megakernel_workgroups[i].size(); ++k) {
-        const double a = static_cast<double>(in_steps[i][k]), off = static_cast<double>(megakernel_workgroups[i][k]) - a;
+        const double a = static_cast<double>(in_steps[i][k]),
+                     off = static_cast<double>(megakernel_workgroups[i][k]) - a;
         error += off * off;
         power += a * a;
       }
@@ -255,7 +256,7 @@ class Trial {
 }  // namespace
 
 Result<MegakernelTrial> try_megakernel(Device& device, const Plan& plan, const Program& program,
-                                          const WorkBuffers& work, Megakernel& one, int max_batch) {
+                                       const WorkBuffers& work, Megakernel& one, int max_batch) {
   return Trial(device, plan, program, work, one, max_batch).run();
 }
 

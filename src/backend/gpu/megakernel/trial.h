@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/megakernel/megakernel.h"
+#include "backend/gpu/memory/work_buffers.h"
 #include "backend/kv_layout.h"
 
 namespace tern::gpu {
@@ -70,6 +70,6 @@ inline int positions_of_trial(const Config& config, const LayersShape& shape) {
 // Runs tokens both ways. `program` must be for a store with that many blocks, which are overwritten. Only the device's
 // errors are errors; wrong results and failed waits are reported in the trial.
 Result<MegakernelTrial> try_megakernel(Device& device, const Plan& plan, const Program& program,
-                                          const WorkBuffers& work, Megakernel& one, int max_batch);
+                                       const WorkBuffers& work, Megakernel& one, int max_batch);
 
 }  // namespace tern::gpu

@@ -41,12 +41,12 @@ class WorkBuffers {
   RopeTables& ropes() { return ropes_; }
   const RopeTables& ropes() const { return ropes_; }
 
-  // Partial sums of attention over a long history, for n_splits splits (kernels/attention.h); created when first
+  // Partial sums of attention over a long history, for n_splits splits (kernels/attention/attention.h); created when first
   // needed.
   static constexpr uint32_t kMostSplits = 128;
   Result<const Buffer*> attention_parts(int n_tokens, uint32_t n_splits);
 
-  // A batch's activations as f16 (kernels/float_matmul_matrix.h); created when first needed.
+  // A batch's activations as f16 (kernels/float/float_matmul_matrix.h); created when first needed.
   Result<const Buffer*> halves();
 
   // Queries, keys and values of a batch side by side, [tokens, q_width + 2 kv_width] f32; created when first needed.

@@ -39,8 +39,11 @@ Result<std::vector<Command>> GpuExecutable::last_token_again() const {
   blocks.resize(static_cast<size_t>(kv_blocks_for(pos + 1)));
   blocks.back() = PreparedStore::kSpare;
   const TokenId token = 0;
-  const Slice slice{
-      .tokens = {&token, 1}, .first_pos = pos, .n_best = stats_.last.n_best, .blocks = blocks, .n_ctx = stats_.last.n_ctx};
+  const Slice slice{.tokens = {&token, 1},
+                    .first_pos = pos,
+                    .n_best = stats_.last.n_best,
+                    .blocks = blocks,
+                    .n_ctx = stats_.last.n_ctx};
   TRY(RunShape shape, put({&slice, 1}));
   shape = choose_layer_path(shape, *store);
   shape.embeds_next = shape.is_embedded = stats_.last.embeds_next;
@@ -71,8 +74,11 @@ Result<std::vector<GpuKernel>> GpuExecutable::gpu_kernels() {
 std::optional<GpuAdapter> GpuExecutable::gpu_adapter() const {
   const AdapterInfo& info = device_->adapter();
   const Features& f = device_->features();
-  GpuAdapter adapter{
-      .name = info.name, .vendor = info.vendor, .driver = info.driver, .features = {}, .failed_tests = checks_.failed_tests};
+  GpuAdapter adapter{.name = info.name,
+                     .vendor = info.vendor,
+                     .driver = info.driver,
+                     .features = {},
+                     .failed_tests = checks_.failed_tests};
   if (f.f16) adapter.features.emplace_back("f16");
   if (f.subgroups) adapter.features.emplace_back("subgroups");
   if (!f.matrices.empty()) adapter.features.emplace_back("subgroup-matrix");

@@ -1,5 +1,5 @@
-// Sampling on the device: each row's next token is the most probable one (kernels/argmax.h), or a random one
-// (kernels/sample.h). It becomes the row's input of the next step, and goes into a ring of ids that the host reads
+// Sampling on the device: each row's next token is the most probable one (kernels/head/argmax.h), or a random one
+// (kernels/head/sample.h). It becomes the row's input of the next step, and goes into a ring of ids that the host reads
 // later.
 #pragma once
 

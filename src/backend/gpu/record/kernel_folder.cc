@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "backend/gpu/record/kernel_library.h"
+#include "base/files/mapped_file.h"
 #include "base/fnv1a.h"
 #include "base/text/format_text.h"
-#include "base/files/mapped_file.h"
 
 namespace fs = std::filesystem;
 

@@ -1,5 +1,5 @@
-// How a plan's layers are computed: LayerPath itself stands for a dispatch per step. megakernel/path.h overrides it with
-// one dispatch for all layers of a token.
+// How a plan's layers are computed: LayerPath itself stands for a dispatch per step. megakernel/path.h overrides it
+// with one dispatch for all layers of a token.
 #pragma once
 
 #include <string>
@@ -25,9 +25,9 @@ class LayerPath {
 
   // The life of a path, in order. Errors are the device's; anything else that is wrong becomes a refusal, and the steps
   // are used.
-  virtual void begin_compiling() {}                                             // before the weights are uploaded
-  virtual Result<void> prepare(WorkBuffers& /*work*/) { return {}; }            // after the weights have been uploaded
-  virtual Result<void> try_out(const PreparedStore& /*store*/) { return {}; }   // runs tokens both ways
+  virtual void begin_compiling() {}                                            // before the weights are uploaded
+  virtual Result<void> prepare(WorkBuffers& /*work*/) { return {}; }           // after the weights have been uploaded
+  virtual Result<void> try_out(const PreparedStore& /*store*/) { return {}; }  // runs tokens both ways
   // Prepares and tries out what a batch of one token each of n_sequences sequences needs. Returns true if anything ran.
   virtual Result<bool> expect(int /*n_sequences*/) { return false; }
 

@@ -14,7 +14,7 @@
 
 namespace tern::gpu {
 
-// The layout of a matrix × vector kernel (kernels/ternary_linear.h).
+// The layout of a matrix × vector kernel (kernels/ternary/ternary_linear.h).
 struct MatvecLayout {
   uint32_t lanes, rows_per_group, workgroup;
 };
@@ -27,20 +27,20 @@ struct Layouts {
   MatvecLayout glu = {16, 1, 256};     // rows of each of the two matrices
   MatvecLayout qkv = {16, 2, 256};     // always pairs of rows
   MatvecLayout head = {32, 2, 256};
-  // Estimates of the logits from the head's int8 copy (kernels/best_logits.h), for one row and for several.
+  // Estimates of the logits from the head's int8 copy (kernels/head/best_logits.h), for one row and for several.
   MatvecLayout estimates = {32, 2, 256}, estimates_of_rows = {32, 4, 256};
   MatvecLayout float_square = {16, 1, 256};  // the same layers with float weights
   MatvecLayout float_wide = {32, 1, 256};
   MatvecLayout float_glu = {16, 1, 256};
   MatvecLayout float_qkv = {16, 1, 256};
-  // Ternary layers for several tokens (kernels/ternary_columns.h): each workgroup has as many rows as above, two per
+  // Ternary layers for several tokens (kernels/ternary/ternary_columns.h): each workgroup has as many rows as above, two per
   // group of lanes. Up to `few_columns` tokens the kernel takes that many at a time, then `columns_of_ternary`, if
   // workgroup memory allows. Above `most_in_columns` tokens the matrix kernels run. 0: they run from kMatmulTokens on.
   MatvecLayout ternary_columns = {16, 2, 256};
   uint32_t few_columns = 2, columns_of_ternary = 4;
   int most_in_columns = 32;
   // On devices with int8 matrices: the range of token counts for which they are used, and the subgroups per workgroup
-  // (kernels/ternary_batch.h).
+  // (kernels/ternary/ternary_batch.h).
   int batches_from = 5, most_in_batches = 64;
   uint32_t batch_subgroups = 8, batch_glu_subgroups = 2;
   uint32_t stage_bits = 8;  // float weights of at most this many bits: activations go through workgroup memory
@@ -80,8 +80,8 @@ struct Layouts {
   // From this many tokens on, each workgroup takes up to four heads that share keys and values; see group_heads.
   int groups_from = 20;
   uint32_t groups_workgroup = 256, groups_rounds = 2;
-  // Attention on subgroup matrices: used from this many tokens per sequence on (RunShape::slice_tokens_estimate), at least
-  // kMatmulTokens; INT_MAX: never. Then the subgroups of a workgroup, and the positions processed at a time.
+  // Attention on subgroup matrices: used from this many tokens per sequence on (RunShape::slice_tokens_estimate), at
+  // least kMatmulTokens; INT_MAX: never. Then the subgroups of a workgroup, and the positions processed at a time.
   int attention_on_matrices_from = 32;
   uint32_t matrix_attention_subgroups = 4, matrix_attention_chunk = 32;
   int split_attention_from = 513;  // positions

@@ -11,7 +11,8 @@ namespace {
 bool holds(If wanted, bool is_so) { return wanted == If::kAny || (wanted == If::kYes) == is_so; }
 
 bool applies(const RecordedDispatch& d, const RunShape& shape) {
-  if (d.path != DispatchPath::kAny && (d.path == DispatchPath::kMegakernel) != (shape.megakernel_workgroups > 0)) return false;
+  if (d.path != DispatchPath::kAny && (d.path == DispatchPath::kMegakernel) != (shape.megakernel_workgroups > 0))
+    return false;
   const Extent& e = d.extent;
   const int n_rows = e.rows == Rows::kLogits ? shape.n_logit_rows : shape.n_tokens;
   if (n_rows < std::max(e.when.min_rows, 1) || n_rows > e.when.max_rows) return false;

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "backend/gpu/kernels/attention/attention.h"
+#include "backend/gpu/kernels/attention/matrix_attention.h"
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/float/float_linear.h"
 #include "backend/gpu/kernels/float/float_matmul_matrix.h"
-#include "backend/gpu/kernels/attention/matrix_attention.h"
-#include "backend/gpu/kernels/ternary/norm_fused.h"
 #include "backend/gpu/kernels/rms_norm.h"
+#include "backend/gpu/kernels/ternary/norm_fused.h"
 #include "backend/gpu/kernels/ternary/ternary_batch.h"
 #include "backend/gpu/kernels/ternary/ternary_columns.h"
 #include "backend/gpu/kernels/ternary/ternary_matmul_matrix.h"
@@ -27,8 +27,8 @@
 #include "backend/gpu/record/device_sampler.h"
 #include "backend/gpu/record/head_copy.h"
 #include "backend/gpu/record/kernel_library.h"
-#include "backend/gpu/record/layouts.h"
 #include "backend/gpu/record/layer_path.h"
+#include "backend/gpu/record/layouts.h"
 #include "backend/gpu/record/program.h"
 #include "backend/gpu/record/tiles.h"
 #include "backend/gpu/weights/pack.h"
@@ -48,8 +48,8 @@ struct RecorderContext {
   int max_batch;
   Layouts layouts;
   const LayerPath& layer_path;
-  const HeadCopy* head_copy = nullptr;                         // null: all logits are always computed
-  const DeviceSampler* sampler = nullptr;                      // not null if there is a head_copy
+  const HeadCopy* head_copy = nullptr;     // null: all logits are always computed
+  const DeviceSampler* sampler = nullptr;  // not null if there is a head_copy
 };
 
 // True if the device has f16 subgroup matrices and they are worth using.

@@ -1,8 +1,8 @@
 // Attention and the steps before it: projections, RoPE, the KV-cache write.
-#include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/attention/grouped_attention.h"
-#include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/attention/serial_attention.h"
+#include "backend/gpu/kernels/elementwise.h"
+#include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/ternary/ternary_qkv.h"
 #include "backend/gpu/record/kv_word.h"
 #include "backend/gpu/record/recorder.h"

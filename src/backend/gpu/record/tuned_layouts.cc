@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "backend/gpu/record/layout_settings.h"
-#include "base/text/format_text.h"
 #include "base/files/mapped_file.h"
+#include "base/text/format_text.h"
 #include "plan/step_weights.h"
 
 namespace tern::gpu {

@@ -116,7 +116,8 @@ Result<void> GpuExecutable::check_before(const PreparedStore& store, Batch batch
   for (const Slice& slice : batch) n_logit_rows += slice.n_logit_rows();
   TRY_STATUS(check_best_rows(n_logit_rows, n_best(batch)));
   if (store.type() == KvType::kF32) return {};  // f32 has no attention on matrices
-  return slice_tokens_estimate(batch) >= std::max(checks_.on_matrices_from, kMatmulTokens) ? check_long_prompts() : Result<void>();
+  return slice_tokens_estimate(batch) >= std::max(checks_.on_matrices_from, kMatmulTokens) ? check_long_prompts()
+                                                                                           : Result<void>();
 }
 
 Result<void> GpuExecutable::check() {
@@ -134,7 +135,8 @@ Result<void> GpuExecutable::check() {
     if (times) times->end("one dispatch");
     return {};
   }
-  if (!layer_path_->wants_trial() || store.error().code == ErrorCode::kDeviceLost) return std::unexpected(store.error());
+  if (!layer_path_->wants_trial() || store.error().code == ErrorCode::kDeviceLost)
+    return std::unexpected(store.error());
   // The device may lack memory or a compiler for the megakernel only.
   checks_.version += layer_path_->version() + 1;
   layer_path_ = std::make_unique<LayerPath>(store.error().message);

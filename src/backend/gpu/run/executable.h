@@ -13,14 +13,14 @@
 #include "backend/gpu/batch/batch_words.h"
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/megakernel/path.h"
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/device_sampler.h"
 #include "backend/gpu/record/kernel_library.h"
-#include "backend/gpu/record/recorder.h"
 #include "backend/gpu/record/prepared_store.h"
+#include "backend/gpu/record/recorder.h"
 #include "backend/gpu/run/stream_host.h"
 #include "backend/gpu/run/token_stats.h"
-#include "backend/gpu/megakernel/path.h"
 #include "backend/gpu/weights/weight_store.h"
 #include "backend/kv_layout.h"
 #include "backend/repack.h"
@@ -153,7 +153,7 @@ class GpuExecutable final : public Executable, private StreamHost {
   std::unique_ptr<WorkBuffers> work_;
   std::unique_ptr<DeviceSampler> sampler_;
   std::unique_ptr<HeadCopy> head_copy_;  // null: all logits are always computed
-  Layouts layouts_;              // of programs recorded now
+  Layouts layouts_;                      // of programs recorded now
   CheckResults checks_;
   std::unique_ptr<LayerPath> layer_path_;
   StepObserver observer_;

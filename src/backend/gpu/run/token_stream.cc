@@ -63,8 +63,8 @@ class GpuTokenStream final : public TokenStream {
     for (const TokenId token : tokens_) {
       if (token >= 0 && token < host_.n_vocab()) continue;
       return fail(ErrorCode::kDeviceLost,
-                  "{}: the GPU chose token {}, which does not exist; its driver may be at fault",
-                  host_.device_name(), token);
+                  "{}: the GPU chose token {}, which does not exist; its driver may be at fault", host_.device_name(),
+                  token);
     }
     if (!drawn_.empty()) {
       drawn_.erase(drawn_.begin(), drawn_.begin() + static_cast<ptrdiff_t>(rows_.size()));

@@ -125,8 +125,12 @@ class Check {
     std::vector<Command> commands(others.begin(), others.end());
     for (const int n : numbers_of_tokens) {
       const int n_logit_rows = n <= max_logit_rows_ ? n : 1;
-      program_.commands(
-          {.n_tokens = n, .n_logit_rows = n_logit_rows, .n_pos = n, .is_decode_batch = n == 1, .slice_tokens_estimate = n}, commands);
+      program_.commands({.n_tokens = n,
+                         .n_logit_rows = n_logit_rows,
+                         .n_pos = n,
+                         .is_decode_batch = n == 1,
+                         .slice_tokens_estimate = n},
+                        commands);
     }
     for (const int n_pos : positions) program_.commands({.n_pos = n_pos}, commands);
     program_.commands({.megakernel_workgroups = 1}, commands);

@@ -56,8 +56,8 @@ struct Bool : Storable<"bool", 4> {};
 // ---- Packed words: u32 in WGSL, but without arithmetic. Each has its own functions to unpack it.
 struct I8x4 : Storable<"u32", 4> {};   // four int8: dot4I8Packed
 struct F16x2 : Storable<"u32", 4> {};  // two f16: unpack2x16float
-// Sixteen ternary codes of an I2_S block (quant/formats/i2_s.h): byte b of word w of a 128-element block holds the code of
-// element 32p + 4w + b at bits 6 − 2p. The weight is code − 1.
+// Sixteen ternary codes of an I2_S block (quant/formats/i2_s.h): byte b of word w of a 128-element block holds the code
+// of element 32p + 4w + b at bits 6 − 2p. The weight is code − 1.
 struct I2sWord : Storable<"u32", 4> {};
 
 struct I8 : Tag<"i8"> {};  // only as the component type of a subgroup matrix

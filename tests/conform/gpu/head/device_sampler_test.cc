@@ -9,8 +9,8 @@
 #include "backend/gpu/device/device_test_support.h"
 #include "backend/gpu/device/mutant_test_support.h"
 #include "backend/gpu/kernels/head/argmax.h"
-#include "sample/sampler.h"
 #include "sample/sample_test_support.h"
+#include "sample/sampler.h"
 
 namespace tern::gpu {
 namespace {

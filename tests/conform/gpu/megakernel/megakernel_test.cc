@@ -298,7 +298,8 @@ TEST_F(GpuMegakernelFloats, IsNotThereForOtherLayers) {
   };
   for (const auto& [shape, why] : cases) {
     const Made one = make(shape, MegakernelUse::kOn);
-    EXPECT_TRUE(one.gpu().layer_path().refusal().contains(why)) << shape.name << ": " << one.gpu().layer_path().refusal();
+    EXPECT_TRUE(one.gpu().layer_path().refusal().contains(why))
+        << shape.name << ": " << one.gpu().layer_path().refusal();
     EXPECT_FALSE(rows(*one.executable, 10, 2).empty());
   }
 }

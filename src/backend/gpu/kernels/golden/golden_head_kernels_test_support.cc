@@ -1,6 +1,6 @@
 // The golden kernels that compute logits and choose among them.
-#include "backend/gpu/kernels/head/best_logits.h"
 #include "backend/gpu/kernels/golden/golden_cases_test_support.h"
+#include "backend/gpu/kernels/head/best_logits.h"
 #include "backend/gpu/kernels/head/sample.h"
 
 namespace tern::gpu {

@@ -1,6 +1,6 @@
 // Finds the rows that may have the best logits, and computes their logits.
-#include "backend/gpu/kernels/head/best_logits.h"
 #include "backend/gpu/kernels/float/float_dots.h"
+#include "backend/gpu/kernels/head/best_logits.h"
 #include "backend/gpu/kernels/head/greatest.h"
 
 namespace tern::gpu {

@@ -239,8 +239,10 @@ class FloatLayers {
         }
       };
       add(prefetch, 0);
-      for (uint32_t from = products_.prefetch_rounds(form); from < form.rounds(); from += products_.prefetch_rounds(form)) {
-        add(products_.load(form, prefetched, rows, from, std::min(products_.prefetch_rounds(form), form.rounds() - from)),
+      for (uint32_t from = products_.prefetch_rounds(form); from < form.rounds();
+           from += products_.prefetch_rounds(form)) {
+        add(products_.load(form, prefetched, rows, from,
+                           std::min(products_.prefetch_rounds(form), form.rounds() - from)),
             from);
       }
       std::vector<Name<F32>> totals;

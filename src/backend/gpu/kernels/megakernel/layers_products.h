@@ -122,11 +122,12 @@ class LayersProducts {
       auto scales_at =
           kinds_.add("scales_at", at, at.scales, [matrix](const Kind& kind) { return (kind.*matrix).scales_at; });
       prefetched.planes.emplace_back(form.codings[m], From<LayerUnits>{buffers_.units, units_at},
-                                From<LayerScales>{buffers_.scales, scales_at});
+                                     From<LayerScales>{buffers_.scales, scales_at});
     }
     return prefetched;
   }
-  std::vector<Rows> starts_of(const Product& p, const Form& form, const Prefetched& prefetched, const Name<U32>& row) const {
+  std::vector<Rows> starts_of(const Product& p, const Form& form, const Prefetched& prefetched,
+                              const Name<U32>& row) const {
     auto start = let("start", min(row, p.share.end - 1u) * form.units());
     std::vector<Rows> rows;
     for (const WeightPlanes& planes : prefetched.planes) rows.push_back({&planes, {start}});
@@ -174,7 +175,8 @@ class LayersProducts {
     void prefetch(const LayerAt& at, const Name<U32>& layer) {
       l_.in_form(p_, at, [&](const Form& form) {
         Prefetched prefetched = l_.start(p_, form, at);
-        prefetched.prefetch = l_.load(form, prefetched, l_.starts_of(p_, form, prefetched, prefetched.row), 0, l_.prefetch_rounds(form));
+        prefetched.prefetch =
+            l_.load(form, prefetched, l_.starts_of(p_, form, prefetched, prefetched.row), 0, l_.prefetch_rounds(form));
         if (has_variables_) {
           keep(prefetched);
         } else {

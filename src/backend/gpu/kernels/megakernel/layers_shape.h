@@ -63,10 +63,10 @@ struct LayersShape {
 
   // Layout of `words`: state kept from token to token, then the words that workgroups exchange. All are 0 at first,
   // except those that the host writes.
-  static constexpr uint32_t kTag = 0;       // the last tag that was used
+  static constexpr uint32_t kTag = 0;        // the last tag that was used
   static constexpr uint32_t kSpinLimit = 1;  // polls of a word before a wait times out; written by the host
-  static constexpr uint32_t kFailed = 32;   // number of timed-out invocations, ever
-  static constexpr uint32_t kToken = 33;    // for the host, which reads it together with kFailed
+  static constexpr uint32_t kFailed = 32;    // number of timed-out invocations, ever
+  static constexpr uint32_t kToken = 33;     // for the host, which reads it together with kFailed
   // Regions of the first row of x; those of the other rows follow at multiples of row_words(). Rows that products read
   // are stored in whole blocks.
   uint32_t words_block() const { return words_in_units ? 512 : 128; }

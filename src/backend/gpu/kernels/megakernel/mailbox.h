@@ -78,7 +78,8 @@ class Mailbox {
   std::vector<Name<F32>> wait(const std::vector<Name<U32>>& places, const Name<U32>& tag) const {
     return wait(places, tag, WaitOptions{});
   }
-  std::vector<Name<F32>> wait(const std::vector<Name<U32>>& places, const Name<U32>& tag, const WaitOptions& options) const {
+  std::vector<Name<F32>> wait(const std::vector<Name<U32>>& places, const Name<U32>& tag,
+                              const WaitOptions& options) const {
     const FirstPoller first = options.first.value_or(c_.tokens == 1 ? FirstPoller::kSubgroup : FirstPoller::kEach);
     const Name<U32> first_at = options.at.value_or(places.back());
     if (c_.serial_subgroups) workgroupBarrier();

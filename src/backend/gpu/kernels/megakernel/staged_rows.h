@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backend/gpu/kernels/megakernel/layers_attention.h"
-#include "backend/gpu/kernels/ternary/norm_fused.h"
 #include "backend/gpu/kernels/megakernel/ternary_rows.h"
+#include "backend/gpu/kernels/ternary/norm_fused.h"
 
 namespace tern::gpu::layers {
 
