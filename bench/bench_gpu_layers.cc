@@ -1,10 +1,11 @@
-// Times the megakernel, which computes all layers of a token in one dispatch (kernels/megakernel/ternary_layers.h), by the number
-// and size of its workgroups and the length of the history. Weights and activations are random.
+// Times the megakernel, which computes all layers of a token in one dispatch (kernels/megakernel/ternary_layers.h), by
+// the number and size of its workgroups and the length of the history. Weights and activations are random.
 //
 //   bench_gpu_layers [GPU [NAME=VALUE …]]     names of TernaryLayersConfig's layout: workgroup, qkv, square, glu, wide,
 //                                             ahead, splits; wgs=N,… (132), pos=N (128), layers=N (30), write=FILE,
 //                                             warm=MS (1,000: how long it runs before), patience=N, hash=1
-//   with rows=N     as many sequences (kernels/megakernel/ternary_rows.h): most_rows, heads, units, added of TernaryRowsConfig
+//   with rows=N     as many sequences (kernels/megakernel/ternary_rows.h): most_rows, heads, units, added of
+//   TernaryRowsConfig
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

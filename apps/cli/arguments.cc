@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "cli/support/common.h"
 
 namespace tern::cli {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "base/result.h"
 #include "cli/arguments.h"
 #include "cli/bus_error.h"
 #include "cli/commands/commands.h"
@@ -44,7 +45,7 @@ Result<ExitCode> run_command(const std::vector<Command>& commands, const CLI::Ap
                   command.app->get_name());
     }
   }
-  TERN_TRY_STATUS(print(app.help()));
+  TRY_STATUS(print(app.help()));
   return ExitCode::kDone;
 }
 

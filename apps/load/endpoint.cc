@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "load/errors.h"
+#include "base/result.h"
 #include "load/http.h"
 
 namespace tern::load {
@@ -25,7 +25,7 @@ std::string Endpoint::url() const {
 
 Result<Endpoint> parse_endpoint(std::string_view url) {
   const auto bad = [&](std::string_view why) {
-    return fail(ErrorCode::kInvalidArgument,
+    return fail(ErrorCode::kInvalidArgument, "{}",
                 "'" + std::string(url) + "': " + std::string(why) + "; give a server such as http://127.0.0.1:8080");
   };
   Endpoint endpoint;
@@ -65,9 +65,10 @@ Result<Endpoint> parse_endpoint(std::string_view url) {
   while (path.ends_with('/')) path.remove_suffix(1);
   endpoint.base = path.empty() ? "/v1" : path;
   if (endpoint.tls && !has_tls()) {
-    return fail(ErrorCode::kNotSupported, "'" + std::string(url) +
-                                              "': this build of Tern has no TLS for https; use http, or put a proxy "
-                                              "on this machine in between");
+    return fail(ErrorCode::kNotSupported, "{}",
+                "'" + std::string(url) +
+                    "': this build of Tern has no TLS for https; use http, or put a proxy "
+                    "on this machine in between");
   }
   return endpoint;
 }

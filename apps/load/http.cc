@@ -12,7 +12,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "load/errors.h"
+#include "base/result.h"
 
 namespace tern::load {
 namespace {
@@ -68,7 +68,7 @@ Result<std::string> reach(const Endpoint& endpoint) {
   addrinfo* found = nullptr;
   const int status = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
   const auto cannot = [&](std::string_view why) {
-    return fail(ErrorCode::kIo,
+    return fail(ErrorCode::kIo, "{}",
                 "cannot connect to " + endpoint.url() + ": " + std::string(why) + "; is the server running there?");
   };
   if (status != 0) return cannot(::gai_strerror(status));

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "base/result.h"
 #include "load/ask.h"
-#include "load/errors.h"
 #include "load/random.h"
 #include "load/small_thread.h"
 
@@ -78,7 +78,7 @@ class LoadRun {
   }
 
   static std::unexpected<Error> no_thread(int n) {
-    return fail(ErrorCode::kOutOfMemory,
+    return fail(ErrorCode::kOutOfMemory, "{}",
                 "the system has no room for more than " + std::to_string(n) + " threads; ask for fewer clients");
   }
 
@@ -285,7 +285,7 @@ Result<std::string> listed_model(const LoadOptions& options) {
   if (end.status == 0) why = "does not answer: " + end.why;
   if (end.status > 0 && end.status != 200) why += ": " + error_message(body);
   if (end.status > 0) why += "; name the model that the server has";
-  return fail(ErrorCode::kIo, http->endpoint.url() + "/models " + why);
+  return fail(ErrorCode::kIo, "{}", http->endpoint.url() + "/models " + why);
 }
 
 Result<LoadResult> run_load(const LoadOptions& options, const Prompts& prompts, const std::stop_token& stop) {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "load/errors.h"
+#include "base/result.h"
 #include "load/random.h"
 
 namespace tern::load {
@@ -67,12 +67,12 @@ std::optional<std::vector<Message>> messages_of(const PromptJson& json) {
 Result<void> check_extra(std::string_view extra) {
   const PromptJson json = PromptJson::parse(extra, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
-    return fail(ErrorCode::kInvalidArgument,
+    return fail(ErrorCode::kInvalidArgument, "{}",
                 "'" + std::string(extra) + "' is no object of JSON; give one such as {\"ignore_eos\": true}");
   }
   for (const char* key : {"stream", "stream_options", "prompt", "messages", "n"}) {
     if (json.contains(key)) {
-      return fail(ErrorCode::kInvalidArgument,
+      return fail(ErrorCode::kInvalidArgument, "{}",
                   std::string("\"") + key + "\" is set by Tern: replies are streamed, with usage, one for a request");
     }
   }
@@ -95,7 +95,7 @@ Result<Prompts> Prompts::from_jsonl(std::string_view text, std::string_view path
   Prompts prompts;
   size_t number = 0;
   const auto bad = [&](const std::string& why) {
-    return fail(ErrorCode::kCorruption, std::string(path) + ", line " + std::to_string(number) + ": " + why);
+    return fail(ErrorCode::kCorruption, "{}", std::string(path) + ", line " + std::to_string(number) + ": " + why);
   };
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -125,7 +125,7 @@ Result<Prompts> Prompts::from_jsonl(std::string_view text, std::string_view path
     prompts.file_.push_back(std::move(opening));
   }
   if (prompts.file_.empty())
-    return fail(ErrorCode::kCorruption, std::string(path) + ": there is no line with a prompt");
+    return fail(ErrorCode::kCorruption, "{}", std::string(path) + ": there is no line with a prompt");
   return prompts;
 }
 

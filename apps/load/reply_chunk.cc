@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "load/errors.h"
+#include "base/result.h"
 
 namespace tern::load {
 namespace {
@@ -71,7 +71,7 @@ std::string message_of(const Json& error, int depth = 3) {
 
 Result<ReplyChunk> parse_chunk(Api api, std::string_view data) {
   const Json json = Json::parse(data, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return fail(ErrorCode::kCorruption, "an event that is no JSON: " + error_message(data));
+  if (!json.is_object()) return fail(ErrorCode::kCorruption, "{}", "an event that is no JSON: " + error_message(data));
   ReplyChunk chunk;
   if (const Json& error = at(json, "error"); !error.is_null()) {
     const std::string message = message_of(error);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "load/errors.h"
+#include "base/result.h"
 
 namespace tern::load {
 
@@ -50,7 +50,7 @@ void SseReader::end_line() {
 }
 
 Result<void> SseReader::too_large() {
-  return fail(ErrorCode::kCorruption,
+  return fail(ErrorCode::kCorruption, "{}",
               "an event of more than " + std::to_string(kMaxEventBytes >> 20) + " MiB: this is no stream of a reply");
 }
 

@@ -12,8 +12,9 @@
 #include <mutex>
 #include <thread>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/connections.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -52,9 +53,8 @@ Result<std::string> listen_at(httplib::Server& http, const Address& address) {
   }
   if (port < 0) {
     const char* why = errno != 0 ? std::strerror(errno) : "no such host";
-    return std::unexpected(Error{
-        ErrorCode::kIo, format_text("cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
-                                    url_of(address, address.port), why)});
+    return fail(ErrorCode::kIo, "cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
+                url_of(address, address.port), why);
   }
   // By default only five connections can wait to be accepted, so in a burst the others would be lost.
   ::listen(*listening, kMostToBeTaken);
@@ -88,7 +88,7 @@ Result<void> serve_until(httplib::Server& http, const std::string& url, const st
   lock.unlock();
   listener.join();
   if (in_order || stop.stop_requested()) return {};
-  return std::unexpected(Error{ErrorCode::kIo, format_text("{}: listening ended: {}", url, std::strerror(errno))});
+  return fail(ErrorCode::kIo, "{}: listening ended: {}", url, std::strerror(errno));
 }
 
 }  // namespace tern::server

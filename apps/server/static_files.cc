@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace fs = std::filesystem;
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 #include "server/http_listener.h"
 #include "server/static_files.h"
 

@@ -175,7 +175,7 @@ Result<json> App::step() {
   const std::vector<Logprobs>& logprobs = generation_->result().logprobs;
   if (step->token && !logprobs.empty()) result["logprobs"] = logprobs_of(*engine_, *step->token, logprobs.back());
   if (step->finish) {
-    result["reason"] = reason_name(*step->finish);
+    result["reason"] = finish_name(*step->finish);
     generation_.reset();
   }
   return result;

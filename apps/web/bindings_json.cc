@@ -61,22 +61,6 @@ std::string_view code_name(ErrorCode code) {
   return "internal";
 }
 
-std::string_view reason_name(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kStopToken:
-      return "stop_token";
-    case FinishReason::kStopString:
-      return "stop_string";
-    case FinishReason::kMaxTokens:
-      return "max_tokens";
-    case FinishReason::kContextFull:
-      return "context_full";
-    case FinishReason::kCancelled:
-      return "cancelled";
-  }
-  return "cancelled";
-}
-
 json info_of(const Engine& engine, int n_ctx) {
   const ModelInfo& i = engine.info();
   json info = {{"name", i.name},

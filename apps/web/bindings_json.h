@@ -12,7 +12,6 @@
 namespace tern::web {
 
 std::string_view code_name(ErrorCode code);
-std::string_view reason_name(FinishReason reason);
 
 // Describes a loaded model; n_ctx: the context of its session.
 nlohmann::json info_of(const Engine& engine, int n_ctx);

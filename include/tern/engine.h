@@ -57,6 +57,7 @@ struct ModelInfo {
 };
 
 enum class FinishReason { kStopToken, kStopString, kMaxTokens, kContextFull, kCancelled };
+std::string_view finish_name(FinishReason reason);  // "max_tokens"
 
 struct GenerateStats {
   int n_prompt = 0;           // prompt tokens
@@ -211,9 +212,9 @@ class Engine {
 
   struct Impl;
   explicit Engine(std::unique_ptr<Impl> impl);
-  Impl& impl() const { return *impl_; }  // for src/tools
 
  private:
+  friend struct EngineAccess;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -89,14 +89,41 @@ struct TokenTimes {
   double seconds = 0;       // from one token to the next while tokens are generated
 };
 
-class Executable {
+// What a compiled model tells about itself, for ModelInfo, statistics, tools and tests. Running needs none of it.
+class Introspection {
+ public:
+  virtual ~Introspection() = default;
+
+  virtual std::string description() const = 0;  // "cpu (avx512vnni, 2 threads)"
+
+  // What is read to compute a token's logits instead of the plan's last matrix: "exact (int8 + F16)".
+  virtual std::optional<std::string> own_head() const { return {}; }
+  // Bytes that a decoded token reads beyond those of the plan's matrices, since a backend may read copies in another
+  // order or format. Negative if it reads less.
+  virtual int64_t bytes_beyond_plan() const { return 0; }
+  virtual std::optional<GpuStats> gpu_stats() const { return {}; }
+  virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
+  virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }
+  virtual std::vector<DeviceShare> device_shares() const { return {}; }
+
+  // Times the ops of one token of each slice `repeats` times and returns medians. The slices' blocks must have room for
+  // `repeats` + 1 more positions. kNotSupported where steps cannot be timed.
+  virtual Result<TokenTimes> time_ops(KvStore& /*store*/, Batch /*tokens*/, int /*repeats*/) {
+    return fail(ErrorCode::kNotSupported, "{} does not time single operations; use the webgpu backend", description());
+  }
+
+  // The observer is called after every step with what that step wrote, except scratch; an empty observer switches this
+  // off. For tests and `tern validate`: slow.
+  virtual void observe(StepObserver observer) = 0;
+};
+
+class Executable : public Introspection {
  public:
   Executable() = default;
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
-  virtual ~Executable() = default;
+  ~Executable() override = default;
 
-  virtual std::string description() const = 0;  // "cpu (avx512vnni, 2 threads)"
   virtual int max_batch() const = 0;
   virtual int max_logit_rows() const = 0;
 
@@ -136,27 +163,6 @@ class Executable {
   Result<std::span<const float>> run(KvCache& cache, Slice slice);
   Result<std::unique_ptr<TokenStream>> decode(KvCache& cache, TokenId token, int pos, int n_tokens,
                                               const DeviceSampling& sampling);
-
-  // For Engine and ModelInfo (include/tern/engine.h).
-  // What is read to compute a token's logits instead of the plan's last matrix: "exact (int8 + F16)".
-  virtual std::optional<std::string> own_head() const { return {}; }
-  // Bytes that a decoded token reads beyond those of the plan's matrices, since a backend may read copies in another
-  // order or format. Negative if it reads less.
-  virtual int64_t bytes_beyond_plan() const { return 0; }
-  virtual std::optional<GpuStats> gpu_stats() const { return {}; }
-  virtual std::optional<GpuAdapter> gpu_adapter() const { return {}; }
-  virtual Result<std::vector<GpuKernel>> gpu_kernels() { return {}; }
-  virtual std::vector<DeviceShare> device_shares() const { return {}; }
-
-  // Times the ops of one token of each slice `repeats` times and returns medians. The slices' blocks must have room for
-  // `repeats` + 1 more positions. kNotSupported where steps cannot be timed.
-  virtual Result<TokenTimes> time_ops(KvStore& /*store*/, Batch /*tokens*/, int /*repeats*/) {
-    return fail(ErrorCode::kNotSupported, "{} does not time single operations; use the webgpu backend", description());
-  }
-
-  // The observer is called after every step with what that step wrote, except scratch; an empty observer switches this
-  // off. For tests and `tern validate`: slow.
-  virtual void observe(StepObserver observer) = 0;
 };
 
 // Use of an int8 copy of the head to find the best logits (Batch::n_best).

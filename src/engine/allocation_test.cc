@@ -42,7 +42,7 @@ namespace {
 TEST(TokenLoop, AllocatesNothing) {
   const std::string path = source_path("models/tern-stories.gguf");
   const Engine engine = Engine::load({.model_path = path, .n_threads = 2}).value();
-  Executable& executable = *engine.impl().executable;
+  Executable& executable = *EngineAccess::impl(engine).executable;
   const auto cache = executable.new_cache(128, KvType::kF16).value();
   std::vector<TokenId> prompt(20, 5);
   ASSERT_TRUE(executable.run(*cache, {.tokens = prompt, .first_pos = 0, .logits = WantLogits::kNone}));

@@ -27,6 +27,22 @@ Sampling Engine::sampling(const SampleOptions& asked) const {
   return sampling_of(merged(asked, impl_->info.sampling.values));
 }
 
+std::string_view finish_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStopToken:
+      return "stop_token";
+    case FinishReason::kStopString:
+      return "stop_string";
+    case FinishReason::kMaxTokens:
+      return "max_tokens";
+    case FinishReason::kContextFull:
+      return "context_full";
+    case FinishReason::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
 std::optional<GpuStats> Engine::gpu_stats() const { return impl_->executable->gpu_stats(); }
 std::vector<DeviceShare> Engine::device_shares() const { return impl_->executable->device_shares(); }
 Result<std::vector<GpuKernel>> Engine::gpu_kernels() const { return impl_->executable->gpu_kernels(); }

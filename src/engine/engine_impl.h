@@ -60,6 +60,11 @@ struct Engine::Impl {
 // Engine::load; kBoth uses these curves, of the CPU and the GPU, instead of the kept ones.
 Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostCurve, 2>* curves);
 
+// Gives src/tools and tests what an engine is made of.
+struct EngineAccess {
+  static Engine::Impl& impl(const Engine& engine) { return *engine.impl_; }
+};
+
 struct Session::Impl {
   Impl(const Engine::Impl& of, std::unique_ptr<Sequence> sequence, KvType type, std::unique_ptr<Drafter> drafter)
       : kv_type(type),

@@ -69,7 +69,7 @@ TEST_F(Manual, HasAPageForEachCommandWithItsOptions) {
   for (const std::string& command : commands) {
     EXPECT_NE(page("tern").find("\\fBtern\\-" + command + "\\fR(1)"), std::string::npos) << command;
     const std::string text = std::regex_replace(page("tern-" + command), std::regex(R"(\\-)"), "-");
-    const WordSet options = matches(run_tern({command, "--help"}).out, "^  +(?:-., )?(--[a-z-]+)");
+    const WordSet options = matches(run_tern({command, "--help"}).out, "^  (?:-., |    )(--[a-z-]+)");
     EXPECT_FALSE(options.empty());
     for (const std::string& option : options) {
       EXPECT_NE(text.find("\\fB" + option + "\\fR"), std::string::npos) << command << " " << option;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
 #include "cli/terminal/layout.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/progress_bar.h"
@@ -142,7 +143,7 @@ Result<ExitCode> KernelsCommand::run(const CLI::App& app, int n_threads, int rep
                   option->get_name());
     }
   }
-  TERN_TRY(const Shape shape, parse_shape(shape_));
+  TRY(const Shape shape, parse_shape(shape_));
   ProgressBar bar;
   const KernelBenchOptions options{.rows = shape.rows,
                                    .cols = shape.cols,
@@ -150,10 +151,10 @@ Result<ExitCode> KernelsCommand::run(const CLI::App& app, int n_threads, int rep
                                    .repeats = repeats,
                                    .cached = cached_,
                                    .on_progress = bar.callback()};
-  TERN_TRY(const KernelBenchResult result, bench_kernels(options));
+  TRY(const KernelBenchResult result, bench_kernels(options));
   bar.wipe();
-  TERN_TRY_STATUS(print(format == "json" ? bench_kernels_json(options, result)
-                                         : bench_kernels_table(options, result, Style::of(STDOUT_FILENO))));
+  TRY_STATUS(print(format == "json" ? bench_kernels_json(options, result)
+                                    : bench_kernels_table(options, result, Style::of(STDOUT_FILENO))));
   return ExitCode::kDone;
 }
 

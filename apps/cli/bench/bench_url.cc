@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/result.h"
 #include "cli/bench/bench_url_report.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
@@ -24,7 +25,7 @@ constexpr const char* kLoadGroup = "Load on a server";
 constexpr const char* kRequestGroup = "Requests to a server";
 
 std::unexpected<Error> usage(const std::string& what) {
-  return std::unexpected(Error{ErrorCode::kInvalidArgument, "bench --url: " + what});
+  return fail(ErrorCode::kInvalidArgument, "bench --url: {}", what);
 }
 
 }  // namespace
@@ -186,7 +187,7 @@ Result<void> UrlCommand::check(const CLI::App& app, bool as_json) const {
   }
   if (std::ranges::any_of(options_.api_key, [](unsigned char c) { return c <= ' ' || c >= 0x7F; }))
     return usage("an --api-key has only ASCII characters and no white space");
-  TERN_TRY_STATUS(load::check_extra(options_.request.extra));
+  TRY_STATUS(load::check_extra(options_.request.extra));
   if (check_same_ && !load::is_greedy(options_.request))
     return usage("--check-same needs temperature 0; leave the temperature out of --body");
   return {};
@@ -194,22 +195,22 @@ Result<void> UrlCommand::check(const CLI::App& app, bool as_json) const {
 
 Result<load::Prompts> UrlCommand::prompts() const {
   if (prompt_file_.empty()) return load::Prompts::made(text_);
-  TERN_TRY(const std::string lines, read_text(prompt_file_));
+  TRY(const std::string lines, read_text(prompt_file_));
   return load::Prompts::from_jsonl(lines, prompt_file_, options_.request.api);
 }
 
 Result<ExitCode> UrlCommand::run(const CLI::App& app, const std::string& model, bool as_json) {
-  TERN_TRY_STATUS(check(app, as_json));
+  TRY_STATUS(check(app, as_json));
   options_.request.api = api_ == "chat" ? load::Api::kChat : load::Api::kCompletions;
   options_.think_seconds = think_ms_ / 1000;
   options_.keep_texts = check_same_;
   if (check_same_ && text_.n_distinct == 0) text_.n_distinct = kSamePrompts;
   if (options_.requests == 0 && options_.seconds == 0)
     options_.requests = std::max(kLeastRequests, options_.rate ? 0 : kRequestsPerClient * options_.clients);
-  TERN_TRY(const load::Prompts prompts, this->prompts());
+  TRY(const load::Prompts prompts, this->prompts());
   options_.request.model = model;
   if (model.empty()) {
-    TERN_TRY(options_.request.model, load::listed_model(options_));
+    TRY(options_.request.model, load::listed_model(options_));
   }
   std::ofstream drawing;  // opened first, so that a bad path fails before an hour of measuring
   if (!svg_.empty()) drawing.open(svg_, std::ios::binary);
@@ -218,7 +219,7 @@ Result<ExitCode> UrlCommand::run(const CLI::App& app, const std::string& model, 
   StopOnInterrupt interrupt;
   ProgressBar bar;
   options_.on_progress = bar.callback();
-  TERN_TRY(const load::LoadResult result, load::run_load(options_, prompts, interrupt.token()));
+  TRY(const load::LoadResult result, load::run_load(options_, prompts, interrupt.token()));
   bar.wipe();
 
   const load::Metrics metrics = load::measure(result, deadlines_);
@@ -227,7 +228,7 @@ Result<ExitCode> UrlCommand::run(const CLI::App& app, const std::string& model, 
                                              : format_text("generated text of about {} tokens", text_.tokens);
   if (text_.shared_tokens > 0) report.prompts += format_text(", {} of them shared", text_.shared_tokens);
   if (check_same_) report.same = load::check_same(result.records);
-  TERN_TRY_STATUS(print(as_json ? load_json(report, with_rows_) : load_table(report, Style::of(STDOUT_FILENO))));
+  TRY_STATUS(print(as_json ? load_json(report, with_rows_) : load_table(report, Style::of(STDOUT_FILENO))));
   if (!svg_.empty()) {
     drawing << load::picture(result, metrics, deadlines_,
                              {.title = load_title(report), .subtitle = load_subtitle(report)});

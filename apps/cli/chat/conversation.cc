@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/support/common.h"
 #include "cli/terminal/layout.h"
 
@@ -57,7 +58,7 @@ Result<std::vector<TokenId>> Chat::encode_fitting() {
   std::vector<ChatMessage> kept = messages_;
   size_t n_forgotten = 0;
   while (true) {
-    TERN_TRY(const std::string text, engine_.render_chat(kept, chat_));
+    TRY(const std::string text, engine_.render_chat(kept, chat_));
     std::vector<TokenId> ids = engine_.tokenizer().encode(text, {.add_bos = false, .parse_special = true});
     const bool only_this_line = std::ssize(kept) - first <= 1;
     if (ids.size() + room <= n_ctx || (only_this_line && ids.size() < n_ctx)) {
@@ -198,8 +199,8 @@ Result<PrintedReply> Story::say(const std::string& line) {
 
 Result<std::unique_ptr<Conversation>> Conversation::start(const Engine& engine, ReplyFlags options,
                                                           ChatSettings settings) {
-  TERN_TRY_STATUS(need_tokenizer(engine));
-  TERN_TRY(Session session, options.open_session(engine));
+  TRY_STATUS(need_tokenizer(engine));
+  TRY(Session session, options.open_session(engine));
   if (engine.has_chat_template()) {
     return std::make_unique<Chat>(engine, std::move(session), std::move(options), std::move(settings));
   }

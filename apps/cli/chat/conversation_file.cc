@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/result.h"
 #include "cli/support/common.h"
 #include "tern/tools.h"
 
@@ -39,7 +40,7 @@ Result<void> save_conversation(const std::string& path, const std::string& model
 
 Result<std::vector<ChatMessage>> load_conversation(const std::string& path) {
   using Json = nlohmann::json;
-  TERN_TRY(const std::string text, read_text(path == "-" ? "./-" : path));
+  TRY(const std::string text, read_text(path == "-" ? "./-" : path));
   const Json file = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (file.is_discarded()) return no_conversation(path, "it is not JSON");
   const Json* list = file.is_object() && file.contains("messages") ? &file["messages"] : &file;

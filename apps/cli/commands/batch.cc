@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/support/batch_rank.h"
 #include "cli/support/reply_flags.h"
@@ -95,20 +96,20 @@ Result<ExitCode> BatchCommand::answer_shared(server::ServedModel& ready, const s
 
 Result<ExitCode> BatchCommand::run() {
   const bool is_shared = !share.folder.empty();
-  if (is_shared) TERN_TRY_STATUS(settle_share());
+  if (is_shared) TRY_STATUS(settle_share());
   if (only_merge) {
-    TERN_TRY(const size_t n, server::merge_batch(batch, share.folder));
+    TRY(const size_t n, server::merge_batch(batch, share.folder));
     if (!quiet) print_note(format_text("{} answers in {}", n, batch.out));
     return ExitCode::kDone;
   }
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);
-  TERN_TRY(const Engine engine, load_engine(model));
+  TRY(const Engine engine, load_engine(model));
   const ModelInfo& info = engine.info();
   const std::string file = info.path.substr(info.path.rfind('/') + 1);
   served.names = {file.substr(0, file.rfind('.')), file, info.name, info.path};
   served.service.max_waiting = std::numeric_limits<int>::max() / 2;
   batch.n_at_once = served.service.scheduler.max_replies;
-  TERN_TRY(const std::unique_ptr<server::ServedModel> ready, server::ServedModel::start(engine, served));
+  TRY(const std::unique_ptr<server::ServedModel> ready, server::ServedModel::start(engine, served));
   if (!quiet) {
     batch.on_progress = [this](size_t n_done, size_t n) {
       bar.show({.what = "answering", .done = n_done, .total = n, .unit = "requests"});

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
 #include "cli/bench/bench_energy.h"
 #include "cli/bench/bench_kernels.h"
 #include "cli/bench/bench_ops.h"
@@ -121,34 +122,34 @@ Result<ExitCode> BenchCommand::run_ops(const Engine& engine) {
   OpBenchOptions ops{.kv_type = options.kv_type, .n_parallel = options.n_parallel};
   if (generate->count() > 0) ops.pos = options.n_generate;
   if (repeats->count() > 0) ops.repeats = options.repeats;
-  TERN_TRY(const OpBenchResult result, bench_ops(engine, ops));
+  TRY(const OpBenchResult result, bench_ops(engine, ops));
   const Style style = Style::of(STDOUT_FILENO);
-  TERN_TRY_STATUS(print(format == "json" ? bench_ops_json(engine.info(), ops, result)
-                                         : bench_ops_table(engine.info(), ops, result, style)));
+  TRY_STATUS(print(format == "json" ? bench_ops_json(engine.info(), ops, result)
+                                    : bench_ops_table(engine.info(), ops, result, style)));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> BenchCommand::run() {
   if (as_json) format = "json";
   if (url.is_given()) return url.run(*app, model.load.model_path, format == "json");
-  TERN_TRY_STATUS(url.check_unused());
+  TRY_STATUS(url.check_unused());
   if (what == "kernels")
     return kernels.run(*app, model.load.n_threads, repeats->count() > 0 ? options.repeats : 0, format);
-  TERN_TRY_STATUS(kernels.check_unused());
+  TRY_STATUS(kernels.check_unused());
   if (what == "ops" && prompt->count() > 0)
     return fail(ErrorCode::kInvalidArgument,
                 "bench ops reads no prompt; use -n to say how many tokens come before the timed one");
   if (what == "ops" && options.energy)
     return fail(ErrorCode::kInvalidArgument, "bench ops cannot measure energy: a single operation is too short");
   model.load.job = {.n_prompt = options.n_prompt, .n_generate = options.n_generate, .n_parallel = options.n_parallel};
-  TERN_TRY(const Engine engine, load_engine(model));
+  TRY(const Engine engine, load_engine(model));
   if (what == "ops") return run_ops(engine);
   ProgressBar bar;
   options.on_progress = bar.callback();
-  TERN_TRY(const BenchResult result, bench(engine, options));
+  TRY(const BenchResult result, bench(engine, options));
   bar.wipe();
   const Style style = Style::of(STDOUT_FILENO);
-  TERN_TRY_STATUS(
+  TRY_STATUS(
       print(format == "json" ? json(engine.info(), options, result) : table(engine.info(), options, result, style)));
   return ExitCode::kDone;
 }

@@ -76,9 +76,9 @@ Result<void> ChatLoop::reply_to(const std::string& message) {
     print_note(generation.error().message);  // the next line may work
     return {};
   }
-  TERN_TRY_STATUS(generation);
-  if (!generation->at_line_start || !generation->printed_something) TERN_TRY_STATUS(print("\n"));
-  if (person_) TERN_TRY_STATUS(print("\n"));
+  TRY_STATUS(generation);
+  if (!generation->at_line_start || !generation->printed_something) TRY_STATUS(print("\n"));
+  if (person_) TRY_STATUS(print("\n"));
   if (generation->result.reason == FinishReason::kContextFull) {
     print_note("the context is full: from here on the oldest part is forgotten; /reset forgets all of it");
   }
@@ -101,7 +101,7 @@ Result<ExitCode> ChatLoop::run(LineReader& reader) {
     }
     const bool empty = message.find_first_not_of(" \t\n") == message.npos;
     if (empty && !conversation_.continues_on_empty_line()) continue;
-    TERN_TRY_STATUS(reply_to(empty ? "" : message));
+    TRY_STATUS(reply_to(empty ? "" : message));
   }
 }
 
@@ -121,21 +121,21 @@ void greet(const Engine& engine, const ModelOptions& model, bool person) {
 }
 
 Result<ExitCode> ChatCommand::run() {
-  TERN_TRY_STATUS(generation.read_grammar());
+  TRY_STATUS(generation.read_grammar());
   generation.choose_seed();
   generation.model = &model;
   ModelOptions with_template = model;
-  TERN_TRY(with_template.load.chat_template, chat_flags.read_template());
-  TERN_TRY(const Engine engine, load_engine(with_template));
+  TRY(with_template.load.chat_template, chat_flags.read_template());
+  TRY(const Engine engine, load_engine(with_template));
   generation.advise(engine.info().sampling);
-  TERN_TRY(const std::unique_ptr<Conversation> conversation,
-           Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options()}));
+  TRY(const std::unique_ptr<Conversation> conversation,
+      Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options()}));
   const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
   greet(engine, model, person);
   if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
   const std::unique_ptr<LineReader> reader = LineReader::open(ChatCommands::completions());
   auto done = ChatLoop(*conversation, person).run(*reader);
-  if (done) TERN_TRY_STATUS(conversation->options().keep_cache(conversation->session()));
+  if (done) TRY_STATUS(conversation->options().keep_cache(conversation->session()));
   return done;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
@@ -116,9 +117,9 @@ Result<ExitCode> ConvertCommand::run() {
   const StopOnInterrupt interrupt;
   if (!quiet) options.on_progress = bar.callback();
   options.stop = interrupt.token();
-  TERN_TRY(const ConvertResult result, convert(options));
+  TRY(const ConvertResult result, convert(options));
   bar.wipe();
-  TERN_TRY_STATUS(report(result));
+  TRY_STATUS(report(result));
   return ExitCode::kDone;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/cost/cost_flags.h"
 #include "cli/cost/cost_picture.h"
@@ -59,7 +60,7 @@ Result<void> check_options(const DevicesCommand& command) {
 
 Result<ExitCode> run_costs(const DevicesCommand& command, const std::string& model_path) {
   const CostFlags& flags = command.costs;
-  TERN_TRY(const CurveSet set, flags.curves(model_path, command.metadata, command.calibrate));
+  TRY(const CurveSet set, flags.curves(model_path, command.metadata, command.calibrate));
   CostReport report{.set = set, .job = flags.job_within(set.n_ctx), .prefer = flags.prefer};
   if (command.check) {
     for (const Route& route : routes_of(report)) {
@@ -69,14 +70,14 @@ Result<ExitCode> run_costs(const DevicesCommand& command, const std::string& mod
       report.measured.push_back(cost ? std::optional(*cost) : std::nullopt);
     }
   }
-  if (!command.svg.empty()) TERN_TRY_STATUS(write_cost_picture(report, command.svg));
-  TERN_TRY_STATUS(print(flags.as_json() ? cost_json(report) : cost_page(report, Style::of(STDOUT_FILENO))));
+  if (!command.svg.empty()) TRY_STATUS(write_cost_picture(report, command.svg));
+  TRY_STATUS(print(flags.as_json() ? cost_json(report) : cost_page(report, Style::of(STDOUT_FILENO))));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> run(const DevicesCommand& command) {
-  TERN_TRY_STATUS(check_options(command));
-  TERN_TRY(const std::string model_path, command.hub.resolve(command.path, command.metadata));
+  TRY_STATUS(check_options(command));
+  TRY(const std::string model_path, command.hub.resolve(command.path, command.metadata));
   if (command.explain || command.calibrate) return run_costs(command, model_path);
   std::vector<DeviceInfo> devices;
   if (model_path.empty()) {
@@ -85,7 +86,7 @@ Result<ExitCode> run(const DevicesCommand& command) {
       return fail(ErrorCode::kInvalidArgument, "devices: --override and --ignore need a model, with -m FILE");
     devices = list_devices();
   } else {
-    TERN_TRY(devices, list_devices_for(model_path, command.kv_type, command.metadata));
+    TRY(devices, list_devices_for(model_path, command.kv_type, command.metadata));
   }
   const Style style = Style::of(STDOUT_FILENO);
   std::string page;
@@ -98,7 +99,7 @@ Result<ExitCode> run(const DevicesCommand& command) {
       page += format_text("  {}  {}\n", style.dim(pad(name, width)), one_line(value));
     }
   }
-  TERN_TRY_STATUS(print(page));
+  TRY_STATUS(print(page));
   return ExitCode::kDone;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
@@ -47,8 +48,7 @@ struct Text {
 // The texts are the arguments, or one per line of the input.
 Result<std::vector<std::string>> EmbedCommand::input() const {
   if (text_option->count() > 0) return texts;
-  TERN_TRY(std::string all,
-           input_text(*text_option, "", file, "give texts, -f FILE with one per line, or pipe them in"));
+  TRY(std::string all, input_text(*text_option, "", file, "give texts, -f FILE with one per line, or pipe them in"));
   std::vector<std::string> lines;
   for (size_t at = 0; at < all.size();) {
     const size_t end = std::min(all.find('\n', at), all.size());
@@ -84,11 +84,11 @@ std::string line_of(const std::vector<float>& values, std::string_view between) 
 }
 
 Result<ExitCode> EmbedCommand::run() {
-  TERN_TRY(const std::vector<std::string> all, input());
+  TRY(const std::vector<std::string> all, input());
   model.load.embeddings = true;
-  TERN_TRY(const Engine engine, load_engine(model));
-  TERN_TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
-  TERN_TRY(const std::vector<Text> inputs, tokenized(*tokenizer, all, text_option->count() == 0));
+  TRY(const Engine engine, load_engine(model));
+  TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
+  TRY(const std::vector<Text> inputs, tokenized(*tokenizer, all, text_option->count() == 0));
   const auto longest = std::ranges::max_element(inputs, {}, [](const Text& text) { return text.tokens.size(); });
   const auto trained = static_cast<size_t>(engine.info().n_ctx);
   if (longest->tokens.size() > trained) {
@@ -96,17 +96,17 @@ Result<ExitCode> EmbedCommand::run() {
                 longest->tokens.size(), engine.info().name, trained);
   }
   session.n_ctx = static_cast<int>(longest->tokens.size());
-  TERN_TRY(Session context, engine.new_session(session));
+  TRY(Session context, engine.new_session(session));
   ProgressBar bar;
   StopOnInterrupt stop;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (stop.interrupted()) return ExitCode::kInterrupted;
     if (inputs.size() > 1) bar.show({.what = "embedding", .done = i, .total = inputs.size(), .unit = "texts"});
-    TERN_TRY(const std::vector<float> values, context.embed(inputs[i].tokens, pooling));
+    TRY(const std::vector<float> values, context.embed(inputs[i].tokens, pooling));
     bar.wipe();
-    TERN_TRY_STATUS(print(json ? format_text("{{\"index\": {}, \"n_tokens\": {}, \"embedding\": [{}]}}\n", i,
-                                             inputs[i].tokens.size(), line_of(values, ", "))
-                               : line_of(values, " ") + "\n"));
+    TRY_STATUS(print(json ? format_text("{{\"index\": {}, \"n_tokens\": {}, \"embedding\": [{}]}}\n", i,
+                                        inputs[i].tokens.size(), line_of(values, ", "))
+                          : line_of(values, " ") + "\n"));
   }
   return ExitCode::kDone;
 }

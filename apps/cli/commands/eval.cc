@@ -5,6 +5,7 @@
 #include <numbers>
 #include <optional>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/layout.h"
@@ -140,13 +141,13 @@ std::string against_kv_table(const KvDivergence& found, KvType kv_type, KvType r
 Result<EvalResult> EvalCommand::eval_with(HeadKind head, std::string_view text, std::string& used) const {
   ModelOptions with_head = model;
   with_head.load.head = head;
-  TERN_TRY(const Engine engine, load_engine(with_head));
-  TERN_TRY_STATUS(need_tokenizer(engine));
+  TRY(const Engine engine, load_engine(with_head));
+  TRY_STATUS(need_tokenizer(engine));
   used = engine.info().head;
   ProgressBar bar;
   EvalOptions with_bar = options;
   with_bar.on_progress = bar.callback();
-  TERN_TRY(const EvalResult result, eval(engine, text, with_bar));
+  TRY(const EvalResult result, eval(engine, text, with_bar));
   bar.wipe();
   return result;
 }
@@ -154,20 +155,20 @@ Result<EvalResult> EvalCommand::eval_with(HeadKind head, std::string_view text, 
 Result<ExitCode> EvalCommand::run_against(std::string_view text) const {
   ModelOptions other;
   other.load = model.load;
-  TERN_TRY(other.load.model_path, path_of_model(against));
+  TRY(other.load.model_path, path_of_model(against));
   other.load.head = HeadKind::kFile;
   other.load.metadata = {};
-  TERN_TRY(const Engine engine, load_engine(model));
-  TERN_TRY_STATUS(need_tokenizer(engine));
-  TERN_TRY(const Engine reference, load_engine(other));
-  TERN_TRY_STATUS(need_tokenizer(reference));
+  TRY(const Engine engine, load_engine(model));
+  TRY_STATUS(need_tokenizer(engine));
+  TRY(const Engine reference, load_engine(other));
+  TRY_STATUS(need_tokenizer(reference));
   ProgressBar bar;
   EvalOptions with_bar = options;
   with_bar.on_progress = bar.callback();
-  TERN_TRY(const Divergence divergence, eval_against(engine, reference, text, with_bar));
+  TRY(const Divergence divergence, eval_against(engine, reference, text, with_bar));
   bar.wipe();
-  TERN_TRY_STATUS(print(format == "json" ? against_json(engine.info(), reference.info(), options.kv_type, divergence)
-                                         : against_table(reference.info(), divergence)));
+  TRY_STATUS(print(format == "json" ? against_json(engine.info(), reference.info(), options.kv_type, divergence)
+                                    : against_table(reference.info(), divergence)));
   return ExitCode::kDone;
 }
 
@@ -176,34 +177,34 @@ Result<ExitCode> EvalCommand::run_against_kv(std::string_view text) const {
     return fail(ErrorCode::kInvalidArgument, "--kv and --against-kv are both {}; give two types",
                 kv_name(options.kv_type));
   }
-  TERN_TRY(const Engine engine, load_engine(model));
-  TERN_TRY_STATUS(need_tokenizer(engine));
+  TRY(const Engine engine, load_engine(model));
+  TRY_STATUS(need_tokenizer(engine));
   ProgressBar bar;
   EvalOptions with_bar = options;
   with_bar.on_progress = bar.callback();
-  TERN_TRY(const KvDivergence found, eval_kv(engine, text, *against_kv, with_bar));
+  TRY(const KvDivergence found, eval_kv(engine, text, *against_kv, with_bar));
   bar.wipe();
-  TERN_TRY_STATUS(print(format == "json" ? against_kv_json(found, engine.info().head, options.kv_type, *against_kv)
-                                         : against_kv_table(found, options.kv_type, *against_kv)));
+  TRY_STATUS(print(format == "json" ? against_kv_json(found, engine.info().head, options.kv_type, *against_kv)
+                                    : against_kv_table(found, options.kv_type, *against_kv)));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> EvalCommand::run() const {
-  TERN_TRY(const std::string text, read_text(file));
+  TRY(const std::string text, read_text(file));
   if (against_kv) return run_against_kv(text);
   if (!against.empty()) return run_against(text);
   std::string head, own_head;
   std::optional<EvalResult> own;  // with the file's own head
-  TERN_TRY(const EvalResult result, eval_with(model.load.head, text, head));
+  TRY(const EvalResult result, eval_with(model.load.head, text, head));
   std::string report = result_table(result);
   if (model.load.head == HeadKind::kQ8_0 || model.load.head == HeadKind::kQ6_K) {
-    TERN_TRY(own, eval_with(HeadKind::kFile, text, own_head));
+    TRY(own, eval_with(HeadKind::kFile, text, own_head));
     report += format_text(
         "head         {}\n\nwith the file's own head, {}\nperplexity   {:.4f}\ndifference   {:+.4f} ({:+.3f} %)\n",
         head, own_head, own->perplexity, result.perplexity - own->perplexity,
         100 * (result.perplexity / own->perplexity - 1));
   }
-  TERN_TRY_STATUS(print(format == "json" ? eval_json(result, head, options.kv_type, own) : report));
+  TRY_STATUS(print(format == "json" ? eval_json(result, head, options.kv_type, own) : report));
   return ExitCode::kDone;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ranges>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/support/remedies.h"
 #include "cli/support/sampling_json.h"
@@ -232,19 +233,19 @@ struct InspectCommand {
 
 Result<ExitCode> InspectCommand::run() const {
   if (arrays && !json) return fail(ErrorCode::kInvalidArgument, "inspect: --arrays needs --json");
-  TERN_TRY(const std::string model_path, hub.resolve(path, metadata));
-  TERN_TRY(const std::string file, model_path.empty() ? default_model_path() : Result<std::string>(model_path));
-  TERN_TRY(const FileInfo info, inspect(file, kv_type, metadata));
+  TRY(const std::string model_path, hub.resolve(path, metadata));
+  TRY(const std::string file, model_path.empty() ? default_model_path() : Result<std::string>(model_path));
+  TRY(const FileInfo info, inspect(file, kv_type, metadata));
   if (json) {
-    TERN_TRY(const std::string values, inspect_metadata_json(file, arrays, metadata));
-    TERN_TRY_STATUS(print(visible(to_json(info, kv_type, values))));
+    TRY(const std::string values, inspect_metadata_json(file, arrays, metadata));
+    TRY_STATUS(print(visible(to_json(info, kv_type, values))));
     return ExitCode::kDone;
   }
   // Shorten values on a terminal; files and pipes get them in full.
   const bool on_terminal = is_terminal(STDOUT_FILENO);
   const size_t width = on_terminal ? static_cast<size_t>(terminal_width(STDOUT_FILENO)) : 160;
   const Style style = Style::of(STDOUT_FILENO);
-  TERN_TRY_STATUS(print(Page(info, kv_type, style, width).render()));
+  TRY_STATUS(print(Page(info, kv_type, style, width).render()));
   return ExitCode::kDone;
 }
 

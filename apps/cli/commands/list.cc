@@ -28,14 +28,14 @@ std::string list_json(const std::vector<CachedModel>& models) {
 }
 
 Result<ExitCode> print_models(bool json) {
-  TERN_TRY(const std::vector<CachedModel> models, hub_cached());
+  TRY(const std::vector<CachedModel> models, hub_cached());
   std::string page;
   for (const CachedModel& model : models) {
     const std::string size = model.unfinished && model.bytes == 0 ? "?" : human_bytes(model.bytes);
     page += format_text("{}  {}{}\n", pad_left(size, 9), one_line(model.name),
                         model.unfinished ? "  (not complete: 'tern pull' continues the download)" : "");
   }
-  TERN_TRY_STATUS(print(json ? visible(list_json(models)) : page));
+  TRY_STATUS(print(json ? visible(list_json(models)) : page));
   if (models.empty() && !json) print_note("no models have been downloaded yet; 'tern pull' or -hf downloads one");
   return ExitCode::kDone;
 }

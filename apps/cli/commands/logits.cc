@@ -1,6 +1,7 @@
 // tern logits: writes the model's raw output, for comparison with other programs.
 #include <memory>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
@@ -31,7 +32,7 @@ struct LogitsCommand {
 
 Result<std::vector<TokenId>> LogitsCommand::input(const Engine& engine) const {
   if (tokens_option->count() > 0) return parse_token_ids(tokens, engine.info().n_vocab);
-  TERN_TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
+  TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
   return tokenizer->encode(prompt);
 }
 
@@ -39,15 +40,15 @@ Result<ExitCode> LogitsCommand::run() const {
   if (tokens_option->count() + prompt_option->count() == 0) {
     return fail(ErrorCode::kInvalidArgument, "logits: give --tokens 1,2,3 or -p TEXT");
   }
-  TERN_TRY(const Engine engine, load_engine(model));
-  TERN_TRY(const std::vector<TokenId> ids, input(engine));
+  TRY(const Engine engine, load_engine(model));
+  TRY(const std::vector<TokenId> ids, input(engine));
   if (ids.empty()) return fail(ErrorCode::kInvalidArgument, "no tokens: give at least one with --tokens or -p");
-  TERN_TRY(Session context, engine.new_session(session));
+  TRY(Session context, engine.new_session(session));
   if (ids.size() > static_cast<size_t>(context.n_ctx())) {
     return fail(ErrorCode::kInvalidArgument, "the input is {} tokens long and the context holds {}; {}", ids.size(),
                 context.n_ctx(), shorten_or_raise_ctx(engine, context));
   }
-  TERN_TRY(NpyWriter writer, NpyWriter::create(out_path, ids.size(), static_cast<size_t>(engine.info().n_vocab)));
+  TRY(NpyWriter writer, NpyWriter::create(out_path, ids.size(), static_cast<size_t>(engine.info().n_vocab)));
   ProgressBar bar;
   StopOnInterrupt stop;
   const auto on_row = [&](size_t i, std::span<const float> row) -> Result<void> {
@@ -58,7 +59,7 @@ Result<ExitCode> LogitsCommand::run() const {
   const Result<void> computed = context.logits(ids, on_row);
   if (!computed && stop.interrupted()) return ExitCode::kInterrupted;  // the writer deletes its partial file
   if (!computed) return std::unexpected(computed.error());
-  TERN_TRY_STATUS(writer.finish());
+  TRY_STATUS(writer.finish());
   return ExitCode::kDone;
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <memory>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/manual/completions.h"
 #include "cli/manual/manual_pages.h"
@@ -25,11 +26,11 @@ Result<void> write_file(const std::filesystem::path& path, const std::string& te
 Result<ExitCode> run(const CLI::App& tern, const std::filesystem::path& folder, const std::string& date) {
   const ProgramDescription program = describe_program(tern);
   for (const auto& [name, text] : manual_pages(program, {.version = std::string(version()), .date = date})) {
-    TERN_TRY_STATUS(write_file(folder / "man/man1" / name, text));
+    TRY_STATUS(write_file(folder / "man/man1" / name, text));
   }
-  TERN_TRY_STATUS(write_file(folder / "bash-completion/completions/tern", bash_completions(program)));
-  TERN_TRY_STATUS(write_file(folder / "zsh/site-functions/_tern", zsh_completions(program)));
-  TERN_TRY_STATUS(write_file(folder / "fish/vendor_completions.d/tern.fish", fish_completions(program)));
+  TRY_STATUS(write_file(folder / "bash-completion/completions/tern", bash_completions(program)));
+  TRY_STATUS(write_file(folder / "zsh/site-functions/_tern", zsh_completions(program)));
+  TRY_STATUS(write_file(folder / "fish/vendor_completions.d/tern.fish", fish_completions(program)));
   return ExitCode::kDone;
 }
 

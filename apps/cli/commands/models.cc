@@ -58,7 +58,7 @@ std::string models_json() {
 }
 
 Result<ExitCode> print_published(bool json) {
-  TERN_TRY_STATUS(print(json ? models_json() : models_page()));
+  TRY_STATUS(print(json ? models_json() : models_page()));
   return ExitCode::kDone;
 }
 

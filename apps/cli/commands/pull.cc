@@ -41,12 +41,12 @@ struct PullCommand {
 };
 
 Result<ExitCode> PullCommand::print_list() const {
-  TERN_TRY(const std::vector<HubFile> files, hub_list(hub_name_of(model), options));
+  TRY(const std::vector<HubFile> files, hub_list(hub_name_of(model), options));
   std::string page;
   for (const HubFile& file : files) {
     page += format_text("{}  {}\n", pad_left(file.bytes ? human_bytes(*file.bytes) : "?", 9), one_line(file.path));
   }
-  TERN_TRY_STATUS(print(page));
+  TRY_STATUS(print(page));
   return ExitCode::kDone;
 }
 
@@ -54,8 +54,8 @@ Result<ExitCode> PullCommand::run() const {
   if (list) return print_list();
   HubOptions with_check = options;
   if (unchecked) with_check.check = [](std::span<const FilePreview>) { return Result<void>(); };
-  TERN_TRY(const std::string path, pull_model(model, with_check, quiet));
-  TERN_TRY_STATUS(print(path + "\n"));
+  TRY(const std::string path, pull_model(model, with_check, quiet));
+  TRY_STATUS(print(path + "\n"));
   return ExitCode::kDone;
 }
 

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/layout.h"
@@ -37,7 +38,7 @@ bool is_confirmed(const std::string& name) {
 }
 
 Result<ExitCode> RemoveCommand::run() const {
-  TERN_TRY(const std::vector<CachedModel> models, hub_cached());
+  TRY(const std::vector<CachedModel> models, hub_cached());
   const auto is_meant = [&](const CachedModel& model) {
     return model.name == name || model.name.starts_with(name + ":");
   };
@@ -50,7 +51,7 @@ Result<ExitCode> RemoveCommand::run() const {
       return ExitCode::kFailed;
     }
   }
-  TERN_TRY(const uint64_t freed, hub_remove(name));
+  TRY(const uint64_t freed, hub_remove(name));
   print_note(format_text("{} freed", human_bytes(freed)));
   return ExitCode::kDone;
 }

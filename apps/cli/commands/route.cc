@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/cost/cost_flags.h"
 #include "cli/cost/cost_report.h"
@@ -112,7 +113,7 @@ Result<ExitCode> RouteCommand::run() {
   std::vector<DeviceLeftOut> left_out;
   int n_ctx = std::numeric_limits<int>::max();
   for (const std::string& name : models) {
-    TERN_TRY(const std::string path, path_of_model(name));
+    TRY(const std::string path, path_of_model(name));
     Result<CurveSet> found = costs.curves(path, {}, /*again=*/false);
     if (!found && found.error().code != ErrorCode::kInvalidArgument) return std::unexpected(found.error());
     if (!found) {  // its context is too short
@@ -136,7 +137,7 @@ Result<ExitCode> RouteCommand::run() {
     return by_energy ? *total.joules : total.seconds;
   });
   const auto chosen = static_cast<size_t>(best - all.begin());
-  TERN_TRY_STATUS(print(costs.as_json() ? json(all, left_out, chosen) : page(all, left_out, chosen)));
+  TRY_STATUS(print(costs.as_json() ? json(all, left_out, chosen) : page(all, left_out, chosen)));
   if (costs.prefer == Prefer::kEnergy && !by_energy) {
     print_note("chosen by speed, because not all joules are known");
   }

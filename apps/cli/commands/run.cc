@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/support/chat_flags.h"
 #include "cli/support/chat_reply_json.h"
@@ -74,7 +75,7 @@ struct RunCommand {
 };
 
 Result<std::string> RunCommand::read_prompt() const {
-  TERN_TRY(std::string text, input_text(*prompt_option, prompt, file, kHowToPrompt));
+  TRY(std::string text, input_text(*prompt_option, prompt, file, kHowToPrompt));
   if (prompt_option->count() == 0 && text.ends_with('\n')) {
     text.pop_back();
     if (text.ends_with('\r')) text.pop_back();
@@ -96,7 +97,7 @@ ExpectedJob RunCommand::expected_job(size_t prompt_bytes) const {
 
 Result<Engine> RunCommand::load(size_t prompt_bytes) const {
   ModelOptions options = model;
-  TERN_TRY(options.load.chat_template, chat_flags.read_template());
+  TRY(options.load.chat_template, chat_flags.read_template());
   options.load.job = expected_job(prompt_bytes);
   // Showing a prompt computes nothing, so use the reference backend, which reads a file without any preparation.
   const bool any_backend = options.load.backend == BackendKind::kAuto && options.load.head == HeadKind::kAuto;
@@ -105,7 +106,7 @@ Result<Engine> RunCommand::load(size_t prompt_bytes) const {
 }
 
 Result<ModelInput> RunCommand::encode(const Engine& engine, const std::string& text) const {
-  TERN_TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
+  TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
   if (!chat) return ModelInput{.text = text, .ids = tokenizer->encode(text)};
   if (!engine.has_chat_template()) {
     return fail(ErrorCode::kNotSupported,
@@ -118,13 +119,13 @@ Result<ModelInput> RunCommand::encode(const Engine& engine, const std::string& t
   ModelInput input;
   ChatOptions options = chat_flags.options();
   options.tools = tools;
-  TERN_TRY(input.text, engine.render_chat(messages, options));
+  TRY(input.text, engine.render_chat(messages, options));
   input.ids = tokenizer->encode(input.text, {.add_bos = false, .parse_special = true});
   return input;
 }
 
 Result<void> RunCommand::show(const Engine& engine, const ModelInput& input) const {
-  TERN_TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
+  TRY(const Tokenizer* tokenizer, need_tokenizer(engine));
   std::vector<PromptToken> tokens;
   for (const TokenId id : input.ids) tokens.push_back({id, tokenizer->piece(id, /*special=*/true)});
   if (!json) return print(prompt_view(input.text, tokens));
@@ -160,7 +161,7 @@ Result<void> RunCommand::print_json(const Engine& engine, const std::string& pro
   Json json_text = {{"model", engine.info().name},
                     {"prompt", prompt_text},
                     {"text", result.text},
-                    {"finish", finish_name(result.reason)},
+                    {"finish", json_finish_name(result.reason)},
                     {"prompt_tokens", s.n_prompt},
                     {"generated_tokens", s.n_generated},
                     {"guessed_tokens", s.n_guessed},
@@ -172,7 +173,7 @@ Result<void> RunCommand::print_json(const Engine& engine, const std::string& pro
                     {"decode_seconds", s.decode_seconds}};
   if (generation.generate.n_logprobs >= 0) json_text["logprobs"] = logprobs_json(engine, result);
   if (!tools.empty()) {
-    TERN_TRY_STATUS(add_reply_parts(json_text, engine.chat_format(), input.text, tools, result.text));
+    TRY_STATUS(add_reply_parts(json_text, engine.chat_format(), input.text, tools, result.text));
   }
   return print(json_text.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -203,24 +204,24 @@ Result<void> RunCommand::check_options() const {
 }
 
 Result<ExitCode> RunCommand::run() {
-  TERN_TRY_STATUS(check_options());
-  TERN_TRY_STATUS(generation.read_grammar());
-  TERN_TRY(const std::string text, read_prompt());
+  TRY_STATUS(check_options());
+  TRY_STATUS(generation.read_grammar());
+  TRY(const std::string text, read_prompt());
   if (!tools_file.empty()) {
-    TERN_TRY(tools, read_text(tools_file));
+    TRY(tools, read_text(tools_file));
   }
   generation.choose_seed();
   generation.model = &model;
   generation.generate.heal_prompt = !chat && !no_heal;
-  TERN_TRY(const Engine engine, load(text.size()));
-  TERN_TRY(const ModelInput input, encode(engine, text));
+  TRY(const Engine engine, load(text.size()));
+  TRY(const ModelInput input, encode(engine, text));
   if (print_prompt) {
-    TERN_TRY_STATUS(show(engine, input));
+    TRY_STATUS(show(engine, input));
     return ExitCode::kDone;
   }
   if (!tools.empty()) generation.generate.shown_tokens = engine.chat_format().shown_tokens;
   const std::vector<TokenId>& ids = input.ids;
-  TERN_TRY(Session session, generation.open_session(engine));
+  TRY(Session session, generation.open_session(engine));
   // The engine checks this too; check here so that an unusable prompt is not printed first.
   if (ids.size() > static_cast<size_t>(session.n_ctx())) {
     return fail(ErrorCode::kInvalidArgument, "the prompt is {} tokens long, but the context holds {}; {}", ids.size(),
@@ -228,18 +229,18 @@ Result<ExitCode> RunCommand::run() {
   }
   note_default_model(model, engine);
   const bool echo = !chat && !no_echo && !json;
-  if (echo) TERN_TRY_STATUS(print_untrusted(text));
-  TERN_TRY(const PrintedReply generated, generate_to_output(session, ids, generation.generate, {.silent = json}));
+  if (echo) TRY_STATUS(print_untrusted(text));
+  TRY(const PrintedReply generated, generate_to_output(session, ids, generation.generate, {.silent = json}));
   const Result<void> kept = generation.keep_cache(session);
   const bool ends_line = generated.printed_something ? generated.at_line_start : !echo || text.ends_with('\n');
   if (json) {
-    TERN_TRY_STATUS(print_json(engine, text, input, generated.result));
+    TRY_STATUS(print_json(engine, text, input, generated.result));
   } else if (!ends_line) {
-    TERN_TRY_STATUS(print("\n"));
+    TRY_STATUS(print("\n"));
   }
   if (stats) print_stats(engine, session, generated.result, generation.generate.sample);
   if (generated.result.reason == FinishReason::kContextFull) note_full_context(engine, session);
-  TERN_TRY_STATUS(kept);  // reported after the text
+  TRY_STATUS(kept);  // reported after the text
   return generated.interrupted ? ExitCode::kInterrupted : ExitCode::kDone;
 }
 

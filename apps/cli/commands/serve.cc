@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/support/model_list.h"
 #include "cli/support/remedies.h"
@@ -84,7 +85,7 @@ Result<std::vector<std::string>> ServeCommand::read_keys() const {
   if (const char* text = std::getenv("TERN_API_KEY")) add_parts(text, ',');
   if (!key_file.empty()) {
     const size_t n_before = all.size();
-    TERN_TRY(const std::string text, read_text(key_file));
+    TRY(const std::string text, read_text(key_file));
     add_parts(text, '\n');
     if (all.size() == n_before) return fail(ErrorCode::kInvalidArgument, "{}: there is no API key in it", key_file);
   }
@@ -93,9 +94,9 @@ Result<std::vector<std::string>> ServeCommand::read_keys() const {
 
 Result<ExitCode> ServeCommand::serve_folder() const {
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);  // before the address is printed: a reader may stop it immediately
-  TERN_TRY(server::StaticServer server,
-           server::StaticServer::open(
-               {.folder = folder, .host = api.address.host, .port = api.address.port, .tls = api.address.tls}));
+  TRY(server::StaticServer server,
+      server::StaticServer::open(
+          {.folder = folder, .host = api.address.host, .port = api.address.port, .tls = api.address.tls}));
   if (!quiet) {
     print_note(format_text("serving {} at {} until Ctrl-C", folder, server.url()));
     if (!is_this_machine(api.address.host) && !api.address.tls.is_wanted()) {
@@ -104,12 +105,12 @@ Result<ExitCode> ServeCommand::serve_folder() const {
           "--ssl-cert-file and --ssl-key-file, put a TLS proxy in front of it, or forward the port");
     }
   }
-  TERN_TRY_STATUS(server.serve(interrupt.token()));
+  TRY_STATUS(server.serve(interrupt.token()));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> ServeCommand::serve_model() {
-  TERN_TRY(api.api_keys, read_keys());
+  TRY(api.api_keys, read_keys());
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);
   api.static_folder = folder;
   api.most_time = std::chrono::seconds(most_seconds);
@@ -126,11 +127,11 @@ Result<ExitCode> ServeCommand::serve_model() {
 }
 
 Result<ExitCode> ServeCommand::serve_list(const StopOnInterrupt& interrupt) {
-  TERN_TRY(std::vector<server::ModelEntry> models, read_model_list(list, *this));
+  TRY(std::vector<server::ModelEntry> models, read_model_list(list, *this));
   if (std::ranges::all_of(models, &server::ModelEntry::embedding)) api.page_folder.clear();
   std::string names;
   for (const server::ModelEntry& entry : models) names += (names.empty() ? "" : ", ") + entry.served.names.front();
-  TERN_TRY(server::ApiServer server, server::ApiServer::open(std::move(models), api));
+  TRY(server::ApiServer server, server::ApiServer::open(std::move(models), api));
   return answer_until_end(server, names, interrupt);
 }
 
@@ -143,15 +144,15 @@ Result<ExitCode> ServeCommand::answer_until_end(server::ApiServer& server, const
       print_note("every program that reaches this machine can use it; --api-key requires a key");
     }
   }
-  TERN_TRY_STATUS(server.serve(interrupt.token()));
+  TRY_STATUS(server.serve(interrupt.token()));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
-  TERN_TRY(std::string own_template, template_of(*this));
+  TRY(std::string own_template, template_of(*this));
   if (!own_template.empty()) model.load.chat_template = std::move(own_template);
   model.load.job.any_length = true;
-  TERN_TRY(const Engine engine, load_engine(model));
+  TRY(const Engine engine, load_engine(model));
   if (interrupt.interrupted()) return ExitCode::kInterrupted;
   const ModelInfo& info = engine.info();
   // The file's name is the main one: short and without spaces. Other names of the model work too.
@@ -161,7 +162,7 @@ Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
   }
   if (info.embeddings) api.page_folder.clear();
   std::vector<server::ModelEntry> one = {{.served = served_with(*this, api.names), .engine = &engine}};
-  TERN_TRY(server::ApiServer server, server::ApiServer::open(std::move(one), api));
+  TRY(server::ApiServer server, server::ApiServer::open(std::move(one), api));
   if (!quiet) print_note(describe(info));
   if (!quiet && !info.choice.empty()) print_note(info.choice);
   if (!quiet) note_default_model(model, engine);
@@ -179,7 +180,7 @@ Command add_serve(CLI::App& tern) {
   add_serve_options(*app, *command);
   return {.app = app, .run = [command, app]() -> Result<ExitCode> {
             if (const char* file = std::getenv("TERN_CONFIG"); file && command->config.empty()) command->config = file;
-            TERN_TRY_STATUS(apply_settings(*app, command->config));
+            TRY_STATUS(apply_settings(*app, command->config));
             const bool names_model = app->count("-m") + app->count("--hf") + app->count("--models") > 0;
             command->serves_model = command->folder.empty() || names_model;
             return command->run();

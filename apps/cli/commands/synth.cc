@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/layout.h"
@@ -36,7 +37,7 @@ Result<ExitCode> SynthCommand::print_presets() const {
   std::string page;
   for (const SynthPreset& preset : presets)
     page += format_text("{}  {}\n", pad(preset.name, width), preset.description);
-  TERN_TRY_STATUS(print(page));
+  TRY_STATUS(print(page));
   return ExitCode::kDone;
 }
 
@@ -50,7 +51,7 @@ Result<ExitCode> SynthCommand::run() {
   const StopOnInterrupt interrupt;
   options.on_progress = bar.callback();
   options.stop = interrupt.token();
-  TERN_TRY_STATUS(synth(options));
+  TRY_STATUS(synth(options));
   return ExitCode::kDone;
 }
 

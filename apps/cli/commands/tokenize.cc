@@ -50,9 +50,9 @@ void TokenizeCommand::add_options(CLI::App& app) {
 }
 
 Result<ExitCode> TokenizeCommand::tokenize() const {
-  TERN_TRY(const std::string input, input_text(*text_option, text, file, "give a text, -f FILE, or pipe one in"));
-  TERN_TRY(const LoadOptions load, model.resolved());
-  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path, load.metadata));
+  TRY(const std::string input, input_text(*text_option, text, file, "give a text, -f FILE, or pipe one in"));
+  TRY(const LoadOptions load, model.resolved());
+  TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path, load.metadata));
   const std::vector<TokenId> ids = tokenizer->encode(input, {.add_bos = !no_bos, .parse_special = special});
   std::string line;
   if (json) {
@@ -60,26 +60,26 @@ Result<ExitCode> TokenizeCommand::tokenize() const {
   } else {
     for (const TokenId id : ids) line += format_text("{}{}", line.empty() ? "" : " ", id);
   }
-  TERN_TRY_STATUS(print(line + "\n"));
+  TRY_STATUS(print(line + "\n"));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> TokenizeCommand::detokenize() const {
-  TERN_TRY(const std::string input,
-           input_text(*text_option, joined_words(words), file, "give token ids, -f FILE, or pipe them in"));
-  TERN_TRY(const LoadOptions load, model.resolved());
-  TERN_TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path, load.metadata));
-  TERN_TRY(std::vector<TokenId> ids, parse_token_ids(input, tokenizer->vocab_size()));
+  TRY(const std::string input,
+      input_text(*text_option, joined_words(words), file, "give token ids, -f FILE, or pipe them in"));
+  TRY(const LoadOptions load, model.resolved());
+  TRY(const std::unique_ptr<Tokenizer> tokenizer, load_tokenizer(load.model_path, load.metadata));
+  TRY(std::vector<TokenId> ids, parse_token_ids(input, tokenizer->vocab_size()));
   if (no_bos && !ids.empty() && tokenizer->bos() == ids.front()) ids.erase(ids.begin());
   const std::string text_out = tokenizer->decode(ids, special);
   if (json) {
     using Json = nlohmann::json;  // JSON is UTF-8: invalid bytes become U+FFFD
-    TERN_TRY_STATUS(print(Json(text_out).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+    TRY_STATUS(print(Json(text_out).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
     return ExitCode::kDone;
   }
   // Writes exactly the bytes, so that text survives the round trip. A terminal gets an extra line break.
-  TERN_TRY_STATUS(print_untrusted(text_out));
-  if (is_terminal(STDOUT_FILENO) && !text_out.ends_with('\n')) TERN_TRY_STATUS(print("\n"));
+  TRY_STATUS(print_untrusted(text_out));
+  if (is_terminal(STDOUT_FILENO) && !text_out.ends_with('\n')) TRY_STATUS(print("\n"));
   return ExitCode::kDone;
 }
 

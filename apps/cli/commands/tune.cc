@@ -96,15 +96,15 @@ std::string json(const ModelInfo& info, const TuneResult& result) {
 }
 
 Result<ExitCode> TuneCommand::run() {
-  TERN_TRY(LoadOptions load, model.resolved());
+  TRY(LoadOptions load, model.resolved());
   if (load.backend == BackendKind::kAuto) load.backend = BackendKind::kWebGpu;
   ProgressBar bar;
   load.on_progress = bar.callback();
-  TERN_TRY(Engine engine, Engine::load(load));
+  TRY(Engine engine, Engine::load(load));
   bar.wipe();
   if (forget) {
-    TERN_TRY(const std::string file, forget_tuning(engine));
-    TERN_TRY_STATUS(print(format_text("{}: nothing is kept for {} any more\n", file, engine.info().backend)));
+    TRY(const std::string file, forget_tuning(engine));
+    TRY_STATUS(print(format_text("{}: nothing is kept for {} any more\n", file, engine.info().backend)));
     return ExitCode::kDone;
   }
   options.keep = !dry_run;
@@ -113,10 +113,10 @@ Result<ExitCode> TuneCommand::run() {
   options.on_trial = [&](const TuneTrial&) {
     if (show) show({.what = "trying layouts", .done = ++n_tried, .total = 0, .unit = ""});
   };
-  TERN_TRY(const TuneResult result, tune(engine, options));
+  TRY(const TuneResult result, tune(engine, options));
   bar.wipe();
-  TERN_TRY_STATUS(print(format == "json" ? json(engine.info(), result)
-                                         : report(engine.info(), result, all, Style::of(STDOUT_FILENO))));
+  TRY_STATUS(print(format == "json" ? json(engine.info(), result)
+                                    : report(engine.info(), result, all, Style::of(STDOUT_FILENO))));
   return ExitCode::kDone;
 }
 

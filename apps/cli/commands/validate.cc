@@ -74,14 +74,14 @@ std::string report(const ValidateResult& result, bool all, const Style& style) {
 
 Result<ExitCode> ValidateCommand::run() {
   // The engine knows the vocabulary's size and checks the ids; here they only have to be numbers.
-  TERN_TRY(options.tokens, parse_token_ids(tokens, std::numeric_limits<TokenId>::max()));
-  TERN_TRY(LoadOptions load, model.resolved());
+  TRY(options.tokens, parse_token_ids(tokens, std::numeric_limits<TokenId>::max()));
+  TRY(LoadOptions load, model.resolved());
   ProgressBar bar;
   options.on_progress = bar.callback();
   load.on_progress = bar.callback();
-  TERN_TRY(const ValidateResult result, validate(load, options));
+  TRY(const ValidateResult result, validate(load, options));
   bar.wipe();
-  TERN_TRY_STATUS(print(report(result, all, Style::of(STDOUT_FILENO))));
+  TRY_STATUS(print(report(result, all, Style::of(STDOUT_FILENO))));
   return result.passed ? ExitCode::kDone : ExitCode::kFailed;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/support/common.h"
 #include "cli/terminal/layout.h"
 #include "load/svg.h"

@@ -1,5 +1,6 @@
 #include "cli/support/chat_flags.h"
 
+#include "base/result.h"
 #include "cli/terminal/help.h"
 #include "tern/tools.h"
 
@@ -27,7 +28,7 @@ ChatOptions ChatFlags::options() const {
 
 Result<std::string> ChatFlags::read_template() const {
   if (template_file_.empty()) return std::string();
-  TERN_TRY(std::string text, read_text(template_file_));
+  TRY(std::string text, read_text(template_file_));
   if (text.empty()) return fail(ErrorCode::kInvalidArgument, "{}: the template is empty", template_file_);
   return text;
 }

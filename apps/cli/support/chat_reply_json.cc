@@ -6,7 +6,7 @@ namespace tern::cli {
 
 Result<void> add_reply_parts(nlohmann::ordered_json& json, const ChatFormat& format, std::string_view prompt,
                              std::string_view tools, std::string_view text) {
-  TERN_TRY(std::vector<std::string> names, tool_names(tools));
+  TRY(std::vector<std::string> names, tool_names(tools));
   ChatReplyParser parser(format, {.tool_names = std::move(names), .in_thought = format.opens_thought(prompt)});
   ChatMessage reply;
   append(reply, parser.feed(text));

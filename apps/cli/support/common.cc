@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "base/result.h"
 #include "cli/support/remedies.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/layout.h"
@@ -70,7 +71,7 @@ void add_metadata_changes(CLI::App& app, MetadataChanges& changes) {
 
 Result<LoadOptions> ModelOptions::resolved() const {
   LoadOptions with_path = load;
-  TERN_TRY(with_path.model_path, hub_.resolve(load.model_path, load.metadata));
+  TRY(with_path.model_path, hub_.resolve(load.model_path, load.metadata));
   return with_path;
 }
 
@@ -223,7 +224,7 @@ std::string_view kv_name(KvType type) {
 }
 
 Result<Engine> load_engine(const ModelOptions& model) {
-  TERN_TRY(LoadOptions with_progress, model.resolved());
+  TRY(LoadOptions with_progress, model.resolved());
   ProgressBar bar;
   with_progress.on_progress = bar.callback();
   Result<Engine> engine = Engine::load(with_progress);
@@ -243,7 +244,7 @@ void note_default_model(const ModelOptions& model, const Engine& engine) {
   const char* other = std::getenv("TERN_MODEL");
   if (!place || !place->path.empty() || !place->hub_name.empty() || (other && *other)) return;
   print_note(
-      format_text("this is the default model, {}: it {}; -m chooses another", engine.info().name, kDefaultModelLimits));
+      format_text("the default model, {}: it {}; -m names another", engine.info().name, kDefaultModelLimits));
 }
 
 std::string joined_words(const std::vector<std::string>& words) {

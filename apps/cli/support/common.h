@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/support/hub_model.h"
 #include "cli/terminal/layout.h"
 #include "tern/engine.h"
@@ -30,11 +31,6 @@ void print_error(std::string_view message);
 
 // "(NOTE)", one dim line on standard error, for a user rather than a script.
 void print_note(std::string_view note);
-
-template <class... Args>
-[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{code, format_text(format, std::forward<Args>(args)...)});
-}
 
 // Adds a subcommand with the usual help page layout. `usage` follows "tern NAME ".
 CLI::App* add_command(CLI::App& tern, const std::string& name, const std::string& group, const std::string& description,
@@ -108,16 +104,3 @@ std::string shorten_or_raise_ctx(const Engine& engine, const Session& session);
 std::string describe(const ModelInfo& info);
 
 }  // namespace tern::cli
-
-// Declares `declaration` from the result, or returns the error from the enclosing function.
-#define TERN_CLI_CONCAT_INNER(a, b) a##b
-#define TERN_CLI_CONCAT(a, b) TERN_CLI_CONCAT_INNER(a, b)
-#define TERN_TRY(declaration, ...)                                                 \
-  auto TERN_CLI_CONCAT(result_, __LINE__) = __VA_ARGS__;                           \
-  if (!TERN_CLI_CONCAT(result_, __LINE__))                                         \
-    return std::unexpected(std::move(TERN_CLI_CONCAT(result_, __LINE__)).error()); \
-  declaration = *std::move(TERN_CLI_CONCAT(result_, __LINE__))
-#define TERN_TRY_STATUS(...)                                                                   \
-  do {                                                                                         \
-    if (auto status = __VA_ARGS__; !status) return std::unexpected(std::move(status).error()); \
-  } while (false)

@@ -11,7 +11,7 @@ namespace {
 using Made = Result<std::shared_ptr<const Grammar>>;
 
 Made from_file(const std::string& file, Made (*make)(std::string_view)) {
-  TERN_TRY(const std::string text, read_text(file));
+  TRY(const std::string text, read_text(file));
   Made made = make(text);
   if (!made) return fail(made.error().code, "{}: {}", one_line(file), made.error().message);
   return made;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 
+#include "base/result.h"
 #include "cli/support/common.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
@@ -128,12 +129,12 @@ Result<ModelPlace> HubModelOption::place(const std::string& path) const {
 }
 
 Result<std::string> HubModelOption::resolve(const std::string& path, const MetadataChanges& changes) const {
-  TERN_TRY(const ModelPlace at, place(path));
+  TRY(const ModelPlace at, place(path));
   return path_at(at, changes);
 }
 
 Result<std::string> path_of_model(const std::string& name) {
-  TERN_TRY(const ModelPlace at, place_of_model(name));
+  TRY(const ModelPlace at, place_of_model(name));
   return path_at(at, {});
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "cli/support/settings.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/layout.h"
@@ -22,7 +23,7 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
   options = usual;
   app.add_option("--alias", names)->check(not_empty());
   app.add_flag("--pinned", pinned);
-  TERN_TRY_STATUS(apply_section(app, section, file));
+  TRY_STATUS(apply_section(app, section, file));
   const std::string where = format_text("{}: [{}]", file, one_line(section.name));
   try {
     options.model.complete(app);
@@ -32,15 +33,15 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
   if (app.count("--model") + app.count("--hf") == 0) {
     return fail(ErrorCode::kInvalidArgument, "{}: names no model; give model = \"FILE\" or hf = \"OWNER/NAME\"", where);
   }
-  TERN_TRY(const ModelPlace place, options.model.place());
+  TRY(const ModelPlace place, options.model.place());
   const auto load = std::make_shared<LoadOptions>(options.model.load);
   load->model_path = place.path;
   load->job.any_length = true;
   if (pinned) {
-    TERN_TRY(*load, options.model.resolved());
+    TRY(*load, options.model.resolved());
     load->job.any_length = true;
   }
-  TERN_TRY(std::string own_template, template_of(options));
+  TRY(std::string own_template, template_of(options));
   if (!own_template.empty()) load->chat_template = std::move(own_template);
   names.insert(names.begin(), section.name);
   server::ModelEntry entry{.served = served_with(options, std::move(names)),
@@ -49,9 +50,9 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
                            .embedding = load->embeddings};
   if (!pinned && !place.hub_name.empty()) {
     entry.fetch = [load, name = place.hub_name, say = usual.api.on_event](const std::stop_token& stop) -> Result<void> {
-      TERN_TRY(load->model_path, pull_model_beside(name, load->metadata, stop, [&](std::string_view line) {
-                 if (say) say(std::string(line));
-               }));
+      TRY(load->model_path, pull_model_beside(name, load->metadata, stop, [&](std::string_view line) {
+            if (say) say(std::string(line));
+          }));
       return {};
     };
   }
@@ -62,7 +63,7 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
 
 Result<std::string> template_of(const ServeOptions& options) {
   if (options.template_file.empty()) return options.template_text;
-  TERN_TRY(std::string text, read_text(options.template_file));
+  TRY(std::string text, read_text(options.template_file));
   if (text.empty()) return fail(ErrorCode::kInvalidArgument, "{}: the template is empty", options.template_file);
   return text;
 }
@@ -79,13 +80,13 @@ server::ServedModelOptions served_with(const ServeOptions& options, std::vector<
 }
 
 Result<std::vector<server::ModelEntry>> read_model_list(const std::string& file, const ServeOptions& usual) {
-  TERN_TRY(const std::vector<SettingsSection> sections, read_sections(file));
+  TRY(const std::vector<SettingsSection> sections, read_sections(file));
   if (sections.empty()) {
     return fail(ErrorCode::kInvalidArgument, "{}: there is no model in it; a model is a section, [NAME]", file);
   }
   std::vector<server::ModelEntry> models;
   for (const SettingsSection& section : sections) {
-    TERN_TRY(server::ModelEntry model, read_model(section, file, usual));
+    TRY(server::ModelEntry model, read_model(section, file, usual));
     models.push_back(std::move(model));
   }
   return models;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <random>
 
+#include "base/result.h"
 #include "cli/support/common.h"
 #include "cli/support/gpu_stats.h"
 #include "cli/support/sampling_text.h"
@@ -200,7 +201,7 @@ void ReplyFlags::add(CLI::App& app, const std::string& max_tokens_help) {
 }
 
 Result<void> ReplyFlags::read_grammar() {
-  TERN_TRY(generate.grammar, grammar_.grammar());
+  TRY(generate.grammar, grammar_.grammar());
   return {};
 }
 
@@ -218,12 +219,12 @@ Result<Session> ReplyFlags::open_session(const Engine& engine) {
     ModelOptions draft = *model;
     draft.load.model_path = draft_model_;
     draft.load.metadata = {};
-    TERN_TRY(Engine loaded, load_engine(draft));
+    TRY(Engine loaded, load_engine(draft));
     draft_ = std::make_shared<const Engine>(std::move(loaded));
     session.draft = draft_.get();
   }
-  TERN_TRY(Session opened, engine.new_session(session));
-  if (!prompt_cache.empty()) TERN_TRY_STATUS(opened.load_cache(prompt_cache));
+  TRY(Session opened, engine.new_session(session));
+  if (!prompt_cache.empty()) TRY_STATUS(opened.load_cache(prompt_cache));
   return opened;
 }
 
@@ -270,12 +271,12 @@ Result<void> ReplyFlags::set(const std::string& name, const std::string& value) 
     return fail(ErrorCode::kInvalidArgument, "{}: {}", name, problem);
   };
   if (name == "seed") {
-    TERN_TRY(const std::optional<uint64_t> seed, parse_seed(value));
+    TRY(const std::optional<uint64_t> seed, parse_seed(value));
     set_seed(seed);
     return {};
   }
   if (name == "max-tokens") {
-    TERN_TRY_STATUS(not_in_range(in_range(-1, kMaxInt, /*whole=*/true)));
+    TRY_STATUS(not_in_range(in_range(-1, kMaxInt, /*whole=*/true)));
     parse_number(value, generate.max_tokens);
     return {};
   }
@@ -287,28 +288,13 @@ Result<void> ReplyFlags::set(const std::string& name, const std::string& value) 
     return fail(ErrorCode::kInvalidArgument, "there is no setting '{}'; the settings are {}",
                 shorten(one_line(name), 40), names);
   }
-  TERN_TRY_STATUS(not_in_range(in_range(s->low, s->high, s->is_whole())));
+  TRY_STATUS(not_in_range(in_range(s->low, s->high, s->is_whole())));
   if (s->is_whole()) {
     parse_number(value, (generate.sample.*s->number.whole).emplace());
   } else {
     parse_number(value, (generate.sample.*s->number.real).emplace());
   }
   return {};
-}
-
-std::string_view finish_name(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kStopToken:
-    case FinishReason::kStopString:
-      return "stop";
-    case FinishReason::kMaxTokens:
-      return "length";
-    case FinishReason::kContextFull:
-      return "context";
-    case FinishReason::kCancelled:
-      return "cancelled";
-  }
-  return "unknown";
 }
 
 Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenId> prompt,
@@ -378,6 +364,21 @@ void print_stats(const Engine& engine, const Session& session, const GenerateRes
   line("sampling", describe_sampling(asked, engine.info().sampling));
   line("seed", format_text("{}", asked.seed));
   line("memory", format_text("{} at its peak", human_bytes(peak_memory_bytes())));
+}
+
+std::string_view json_finish_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStopToken:
+    case FinishReason::kStopString:
+      return "stop";
+    case FinishReason::kMaxTokens:
+      return "length";
+    case FinishReason::kContextFull:
+      return "context";
+    case FinishReason::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
 }
 
 }  // namespace tern::cli

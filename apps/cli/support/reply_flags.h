@@ -80,11 +80,11 @@ struct PrintedReply {
 Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenId> prompt,
                                         const GenerateOptions& options, const StreamOptions& stream = {});
 
-// "stop", "length", "context", "cancelled": the finish reason, for programs.
-std::string_view finish_name(FinishReason reason);
-
 // Prints several lines on standard error.
 void print_stats(const Engine& engine, const Session& session, const GenerateResult& result,
                  const SampleOptions& asked);
+
+// "stop", "length", "context", "cancelled": the finish reason in the JSON of `tern run`.
+std::string_view json_finish_name(FinishReason reason);
 
 }  // namespace tern::cli

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/result.h"
 #include "cli/support/common.h"
 
 namespace tern::cli {

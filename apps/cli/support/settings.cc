@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/support/common.h"
 #include "cli/terminal/layout.h"
 #include "tern/tools.h"
@@ -71,7 +72,7 @@ bool is_excluded(const CLI::Option& option) {
 Result<std::vector<CLI::ConfigItem>> read_items(const std::string& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) return fail(ErrorCode::kIo, "{}: is a folder", file);
-  TERN_TRY(const std::string text, read_text(file));
+  TRY(const std::string text, read_text(file));
   try {
     std::istringstream stream(text);
     return CLI::ConfigBase().from_config(stream);
@@ -112,7 +113,7 @@ Result<void> apply_items(CLI::App& command, const std::vector<CLI::ConfigItem>& 
                          Variables variables) {
   std::vector<std::pair<CLI::Option*, const CLI::ConfigItem*>> found;
   for (const CLI::ConfigItem& item : items) {
-    TERN_TRY(CLI::Option * option, option_of(command, item, where));
+    TRY(CLI::Option * option, option_of(command, item, where));
     found.emplace_back(option, &item);
   }
   for (const auto& [option, item] : found) {
@@ -125,7 +126,7 @@ Result<void> apply_items(CLI::App& command, const std::vector<CLI::ConfigItem>& 
   for (const auto& [option, item] : found) {
     const bool is_set = option->count() > 0 || (variables == Variables::kFirst && is_set_by_variables(*option));
     if (is_set || is_excluded(*option)) continue;
-    TERN_TRY_STATUS(give(*option, item->inputs, format_text("{}: {}", where, item->name)));
+    TRY_STATUS(give(*option, item->inputs, format_text("{}: {}", where, item->name)));
   }
   return {};
 }
@@ -142,16 +143,16 @@ std::string variable_of(const CLI::Option& option) {
 Result<void> apply_settings(CLI::App& command, const std::string& file) {
   for (CLI::Option* option : command.get_options()) {
     if (!is_setting(*option) || is_read_elsewhere(*option) || option->count() > 0 || is_excluded(*option)) continue;
-    if (const char* text = variable(*option)) TERN_TRY_STATUS(give(*option, {text}, variable_of(*option)));
+    if (const char* text = variable(*option)) TRY_STATUS(give(*option, {text}, variable_of(*option)));
   }
   if (file.empty()) return {};
-  TERN_TRY(const std::vector<CLI::ConfigItem> items, read_items(file));
+  TRY(const std::vector<CLI::ConfigItem> items, read_items(file));
   return apply_items(command, items, file, Variables::kFirst);
 }
 
 // CLI11 splits [a.b] into parts and emits a begin ("++") and an end ("--") item for each.
 Result<std::vector<SettingsSection>> read_sections(const std::string& file) {
-  TERN_TRY(const std::vector<CLI::ConfigItem> items, read_items(file));
+  TRY(const std::vector<CLI::ConfigItem> items, read_items(file));
   std::vector<SettingsSection> sections;
   for (size_t i = 0; i < items.size(); ++i) {
     CLI::ConfigItem item = items[i];

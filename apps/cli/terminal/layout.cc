@@ -44,10 +44,6 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string vformat_text(std::string_view format, std::format_args arguments) {
-  return std::vformat(format, arguments);
-}
-
 std::string human_bytes(uint64_t bytes) { return scaled(static_cast<double>(bytes), {"B", "kB", "MB", "GB", "TB"}); }
 
 std::string human_count(uint64_t count) { return scaled(static_cast<double>(count), {"", "k", "M", "G", "T"}); }

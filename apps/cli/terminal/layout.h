@@ -2,20 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <format>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/text/format_text.h"
+
 namespace tern::cli {
-
-std::string vformat_text(std::string_view format, std::format_args arguments);
-
-// std::format, but compiled once: its templates cost 2 s in every file that calls it.
-template <class... Args>
-[[nodiscard]] std::string format_text(std::format_string<Args...> format, Args&&... args) {
-  return vformat_text(format.get(), std::make_format_args(args...));
-}
 
 std::string human_bytes(uint64_t bytes);    // "812 B", "12.3 MB" (1 MB = 10^6 bytes)
 std::string human_count(uint64_t count);    // "812", "24.5 M"

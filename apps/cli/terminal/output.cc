@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/result.h"
 #include "cli/terminal/terminal.h"
 
 namespace tern::cli {
@@ -28,7 +29,7 @@ bool pipe_closed = false;
 Result<void> output_error(int error) {
   pipe_closed = pipe_closed || error == EPIPE;
   const std::string reason = std::generic_category().message(error);
-  return std::unexpected(Error{ErrorCode::kIo, "cannot write to standard output: " + reason + remedy(error)});
+  return fail(ErrorCode::kIo, "cannot write to standard output: {}{}", reason, remedy(error));
 }
 
 // C0 control characters except tab and line feed, and DEL.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "tern/error.h"
 
 namespace tern::server {
@@ -37,16 +38,3 @@ inline std::unexpected<ApiError> refuse(std::string message, std::string param =
 }
 
 }  // namespace tern::server
-
-// Declares `declaration`, or returns the error from the enclosing function.
-#define API_CONCAT_INNER(a, b) a##b
-#define API_CONCAT(a, b) API_CONCAT_INNER(a, b)
-#define API_TRY(declaration, ...)                                                 \
-  auto API_CONCAT(api_result_, __LINE__) = __VA_ARGS__;                           \
-  if (!API_CONCAT(api_result_, __LINE__))                                         \
-    return std::unexpected(std::move(API_CONCAT(api_result_, __LINE__)).error()); \
-  declaration = *std::move(API_CONCAT(api_result_, __LINE__))
-#define API_TRY_STATUS(...)                                                                    \
-  do {                                                                                         \
-    if (auto status = __VA_ARGS__; !status) return std::unexpected(std::move(status).error()); \
-  } while (false)

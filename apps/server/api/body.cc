@@ -1,6 +1,6 @@
 #include "server/api/body.h"
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 

@@ -12,7 +12,8 @@
 #include <system_error>
 #include <utility>
 
-#include "server/format_text.h"
+#include "base/result.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -33,8 +34,7 @@ Result<void> sync_folder_of(const std::string& path) {
 }  // namespace
 
 std::unexpected<Error> disk_error(const std::string& path, std::string_view what) {
-  return std::unexpected(Error{errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-                               format_text("{}: {}: {}", path, what, std::strerror(errno))});
+  return fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, "{}: {}: {}", path, what, std::strerror(errno));
 }
 
 Result<NewFile> NewFile::create(const std::string& path) {
@@ -94,8 +94,8 @@ Result<void> make_folder(const std::string& path) {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
   }
   if (!error && std::filesystem::is_directory(path, error)) return {};
-  return std::unexpected(Error{ErrorCode::kIo, format_text("{}: the folder cannot be made: {}", path,
-                                                           error ? error.message() : "there is a file of that name")});
+  return fail(ErrorCode::kIo, "{}: the folder cannot be made: {}", path,
+              error ? error.message() : "there is a file of that name");
 }
 
 Result<std::vector<std::string>> files_in(const std::string& folder) {
@@ -106,7 +106,7 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
     names.push_back(entries->path().filename());
   }
   if (!error) return names;
-  return std::unexpected(Error{ErrorCode::kIo, format_text("{}: cannot be read: {}", folder, error.message())});
+  return fail(ErrorCode::kIo, "{}: cannot be read: {}", folder, error.message());
 }
 
 Result<FileLock> FileLock::open(const std::string& path, mode_t mode) {
@@ -119,7 +119,7 @@ Result<FileLock> FileLock::take(const std::string& path, const std::string& take
   Result<FileLock> lock = open(path, 0600);
   if (!lock || ::flock(lock->fd_, LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno != EWOULDBLOCK) return disk_error(path, "cannot be locked");
-  return std::unexpected(Error{ErrorCode::kIo, taken});
+  return fail(ErrorCode::kIo, "{}", taken);
 }
 
 Result<FileLock> FileLock::wait_for(const std::string& path) {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {

@@ -90,9 +90,9 @@ class CountedStream final : public TokenStream {
   bool& is_lost_;
 };
 
-class BothExecutable final : public Executable {
+class HybridExecutable final : public Executable {
  public:
-  BothExecutable(std::array<Device, kDevices> devices, PassCost cost) : cost_(std::move(cost)) {
+  HybridExecutable(std::array<Device, kDevices> devices, PassCost cost) : cost_(std::move(cost)) {
     for (size_t device = 0; device < kDevices; ++device) {
       devices_[device] = std::move(devices[device].executable);
       shares_[device].device = std::move(devices[device].name);
@@ -112,7 +112,7 @@ class BothExecutable final : public Executable {
     for (size_t device = 0; device < kDevices; ++device) {
       TRY(stores[device], devices_[device]->new_kv_store(block_tokens, type));
     }
-    return std::make_unique<BothKvStore>(std::move(stores));
+    return std::make_unique<HybridKvStore>(std::move(stores));
   }
 
   Result<std::span<const float>> run(KvStore& store, Batch batch) override;
@@ -126,7 +126,7 @@ class BothExecutable final : public Executable {
   }
   Result<std::unique_ptr<TokenStream>> decode(KvStore& store, Batch starts, int n_tokens,
                                               std::span<const DeviceSampling> sampling) override {
-    auto& hybrid = static_cast<BothKvStore&>(store);
+    auto& hybrid = static_cast<HybridKvStore&>(store);
     const size_t device = cheapest(hybrid, starts);
     Executable& executable = *devices_[device];
     const bool fits = std::ssize(starts) <= std::min(executable.max_slices(), executable.max_logit_rows());
@@ -160,14 +160,14 @@ class BothExecutable final : public Executable {
     return std::max((*devices_[0].*limit)(), (*devices_[1].*limit)());
   }
   template <class T>
-  std::optional<T> first_of(std::optional<T> (Executable::*fact)() const) const {
+  std::optional<T> first_of(std::optional<T> (Introspection::*fact)() const) const {
     for (const auto& device : devices_) {
       if (auto found = (*device.*fact)()) return found;
     }
     return {};
   }
 
-  Result<void> bring(BothKvStore& store, size_t device, Batch slices) {
+  Result<void> bring(HybridKvStore& store, size_t device, Batch slices) {
     for (const Slice& slice : slices) {
       const int64_t missing = store.n_missing(device, slice.blocks, slice.first_pos);
       if (missing == 0) continue;
@@ -183,7 +183,7 @@ class BothExecutable final : public Executable {
     return devices_[cost_(1, {&prompt, 1}, {}) < cost_(0, {&prompt, 1}, {}) ? 1 : 0]->max_batch();
   }
 
-  size_t cheapest(const BothKvStore& store, Batch slices) const {
+  size_t cheapest(const HybridKvStore& store, Batch slices) const {
     Missing missing{};
     for (size_t device = 0; device < kDevices; ++device) {
       for (const Slice& slice : slices) missing[device] += store.n_missing(device, slice.blocks, slice.first_pos);
@@ -203,8 +203,8 @@ class BothExecutable final : public Executable {
   std::vector<float> logits_;  // of both devices, in the order of the batch
 };
 
-Result<std::span<const float>> BothExecutable::run(KvStore& store, Batch batch) {
-  auto& hybrid = static_cast<BothKvStore&>(store);
+Result<std::span<const float>> HybridExecutable::run(KvStore& store, Batch batch) {
+  auto& hybrid = static_cast<HybridKvStore&>(store);
   std::array<std::vector<Slice>, 2> kinds;
   for (const Slice& slice : batch) kinds[is_prompt(slice) ? 1 : 0].push_back(slice);
   std::array<size_t, 2> device_of{};  // for single tokens, for prompts
@@ -263,7 +263,7 @@ Result<std::span<const float>> BothExecutable::run(KvStore& store, Batch batch) 
 
 std::unique_ptr<Executable> combine(std::array<Device, 2> devices, PassCost cost) {
   CHECK(devices[0].executable->kv_block_tokens(1) == devices[1].executable->kv_block_tokens(1));
-  return std::make_unique<BothExecutable>(std::move(devices), std::move(cost));
+  return std::make_unique<HybridExecutable>(std::move(devices), std::move(cost));
 }
 
 }  // namespace tern::hybrid

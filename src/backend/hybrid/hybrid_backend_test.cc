@@ -365,9 +365,9 @@ TEST(Both, ErrorsAreThoseOfTheDevices) {
   EXPECT_TRUE(hybrid.store->allocate(9)) << "and nothing was left behind on the first device";
 }
 
-TEST(BothKvStore, ReadsAndWritesBlocksWhereverTheyAre) {
+TEST(HybridKvStore, ReadsAndWritesBlocksWhereverTheyAre) {
   std::array<Log, 2> logs;
-  BothKvStore store({std::make_unique<TokenStore>(logs[0]), std::make_unique<TokenStore>(logs[1])});
+  HybridKvStore store({std::make_unique<TokenStore>(logs[0]), std::make_unique<TokenStore>(logs[1])});
   const std::vector<KvBlockId> blocks = {0};
   ASSERT_TRUE(store.allocate(0));
   EXPECT_EQ(store.n_missing(0, blocks, 4), 0) << "nothing is anywhere yet";

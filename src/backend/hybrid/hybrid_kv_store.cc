@@ -7,17 +7,17 @@
 
 namespace tern::hybrid {
 
-BothKvStore::BothKvStore(std::array<std::unique_ptr<KvStore>, 2> stores) : stores_(std::move(stores)) {
+HybridKvStore::HybridKvStore(std::array<std::unique_ptr<KvStore>, 2> stores) : stores_(std::move(stores)) {
   CHECK(stores_[0]->type() == stores_[1]->type() && stores_[0]->block_tokens() == stores_[1]->block_tokens() &&
         stores_[0]->block_bytes() == stores_[1]->block_bytes());
 }
 
-Result<void> BothKvStore::reserve(int n_blocks) {
+Result<void> HybridKvStore::reserve(int n_blocks) {
   for (const auto& store : stores_) TRY_STATUS(store->reserve(n_blocks));
   return {};
 }
 
-Result<void> BothKvStore::allocate(KvBlockId block) {
+Result<void> HybridKvStore::allocate(KvBlockId block) {
   const auto at = static_cast<size_t>(block);
   if (at >= holders_.size()) holders_.resize(at + 1);
   TRY_STATUS(stores_[0]->allocate(block));
@@ -29,11 +29,11 @@ Result<void> BothKvStore::allocate(KvBlockId block) {
   return {};
 }
 
-void BothKvStore::free(KvBlockId block) {
+void HybridKvStore::free(KvBlockId block) {
   for (const auto& store : stores_) store->free(block);
 }
 
-Result<void> BothKvStore::copy(KvBlockId from, KvBlockId to) {
+Result<void> HybridKvStore::copy(KvBlockId from, KvBlockId to) {
   holders(to) = 0;
   for (size_t device = 0; device < stores_.size(); ++device) {
     if (holders(from) & bit(device)) TRY_STATUS(stores_[device]->copy(from, to));
@@ -42,27 +42,27 @@ Result<void> BothKvStore::copy(KvBlockId from, KvBlockId to) {
   return {};
 }
 
-Result<void> BothKvStore::read(KvBlockId block, MutableBytes out) const {
+Result<void> HybridKvStore::read(KvBlockId block, MutableBytes out) const {
   return stores_[holders(block) == bit(1) ? 1 : 0]->read(block, out);
 }
 
-Result<void> BothKvStore::write(KvBlockId block, Bytes in) {
+Result<void> HybridKvStore::write(KvBlockId block, Bytes in) {
   holders(block) = 0;
   TRY_STATUS(stores_[0]->write(block, in));
   holders(block) = bit(0);
   return {};
 }
 
-std::span<const KvBlockId> BothKvStore::before(std::span<const KvBlockId> blocks, int pos) const {
+std::span<const KvBlockId> HybridKvStore::before(std::span<const KvBlockId> blocks, int pos) const {
   return blocks.first(static_cast<size_t>((pos + block_tokens() - 1) / block_tokens()));
 }
 
-int64_t BothKvStore::n_missing(size_t device, std::span<const KvBlockId> blocks, int pos) const {
+int64_t HybridKvStore::n_missing(size_t device, std::span<const KvBlockId> blocks, int pos) const {
   const auto n = std::ranges::count_if(before(blocks, pos), [&](KvBlockId block) { return lacks(device, block); });
   return n * block_tokens();
 }
 
-Result<void> BothKvStore::bring(size_t device, std::span<const KvBlockId> blocks, int pos) {
+Result<void> HybridKvStore::bring(size_t device, std::span<const KvBlockId> blocks, int pos) {
   for (const KvBlockId block : before(blocks, pos)) {
     if (!lacks(device, block)) continue;
     moving_.resize(block_bytes());
@@ -73,7 +73,7 @@ Result<void> BothKvStore::bring(size_t device, std::span<const KvBlockId> blocks
   return {};
 }
 
-void BothKvStore::written(size_t device, std::span<const KvBlockId> blocks, int pos, int end) {
+void HybridKvStore::written(size_t device, std::span<const KvBlockId> blocks, int pos, int end) {
   const auto first = static_cast<size_t>(pos / block_tokens());
   const size_t last = before(blocks, end).size();
   for (size_t i = first; i < last; ++i) holders(blocks[i]) = bit(device);

@@ -12,9 +12,9 @@ namespace tern::hybrid {
 
 // A block has memory on both devices. Its contents are valid on the device that last ran its positions, and on any
 // device to which they were copied since.
-class BothKvStore final : public KvStore {
+class HybridKvStore final : public KvStore {
  public:
-  explicit BothKvStore(std::array<std::unique_ptr<KvStore>, 2> stores);
+  explicit HybridKvStore(std::array<std::unique_ptr<KvStore>, 2> stores);
 
   KvType type() const override { return stores_[0]->type(); }
   int block_tokens() const override { return stores_[0]->block_tokens(); }

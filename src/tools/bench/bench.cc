@@ -181,9 +181,9 @@ Result<BenchResult> bench_with(const Engine& engine, const BenchOptions& options
   result.decode = spread_of(std::move(rates.decode));
   result.bytes_per_token = engine.info().bytes_per_token;
   result.decode_gb_per_s = static_cast<double>(result.bytes_per_token) * result.decode.median / 1e9;
-  const BackendKind backend = engine.impl().backend;
+  const BackendKind backend = EngineAccess::impl(engine).backend;
   if (!options.memory || backend == BackendKind::kWebGpu || backend == BackendKind::kBoth) return result;
-  result.machine_gb_per_s = measure_read_bandwidth(*engine.impl().pool, bandwidth_buffer_bytes()) / 1e9;
+  result.machine_gb_per_s = measure_read_bandwidth(*EngineAccess::impl(engine).pool, bandwidth_buffer_bytes()) / 1e9;
   return result;
 }
 

@@ -44,7 +44,7 @@ Result<OpBenchResult> bench_ops(const Engine& engine, const OpBenchOptions& opti
                 "bench ops: {} tokens before and {} measured, but the context of {} holds {}; give fewer", options.pos,
                 options.repeats + 2, engine.info().name, engine.info().n_ctx);
   }
-  Executable& executable = *engine.impl().executable;
+  Executable& executable = *EngineAccess::impl(engine).executable;
   const int most = std::min({executable.max_slices(), executable.max_logit_rows(), executable.max_batch()});
   if (options.n_parallel < 1 || options.n_parallel > most) {
     return fail(ErrorCode::kInvalidArgument, "bench ops: {} sequences at a time; give 1 to {}", options.n_parallel,

@@ -80,7 +80,7 @@ Result<Loaded> load_twice(const LoadOptions& load, EnergyReader* energy) {
   const auto before = energy ? energy->joules() : Result<double>(0);
   TRY(Engine engine, Engine::load(load));
   const auto after = energy ? energy->joules() : Result<double>(0);
-  Cost cost{.seconds = engine.impl().load_seconds};
+  Cost cost{.seconds = EngineAccess::impl(engine).load_seconds};
   // Opening a GPU takes longer the first time in a process, which every start of the program pays.
   cost.seconds += std::max(phase_seconds(first, "GPU") - phase_seconds(engine.info(), "GPU"), 0.0);
   if (energy && before && after) cost.joules = *after - *before;
@@ -106,11 +106,11 @@ Result<CostCurve> measure(const Device& device, const LoadOptions& load, const s
   const Energy energy = open_energy(device);
   TRY(const Loaded loaded, load_twice(on_device(load, device.backend), energy.reader.get()));
   const ModelInfo& info = loaded.engine.info();
-  TRY(MeasuredCosts costs,
-      measure_costs(*loaded.engine.impl().executable, {.n_ctx = info.n_ctx,
-                                                       .n_vocab = info.n_vocab,
-                                                       .most_kv_bytes = read_memory_info().available_bytes / 8,
-                                                       .energy = energy.reader.get()}));
+  TRY(MeasuredCosts costs, measure_costs(*EngineAccess::impl(loaded.engine).executable,
+                                         {.n_ctx = info.n_ctx,
+                                          .n_vocab = info.n_vocab,
+                                          .most_kv_bytes = read_memory_info().available_bytes / 8,
+                                          .energy = energy.reader.get()}));
   CostCurve curve{.device = device.name,
                   .model = model,
                   .backend = device.backend,
@@ -235,7 +235,7 @@ Result<JobCost> measure_job(std::span<const CostCurve> curves, const Route& rout
   const auto seconds = [&](int n, const Spread& rate) {
     return Cost{.seconds = n == 0 ? 0 : static_cast<double>(n) * job.n_parallel / rate.median};
   };
-  JobCost cost{.setup = {.seconds = engine.impl().load_seconds},
+  JobCost cost{.setup = {.seconds = EngineAccess::impl(engine).load_seconds},
                .prompt = seconds(job.n_prompt, rates.prefill),
                .moving = {},
                .decode = seconds(n_decoded, rates.decode),

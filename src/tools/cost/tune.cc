@@ -18,9 +18,9 @@ namespace tern {
 namespace {
 
 Result<void> check_backend(const Engine& engine) {
-  if (engine.impl().backend == BackendKind::kWebGpu) return {};
+  if (EngineAccess::impl(engine).backend == BackendKind::kWebGpu) return {};
   return fail(ErrorCode::kNotSupported, "{} has no layouts to choose from; use the webgpu backend",
-              engine.impl().executable->description());
+              EngineAccess::impl(engine).executable->description());
 }
 
 #ifdef TERN_HAVE_WEBGPU
@@ -43,7 +43,7 @@ Result<std::string> keep(const Executable& executable, const std::vector<std::st
 Result<TuneResult> tune(Engine& engine, [[maybe_unused]] const TuneOptions& options) {
   TRY_STATUS(check_backend(engine));
 #ifdef TERN_HAVE_WEBGPU
-  Executable& executable = *engine.impl().executable;
+  Executable& executable = *EngineAccess::impl(engine).executable;
   TRY(TuneResult result, gpu::tune(executable, options));
   const bool says_something = result.is_complete || !result.settings.empty();  // otherwise the time was too short
   if (options.keep && says_something) {
@@ -58,8 +58,8 @@ Result<TuneResult> tune(Engine& engine, [[maybe_unused]] const TuneOptions& opti
 Result<std::string> forget_tuning(Engine& engine) {
   TRY_STATUS(check_backend(engine));
 #ifdef TERN_HAVE_WEBGPU
-  gpu::forget_tuning(*engine.impl().executable);
-  return keep(*engine.impl().executable, {});
+  gpu::forget_tuning(*EngineAccess::impl(engine).executable);
+  return keep(*EngineAccess::impl(engine).executable, {});
 #else
   CHECK(false);
 #endif

@@ -39,7 +39,7 @@ double quantile(std::span<const double> sorted, double share) {
 class Reader {
  public:
   static Result<Reader> start(const Predictor& predictor, int n_ctx) {
-    Executable& executable = *predictor.engine.impl().executable;
+    Executable& executable = *EngineAccess::impl(predictor.engine).executable;
     TRY(auto cache, executable.new_cache(n_ctx, predictor.kv_type));
     return Reader(executable, std::move(cache));
   }

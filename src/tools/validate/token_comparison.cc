@@ -41,7 +41,7 @@ void add_step(std::span<const float> logits, TokenId chosen, int step, ValidateR
 
 Result<void> compare_tokens(const Engine& engine, std::span<const TokenId> prompt, int n_tokens,
                             const ValidateOptions& options, ValidateResult& result) {
-  Engine::Impl& impl = engine.impl();
+  Engine::Impl& impl = EngineAccess::impl(engine);
   TRY(const auto generated, generate_greedily(engine, prompt, n_tokens, options.kv_type));
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = fusions_for(BackendKind::kCpu)});
   const CompileOptions compile{.max_batch = kTokensAtATime, .max_logit_rows = kTokensAtATime};

@@ -181,7 +181,7 @@ class ReferenceComparison {
 
 Result<void> compare_with_reference(const Engine& engine, const LoadOptions& load, std::span<const TokenId> tokens,
                                     const ValidateOptions& options, ValidateResult& result) {
-  Engine::Impl& impl = engine.impl();
+  Engine::Impl& impl = EngineAccess::impl(engine);
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = Fusions::none()});
   const int chunk = std::min({kChunk, impl.executable->max_batch(), impl.executable->max_logit_rows()});
   const CompileOptions compile{.max_batch = chunk, .max_logit_rows = chunk, .gpu = load.gpu};
@@ -214,7 +214,7 @@ Result<void> compare_cached(const Engine& engine, std::span<const TokenId> token
   result.cached_cosine = 1;
   result.cached_same_top1 = true;
   if (n_decode == 0) return {};
-  Executable& executable = *engine.impl().executable;
+  Executable& executable = *EngineAccess::impl(engine).executable;
   TRY(auto cached, Runner::start(executable, tokens.size(), options.kv_type));
   TRY(auto full, Runner::start(executable, tokens.size(), options.kv_type));
   const size_t n_before = tokens.size() - n_decode;
@@ -249,7 +249,7 @@ Result<ValidateResult> validate(const LoadOptions& load, const ValidateOptions& 
   ValidateResult result;
   TRY_STATUS(compare_with_reference(engine, load, tokens.first(input.n_reference), options, result));
   TRY_STATUS(compare_cached(engine, tokens, n_decode, options, result));
-  if (engine.impl().backend == BackendKind::kWebGpu) {
+  if (EngineAccess::impl(engine).backend == BackendKind::kWebGpu) {
     const auto prompt = tokens.first(std::min(kTokenPrompt, tokens.size()));
     const int room = engine.info().n_ctx - static_cast<int>(prompt.size());
     const int n_tokens = std::min(options.n_tokens, room);

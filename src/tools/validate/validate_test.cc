@@ -141,7 +141,7 @@ TEST(StepDifferences, FindsTheStepThatDiffers) {
 // The reference runs a fused step in parts, but reports the outputs of the fused step.
 TEST(StepDifferences, PairsTheStepsOfAFusedPlan) {
   const Engine engine = Engine::load({.model_path = kDefaultModel, .n_threads = 2}).value();
-  Engine::Impl& impl = engine.impl();
+  Engine::Impl& impl = EngineAccess::impl(engine);
   const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = Fusions::all()});
   const auto ref = compile_on(BackendKind::kRef, plan, {}, *impl.pool).value();
   const auto cpu = compile_on(BackendKind::kCpu, plan, {}, *impl.pool).value();

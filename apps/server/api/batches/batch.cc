@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/api/batches/batch_answers.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -76,7 +77,7 @@ BatchWork work_of(ServedModel& model, BatchAnswers& answers, const BatchOptions&
   work.take = [&](const std::string& custom_id, const ApiResult<Json>& answer) -> Result<void> {
     // A server error, such as a lack of memory, may be temporary: end the batch rather than record it as the answer.
     if (!answer && answer.error().status >= 500 && answer.error().status != 501) {
-      return std::unexpected(Error{ErrorCode::kIo, answer.error().message});
+      return fail(ErrorCode::kIo, "{}", answer.error().message);
     }
     if (auto added = answers.add(answer_line(custom_id, answer)); !added) return added;
     const std::scoped_lock lock(tally.mutex);
@@ -100,9 +101,8 @@ Result<BatchResult> run_batch(ServedModel& model, const BatchOptions& options, c
   }
   BatchTally tally{.result = {.n = input->n_requests(), .n_there = input->n_requests() - left.size()}};
   if (tally.result.n_there != (*answers)->ids().size()) {
-    return std::unexpected(Error{
-        ErrorCode::kInvalidArgument,
-        format_text("{}: has answers to requests that are not in {}; name another file", options.out, options.in)});
+    return fail(ErrorCode::kInvalidArgument, "{}: has answers to requests that are not in {}; name another file",
+                options.out, options.in);
   }
   const BatchWork work = work_of(model, **answers, options, stop, tally);
   if (auto done = answer_requests(*input, left, work); !done) return std::unexpected(done.error());

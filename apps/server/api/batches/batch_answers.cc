@@ -9,9 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/api/durable_files.h"
 #include "server/api/replies/answer.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -31,7 +32,7 @@ Result<std::unique_ptr<BatchAnswers>> BatchAnswers::open(const std::string& path
         Error{ErrorCode::kInvalidArgument, format_text("{}: is no regular file, in which a batch could go on", path)});
   }
   if (::flock(answers->fd_, LOCK_EX | LOCK_NB) != 0) {
-    return std::unexpected(Error{ErrorCode::kIo, format_text("{}: another program is writing it", path)});
+    return fail(ErrorCode::kIo, "{}: another program is writing it", path);
   }
   if (auto read = answers->read_those_there(); !read) return std::unexpected(read.error());
   return answers;
@@ -69,8 +70,7 @@ Result<void> BatchAnswers::take_id(std::string_view line, size_t number) {
     ids_.insert(*std::move(id));
     return {};
   }
-  return std::unexpected(Error{ErrorCode::kInvalidArgument,
-                               format_text("{}, line {}: is no answer of a batch; name another file", path_, number)});
+  return fail(ErrorCode::kInvalidArgument, "{}, line {}: is no answer of a batch; name another file", path_, number);
 }
 
 Result<void> BatchAnswers::read_those_there() {

@@ -9,8 +9,9 @@
 #include <charconv>
 #include <utility>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/api/durable_files.h"
-#include "server/format_text.h"
 #include "tern/tools.h"
 
 namespace tern::server {
@@ -59,8 +60,7 @@ Result<void> BatchClaims::start(std::string_view queue) {
   const Result<std::string> there = read_text(path);
   if (!there) return std::unexpected(there.error());
   if (*there != queue) {
-    return std::unexpected(Error{ErrorCode::kInvalidArgument,
-                                 format_text("{}: belongs to other requests; name another folder", options_.folder)});
+    return fail(ErrorCode::kInvalidArgument, "{}: belongs to other requests; name another folder", options_.folder);
   }
   const std::string beat = options_.folder + "/workers/" + options_.worker;
   const int fd = ::open(beat.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);

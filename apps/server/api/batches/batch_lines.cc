@@ -9,9 +9,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/api/durable_files.h"
 #include "server/api/replies/reply_options.h"
-#include "server/format_text.h"
 #include "tern/tools.h"
 
 namespace tern::server {
@@ -160,7 +161,7 @@ Result<std::vector<BatchFault>> BatchInput::validate(const Rules& rules) {
     return faults.size() < rules.most_faults;
   });
   if (!read) return std::unexpected(read.error());
-  if (!is_wanted) return std::unexpected(Error{ErrorCode::kInterrupted, "nobody wants it any more"});
+  if (!is_wanted) return fail(ErrorCode::kInterrupted, "nobody wants it any more");
   return faults;
 }
 

@@ -5,9 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/api/batches/batch.h"
 #include "server/api/replies/answer.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -69,8 +70,8 @@ void BatchQueue::stop() {
 }
 
 ApiResult<Json> BatchQueue::create(const Json& body) {
-  API_TRY(BatchRecord batch, read_new_batch(body));
-  API_TRY_STATUS(options_.check_endpoint(batch.endpoint));
+  TRY(BatchRecord batch, read_new_batch(body));
+  TRY_STATUS(options_.check_endpoint(batch.endpoint));
   const auto input = files_->find(batch.input_file_id);
   if (input && input->purpose != "batch") {
     return refuse(format_text("input_file_id: {} was not uploaded for batches, but is '{}'", input->id, input->purpose),
@@ -255,8 +256,7 @@ Result<void> BatchQueue::answer(BatchRecord& batch, const BatchInput& input, Out
     batch.n_completed = outputs.answers->ids().size();
     batch.n_failed = outputs.errors->ids().size();
     if (batch.n_completed + batch.n_failed + left.size() != batch.n) {
-      return std::unexpected(Error{ErrorCode::kCorruption,
-                                   format_text("{}: has answers to other requests", lines_path(batch.id, ".output"))});
+      return tern::fail(ErrorCode::kCorruption, "{}: has answers to other requests", lines_path(batch.id, ".output"));
     }
   }
   std::set<std::string> answered;

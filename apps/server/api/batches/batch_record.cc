@@ -5,8 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/api/replies/answer.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -145,8 +146,7 @@ Result<BatchRecord> record_of(const std::string& path, const Json& note) {
   const bool has_times = times && times->is_object() && times->contains("expires_at") &&
                          std::ranges::all_of(*times, [](const Json& time) { return time.is_number_integer(); });
   if (!fields.check() || known == kStatusNames.end() || !has_times || !path.ends_with("/" + batch.id + ".json")) {
-    return std::unexpected(Error{ErrorCode::kCorruption,
-                                 format_text("{}: is nothing that this server has written; move it elsewhere", path)});
+    return fail(ErrorCode::kCorruption, "{}: is nothing that this server has written; move it elsewhere", path);
   }
   batch.status = known->status;
   batch.times = *times;
@@ -163,7 +163,7 @@ ApiResult<int64_t> read_lifetime(Fields& fields, std::string_view name) {
     of.read("seconds", seconds, {static_cast<double>(kHour), static_cast<double>(kMonth)});
     if (!of.find("seconds")) of.fail("seconds", "is missing; give 3600 to 2592000");
   });
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   return seconds;
 }
 
@@ -177,8 +177,8 @@ ApiResult<BatchRecord> read_new_batch(const Json& body) {
   if (batch.input_file_id.empty()) fields.fail("input_file_id", "is missing; give the id of a file of requests");
   if (batch.endpoint.empty()) fields.fail("endpoint", "is missing; give the route of all of its requests");
   if (window != "24h") fields.fail("completion_window", "must be 24h");
-  API_TRY(batch.file_lifetime, read_lifetime(fields, "output_expires_after"));
-  API_TRY(batch.metadata, read_metadata(fields.find("metadata")));
+  TRY(batch.file_lifetime, read_lifetime(fields, "output_expires_after"));
+  TRY(batch.metadata, read_metadata(fields.find("metadata")));
   batch.id = new_id("batch_");
   batch.output_file_id = new_id("file-");
   batch.error_file_id = new_id("file-");

@@ -19,19 +19,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/api/batches/batch_answers.h"
 #include "server/api/batches/batch_claims.h"
 #include "server/api/durable_files.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
 
 using Ids = std::unordered_set<std::string>;
-
-std::unexpected<Error> fail_with(ErrorCode code, std::string message) {
-  return std::unexpected(Error{code, std::move(message)});
-}
 
 std::string part_name(std::string_view worker) { return format_text("part-{}.jsonl", worker); }
 
@@ -90,9 +87,7 @@ Result<void> check_out(const std::string& out, const BatchInput& input) {
     if (::access(folder.c_str(), W_OK) == 0) return {};
     return disk_error(folder, "cannot be written");
   }
-  const auto refuse = [&](std::string_view why) {
-    return fail_with(ErrorCode::kInvalidArgument, format_text("{}: {}", out, why));
-  };
+  const auto refuse = [&](std::string_view why) { return fail(ErrorCode::kInvalidArgument, "{}: {}", out, why); };
   if (!fs::is_regular_file(out, error)) return refuse("is no regular file, in which a batch could go on");
   Ids wanted;
   for (size_t i = 0; i < input.n_requests(); ++i) wanted.insert(input.custom_id(i));
@@ -153,10 +148,9 @@ Result<size_t> merge(const BatchInput& input, const std::string& out, const std:
     if (!read) return std::unexpected(read.error());
   }
   if (!wanted.empty()) {
-    return fail_with(ErrorCode::kNotFound,
-                     format_text("{}: {} of {} requests have no answer yet; run 'tern batch' with --share and without "
-                                 "--merge",
-                                 folder, wanted.size(), input.n_requests()));
+    return fail(ErrorCode::kNotFound,
+                "{}: {} of {} requests have no answer yet; run 'tern batch' with --share and without --merge", folder,
+                wanted.size(), input.n_requests());
   }
   if (auto kept = file->keep(); !kept) return std::unexpected(kept.error());
   return input.n_requests();

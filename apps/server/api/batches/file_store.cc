@@ -5,8 +5,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/result.h"
+#include "base/text/format_text.h"
 #include "server/api/replies/answer.h"
-#include "server/format_text.h"
 #include "tern/tools.h"
 
 namespace tern::server {
@@ -34,8 +35,7 @@ Result<StoredFile> file_of(const std::string& path, const Json& note) {
   file.bytes = static_cast<uint64_t>(bytes);
   file.number = static_cast<uint64_t>(number);
   if (fields.check() && is_id(file.id) && path.ends_with("/" + file.id + ".json")) return file;
-  return std::unexpected(Error{ErrorCode::kCorruption,
-                               format_text("{}: is nothing that this server has written; move it elsewhere", path)});
+  return fail(ErrorCode::kCorruption, "{}: is nothing that this server has written; move it elsewhere", path);
 }
 
 }  // namespace
@@ -45,8 +45,7 @@ Result<Json> read_note(const std::string& path) {
   if (!text) return std::unexpected(text.error());
   Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (json.is_object()) return json;
-  return std::unexpected(Error{ErrorCode::kCorruption,
-                               format_text("{}: is nothing that this server has written; move it elsewhere", path)});
+  return fail(ErrorCode::kCorruption, "{}: is nothing that this server has written; move it elsewhere", path);
 }
 
 Json StoredFile::json() const {
@@ -126,7 +125,7 @@ Result<StoredFile> FileStore::adopt(const std::string& id, const std::string& pa
   }
   const uint64_t bytes = std::filesystem::file_size(path_of(id), error);
   if (error) {
-    return std::unexpected(Error{ErrorCode::kIo, format_text("{}: cannot be read: {}", path_of(id), error.message())});
+    return fail(ErrorCode::kIo, "{}: cannot be read: {}", path_of(id), error.message());
   }
   return add({.id = id, .filename = filename, .purpose = "batch_output", .bytes = bytes}, lifetime);
 }

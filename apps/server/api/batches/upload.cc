@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "base/text/format_text.h"
 #include "server/api/batches/batch_record.h"
 #include "server/api/replies/reply_options.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -67,7 +67,7 @@ class Upload {
                                                   readable(purpose.substr(0, 100))),
                     "purpose");
     }
-    API_TRY(const int64_t lifetime, read_expiry());
+    TRY(const int64_t lifetime, read_expiry());
     auto kept = files_.keep(id_, *std::move(content_), readable(filename_), lifetime);
     if (!kept) return std::unexpected(disk(kept.error()));
     return *std::move(kept);

@@ -2,8 +2,8 @@
 
 #include <numeric>
 
+#include "base/text/format_text.h"
 #include "server/api/replies/served_model.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -48,7 +48,7 @@ class Work {
   Work& operator=(const Work&) = delete;
 
   ApiResult<void> ask() {
-    API_TRY_STATUS(service_.ask(replies_));
+    TRY_STATUS(service_.ask(replies_));
     is_asked_ = true;
     if (record_) record_->finish = "cancelled";  // until they end regularly
     return {};
@@ -117,7 +117,7 @@ bool send_text(httplib::DataSink& sink, std::string_view text) { return sink.wri
 
 ApiResult<Json> whole_answer(Work& work, const std::function<bool()>& is_wanted) {
   while (!work.is_over()) {
-    API_TRY(std::deque<ReplyEvent> all, work.wait());
+    TRY(std::deque<ReplyEvent> all, work.wait());
     for (ReplyEvent& news : all) work.writer().add(news);
     if (!is_wanted()) return std::unexpected(nobody_waits());
   }
@@ -223,7 +223,7 @@ void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits&
 ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,
                              bool in_background) {
   Work work(service, std::move(asked), {}, nullptr, in_background);
-  API_TRY_STATUS(work.ask());
+  TRY_STATUS(work.ask());
   return whole_answer(work, is_wanted);
 }
 

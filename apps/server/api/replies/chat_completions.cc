@@ -27,11 +27,11 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
   if (top_logprobs && !logprobs) fields.fail("top_logprobs", "is only for \"logprobs\": true");
   if (logprobs) generate.n_logprobs = top_logprobs.value_or(0);
   const ChatOptions options = read_chat_options(fields);
-  API_TRY(generate.grammar, read_response_format(fields, model.grammars));
-  API_TRY_STATUS(fields.check());
-  API_TRY(const std::vector<ChatMessage> messages, read_messages(fields.find("messages"), "messages"));
-  API_TRY(const ToolUse tools, read_tool_use(fields));
-  API_TRY(chat.prompt, make_prompt(messages, "messages", options, tools, model, generate));
+  TRY(generate.grammar, read_response_format(fields, model.grammars));
+  TRY_STATUS(fields.check());
+  TRY(const std::vector<ChatMessage> messages, read_messages(fields.find("messages"), "messages"));
+  TRY(const ToolUse tools, read_tool_use(fields));
+  TRY(chat.prompt, make_prompt(messages, "messages", options, tools, model, generate));
   return chat;
 }
 
@@ -202,13 +202,13 @@ class ChatWriter final : public AnswerWriter {
 }  // namespace
 
 ApiResult<std::string> chat_prompt(const Json& body, const ModelProfile& model) {
-  API_TRY(ReadChat chat, read_chat(body, model));
+  TRY(ReadChat chat, read_chat(body, model));
   return std::move(chat.prompt.turn.prompt);
 }
 
 ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model) {
-  API_TRY(ReadChat chat, read_chat(body, model));
-  API_TRY_STATUS(check_prompt_length(chat.prompt.tokens.size(), model.n_ctx, "messages"));
+  TRY(ReadChat chat, read_chat(body, model));
+  TRY_STATUS(check_prompt_length(chat.prompt.tokens.size(), model.n_ctx, "messages"));
   auto writer = std::make_unique<ChatWriter>(model, chat.options, chat.prompt);
   return Asked{
       .prompts = {std::move(chat.prompt.tokens)}, .options = std::move(chat.options), .writer = std::move(writer)};

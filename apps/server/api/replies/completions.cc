@@ -1,6 +1,6 @@
 #include "server/api/replies/completions.h"
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -48,8 +48,8 @@ ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfil
   std::vector<Prompt> prompts;
   for (size_t i = 0; i < n; ++i) {
     const std::string name = n > 1 ? format_text("prompt[{}]", i) : "prompt";
-    API_TRY(Prompt prompt, read_prompt(is_list ? (*given)[i] : *given, name, model));
-    API_TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, name));
+    TRY(Prompt prompt, read_prompt(is_list ? (*given)[i] : *given, name, model));
+    TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, name));
     prompts.push_back(std::move(prompt));
   }
   return prompts;
@@ -184,10 +184,10 @@ ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   if (best_of && *best_of != options.n) fields.fail("best_of", "other than n is not supported");
   if (!suffix.empty()) fields.fail("suffix", "is not supported: text is only continued, not filled in");
   if (echo && logprobs) fields.fail("echo", "together with logprobs is not supported");
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   if (logprobs) options.generate.n_logprobs = *logprobs;
-  API_TRY(options.generate.grammar, read_response_format(fields, model.grammars));
-  API_TRY(std::vector<Prompt> prompts, read_prompts(fields.find("prompt"), model));
+  TRY(options.generate.grammar, read_response_format(fields, model.grammars));
+  TRY(std::vector<Prompt> prompts, read_prompts(fields.find("prompt"), model));
   std::vector<std::vector<TokenId>> tokens;
   std::vector<std::string> begins;
   for (Prompt& prompt : prompts) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -92,7 +92,7 @@ ApiResult<ToolUse> read_tool_use(Fields& fields) {
   }
   read_choice(fields, names, use);
   fields.read("parallel_tool_calls", use.parallel);
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   return use;
 }
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -40,7 +40,7 @@ ApiResult<std::vector<std::vector<TokenId>>> read_inputs(const Json* input, cons
     } else {
       return refuse(format_text("{}: must be a string, or a list of token ids", name), name);
     }
-    API_TRY_STATUS(check_prompt_length(tokens.size(), model.n_ctx, name));
+    TRY_STATUS(check_prompt_length(tokens.size(), model.n_ctx, name));
     inputs.push_back(std::move(tokens));
   }
   return inputs;
@@ -85,8 +85,8 @@ ApiResult<Json> Embedder::answer(const Json& body, const ModelProfile& model) {
   if (dimensions && *dimensions != n_embd) {
     fields.fail("dimensions", format_text("other than the model's {} is not supported", n_embd));
   }
-  API_TRY_STATUS(fields.check());
-  API_TRY(const auto inputs, read_inputs(fields.find("input"), model));
+  TRY_STATUS(fields.check());
+  TRY(const auto inputs, read_inputs(fields.find("input"), model));
   Json data = Json::array();
   size_t n_tokens = 0;
   const std::scoped_lock lock(mutex_);

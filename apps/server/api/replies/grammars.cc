@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/format_text.h"
 #include "server/api/replies/answer.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -94,7 +94,7 @@ ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammar
   if (!gbnf.empty() && (format.schema || format.type != "text")) {
     fields.fail("grammar", "and another format are given; one of them is possible");
   }
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   if (!gbnf.empty()) return grammars.get(GrammarCache::Kind::kGbnf, gbnf, fields.path_of("grammar"));
   return grammar_of(format, grammars);
 }
@@ -107,7 +107,7 @@ ApiResult<GrammarPtr> read_text_format(Fields& fields, GrammarCache& grammars) {
       if (is_known(inner, format.type) && format.type == "json_schema") read_schema(inner, format);
     });
   });
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   return grammar_of(format, grammars);
 }
 

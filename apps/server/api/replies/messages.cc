@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -98,7 +98,7 @@ ApiResult<std::vector<ChatMessage>> read_messages(const Json* list, const std::s
     if (!(*list)[i].is_object()) return refuse(format_text("{}: must be an object", path), path);
     Fields fields((*list)[i], path + ".");
     messages.push_back(read_message(fields));
-    API_TRY_STATUS(fields.check());
+    TRY_STATUS(fields.check());
   }
   return messages;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text/format_text.h"
 #include "server/api/replies/reply_options.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {

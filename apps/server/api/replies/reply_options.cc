@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -101,22 +101,6 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
 Json finish_reason(const std::optional<FinishReason>& reason) {
   if (!reason) return nullptr;
   return *reason == FinishReason::kMaxTokens || *reason == FinishReason::kContextFull ? "length" : "stop";
-}
-
-std::string_view finish_name(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kStopToken:
-      return "stop_token";
-    case FinishReason::kStopString:
-      return "stop_string";
-    case FinishReason::kMaxTokens:
-      return "max_tokens";
-    case FinishReason::kContextFull:
-      return "context_full";
-    case FinishReason::kCancelled:
-      return "cancelled";
-  }
-  return "unknown";
 }
 
 void Usage::add(const GenerateStats& stats, bool is_first_of_prompt) {

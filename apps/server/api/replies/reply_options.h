@@ -35,9 +35,6 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
 // "stop" or "length"; null while the reply continues.
 Json finish_reason(const std::optional<FinishReason>& reason);
 
-// The reason for logs and metrics: "stop_token", "max_tokens" …
-std::string_view finish_name(FinishReason reason);
-
 struct Usage {
   int n_prompt = 0, n_cached = 0, n_generated = 0;
   std::optional<double> joules = {};  // empty if not measured

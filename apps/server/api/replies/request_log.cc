@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/format_text.h"
 #include "server/api/replies/answer.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {

@@ -1,7 +1,7 @@
 #include "server/api/replies/response_items.h"
 
+#include "base/text/format_text.h"
 #include "server/api/replies/messages.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -52,7 +52,7 @@ ApiResult<std::vector<ChatMessage>> read_items(Fields& fields) {
       fields.within_element("input", i, [&](Fields& item) { add_item((*input)[i], item, messages); });
     }
   }
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   return read_messages(&messages, "input");
 }
 
@@ -73,7 +73,7 @@ ApiResult<Json> tools_of_chats(Fields& fields) {
       list.push_back({{"type", "function"}, {"function", std::move(function)}});
     });
   }
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   return list;
 }
 

@@ -223,16 +223,16 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   }
   if (background) fields.fail("background", "is not supported");
   if (truncation == "auto") fields.fail("truncation", "auto is not supported; shorten the conversation yourself");
-  API_TRY(options.generate.grammar, read_text_format(fields, model.grammars));
+  TRY(options.generate.grammar, read_text_format(fields, model.grammars));
   const ChatOptions chat = read_chat_options(fields);
-  API_TRY(const std::vector<ChatMessage> messages, read_items(fields));
-  API_TRY(const Json tools, tools_of_chats(fields));
+  TRY(const std::vector<ChatMessage> messages, read_items(fields));
+  TRY(const Json tools, tools_of_chats(fields));
   Json as_chat = body;
   as_chat["tools"] = tools;
   Fields chat_fields(as_chat);
-  API_TRY(const ToolUse use, read_tool_use(chat_fields));
-  API_TRY(ConversationPrompt prompt, make_prompt(messages, "input", chat, use, model, options.generate));
-  API_TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "input"));
+  TRY(const ToolUse use, read_tool_use(chat_fields));
+  TRY(ConversationPrompt prompt, make_prompt(messages, "input", chat, use, model, options.generate));
+  TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "input"));
   auto writer = std::make_unique<ResponseWriter>(model, prompt,
                                                  repeated_fields(body, model.engine.sampling(options.generate.sample)));
   return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};

@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "base/text/format_text.h"
 #include "server/api/replies/chat_completions.h"
 #include "server/api/replies/responses.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -56,7 +56,7 @@ ApiResult<void> ServedModel::check_name(const Json& body) const {
   Fields fields(body);
   std::string name;
   fields.read("model", name);
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   if (name.empty() || std::ranges::contains(names_, name)) return {};
   return std::unexpected(ApiError{
       .status = 404,
@@ -85,21 +85,21 @@ ApiResult<void> ServedModel::check_route(const std::string& route, bool embeddin
 }
 
 ApiResult<Asked> ServedModel::read(const std::string& route, const Json& body) const {
-  API_TRY_STATUS(check_route(route, embedder_ != nullptr));
-  API_TRY_STATUS(check_name(body));
+  TRY_STATUS(check_route(route, embedder_ != nullptr));
+  TRY_STATUS(check_name(body));
   return std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read(body, profile_);
 }
 
 ApiResult<Json> ServedModel::embed(const Json& body) {
-  API_TRY_STATUS(check_route(std::string(kEmbeddings), embedder_ != nullptr));
-  API_TRY_STATUS(check_name(body));
+  TRY_STATUS(check_route(std::string(kEmbeddings), embedder_ != nullptr));
+  TRY_STATUS(check_name(body));
   return embedder_->answer(body, profile_);
 }
 
 ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
                                     bool in_background) {
   if (route == kEmbeddings) return embed(body);
-  API_TRY(Asked asked, read(route, body));
+  TRY(Asked asked, read(route, body));
   asked.options.stream = false;
   return whole_answer(*service_, std::move(asked), is_wanted, in_background);
 }

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/text/format_text.h"
 #include "server/api/body.h"
 #include "server/api/durable_files.h"
 #include "server/api/replies/metrics.h"
@@ -18,7 +19,6 @@
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/slot_routes.h"
 #include "server/connection_threads.h"
-#include "server/format_text.h"
 #include "server/static_files.h"
 #include "server/static_server.h"
 
@@ -102,7 +102,7 @@ Result<void> ApiServer::Impl::open_batches(int n_places) {
   BatchQueueOptions queue{.folder = options.files_folder, .n_at_once = n_places - n_places / 4};
   queue.answer = [this](const std::string& route, const Json& body,
                         const std::function<bool()>& is_wanted) -> ApiResult<Json> {
-    API_TRY(const ServedModels::Lease model, models->get(body, is_wanted, /*in_background=*/true));
+    TRY(const ServedModels::Lease model, models->get(body, is_wanted, /*in_background=*/true));
     return model->answer(route, body, is_wanted, /*in_background=*/true);
   };
   queue.check_endpoint = [this](const std::string& endpoint) -> ApiResult<void> {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/format_text.h"
 #include "server/api/batches/upload.h"
 #include "server/api/body.h"
 #include "server/api/replies/answer.h"
-#include "server/format_text.h"
 #include "server/static_files.h"
 
 namespace tern::server {
@@ -77,7 +77,7 @@ ApiResult<Json> list_page(std::vector<Json> all, const Page& page) {
 
 ApiResult<Json> list_files(const HttpRequest& request, FileStore& files) {
   constexpr size_t kMost = 10'000;
-  API_TRY(const Page page, read_page(request, kMost, kMost));
+  TRY(const Page page, read_page(request, kMost, kMost));
   const std::string purpose = request.get_param_value("purpose");
   std::vector<Json> list;
   for (const StoredFile& file : files.all()) {
@@ -87,7 +87,7 @@ ApiResult<Json> list_files(const HttpRequest& request, FileStore& files) {
 }
 
 ApiResult<Json> delete_file(const std::string& id, FileStore& files) {
-  API_TRY(const bool was_there, files.remove(id));
+  TRY(const bool was_there, files.remove(id));
   if (!was_there) return std::unexpected(no_such_file(id));
   return Json{{"id", id}, {"object", "file"}, {"deleted", true}};
 }
@@ -114,7 +114,7 @@ ApiResult<Json> find_batch(const std::string& id, const BatchQueue& queue) {
 }
 
 ApiResult<Json> list_batches(const HttpRequest& request, const BatchQueue& queue) {
-  API_TRY(const Page page, read_page(request, 20, 100));
+  TRY(const Page page, read_page(request, 20, 100));
   return list_page(queue.all(), page);
 }
 

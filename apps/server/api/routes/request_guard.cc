@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/text/format_text.h"
 #include "server/api/body.h"
 #include "server/api/routes/file_routes.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {

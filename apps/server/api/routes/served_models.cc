@@ -4,7 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "server/format_text.h"
+#include "base/result.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -28,13 +29,13 @@ Result<std::unique_ptr<ServedModels>> ServedModels::open(std::vector<ModelEntry>
   const auto n_staying =
       std::ranges::count_if(entries, [](const ModelEntry& entry) { return entry.engine || entry.pinned; });
   const bool all_stay = n_staying == std::ssize(entries);
-  if (entries.empty()) return std::unexpected(Error{ErrorCode::kInvalidArgument, "there is no model to serve"});
+  if (entries.empty()) return tern::fail(ErrorCode::kInvalidArgument, "there is no model to serve");
   if (options.most_loaded > 0 && n_staying + (all_stay ? 0 : 1) > options.most_loaded) {
-    return std::unexpected(Error{
+    return tern::fail(
         ErrorCode::kInvalidArgument,
-        format_text("{} models are pinned, which leaves no room for others among {}; raise the number of models that "
-                    "may be loaded",
-                    n_staying, options.most_loaded)});
+        "{} models are pinned, which leaves no room for others among {}; raise the number of models that may be "
+        "loaded",
+        n_staying, options.most_loaded);
   }
   std::unique_ptr<ServedModels> models(new ServedModels(std::move(options)));
   for (ModelEntry& entry : entries) {
@@ -47,7 +48,7 @@ Result<void> ServedModels::add(ModelEntry entry) {
   if (entry.served.names.empty() && entry.engine) entry.served.names = {entry.engine->info().name};
   for (const std::string& name : entry.served.names) {
     if (!find(name)) continue;
-    return std::unexpected(Error{ErrorCode::kInvalidArgument, format_text("two models are called '{}'", name)});
+    return tern::fail(ErrorCode::kInvalidArgument, "two models are called '{}'", name);
   }
   auto slot = std::make_unique<Slot>();
   slot->entry = std::move(entry);
@@ -110,7 +111,7 @@ ApiResult<ServedModels::Lease> ServedModels::get(const Json& body, const IsWante
   Fields fields(body);
   std::string name;
   fields.read("model", name);
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   return get_named(name, is_wanted, in_background);
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/result.h"
 #include "server/api/api_test_support.h"
 
 namespace tern::server::test {
@@ -31,7 +32,7 @@ struct Loader {
 
 ModelEntry broken(const std::string& name) {
   ModelEntry entry{.served = {.names = {name}}};
-  entry.load = []() -> Result<Engine> { return std::unexpected(Error{ErrorCode::kCorruption, "x.gguf: is broken"}); };
+  entry.load = []() -> Result<Engine> { return fail(ErrorCode::kCorruption, "x.gguf: is broken"); };
   return entry;
 }
 
@@ -168,8 +169,8 @@ class FetchedModels : public testing::Test {
         most_at_once_ = std::max<int>(most_at_once_, ++n_at_once_);
         while (is_held_ && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         --n_at_once_;
-        if (stop.stop_requested()) return std::unexpected(Error{ErrorCode::kInterrupted, "stopped"});
-        if (fails_) return std::unexpected(Error{ErrorCode::kIo, "the network is down"});
+        if (stop.stop_requested()) return fail(ErrorCode::kInterrupted, "stopped");
+        if (fails_) return fail(ErrorCode::kIo, "the network is down");
         return {};
       };
     }

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/format_text.h"
 #include "server/api/body.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {
@@ -34,7 +34,7 @@ bool is_plain(std::string_view name) {
 ApiResult<SlotFile> read_file_name(Fields& fields, const std::string& folder) {
   SlotFile file;
   fields.read("filename", file.name);
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   if (file.name.empty()) {
     return refuse("filename: is missing; give the name of a file", "filename", "missing_required_parameter");
   }
@@ -75,7 +75,7 @@ Json timings(const char* name, Clock::time_point start) {
 ApiResult<Json> save(ModelService& service, int slot, const SlotFile& file) {
   const auto start = Clock::now();
   Result<size_t> n_saved = size_t{0};
-  API_TRY_STATUS(service.between_steps(
+  TRY_STATUS(service.between_steps(
       [&](Scheduler& scheduler, Slots& slots) { n_saved = scheduler.save_cache(slots.tokens(slot), file.path); }));
   if (!n_saved) return std::unexpected(file_error(n_saved.error(), file));
   if (*n_saved == 0) {
@@ -94,7 +94,7 @@ ApiResult<Json> save(ModelService& service, int slot, const SlotFile& file) {
 ApiResult<Json> restore(ModelService& service, int slot, const SlotFile& file) {
   const auto start = Clock::now();
   Result<std::vector<TokenId>> tokens;
-  API_TRY_STATUS(service.between_steps([&](Scheduler& scheduler, Slots& slots) {
+  TRY_STATUS(service.between_steps([&](Scheduler& scheduler, Slots& slots) {
     tokens = scheduler.load_cache(file.path);
     if (tokens && !tokens->empty()) slots.note(slot, *tokens);
   }));
@@ -114,7 +114,7 @@ ApiResult<Json> restore(ModelService& service, int slot, const SlotFile& file) {
 
 ApiResult<Json> erase(ModelService& service, int slot) {
   size_t n_erased = 0;
-  API_TRY_STATUS(service.between_steps([&](Scheduler& scheduler, Slots& slots) {
+  TRY_STATUS(service.between_steps([&](Scheduler& scheduler, Slots& slots) {
     n_erased = scheduler.drop_cache(slots.tokens(slot));
     slots.note(slot, {});
   }));
@@ -137,14 +137,14 @@ ApiResult<Json> act(const httplib::Request& request, const Json& body, const Rou
   SlotFile file;
   if (action != "erase") {
     Fields fields(body);
-    API_TRY(file, read_file_name(fields, context.options.slot_folder));
+    TRY(file, read_file_name(fields, context.options.slot_folder));
   }
-  API_TRY(const ServedModels::Lease model, context.models.get(body, [&] { return !request.is_connection_closed(); }));
+  TRY(const ServedModels::Lease model, context.models.get(body, [&] { return !request.is_connection_closed(); }));
   if (!model->service()) {
     return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings, and has no slots"});
   }
   ModelService& service = *model->service();
-  API_TRY(const int slot, read_slot(request.matches[1], service.n_slots()));
+  TRY(const int slot, read_slot(request.matches[1], service.n_slots()));
   return action == "save"      ? save(service, slot, file)
          : action == "restore" ? restore(service, slot, file)
                                : erase(service, slot);

@@ -1,7 +1,7 @@
 #include <string>
 
+#include "base/text/format_text.h"
 #include "server/api/routes/server_routes.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 namespace {

@@ -1,7 +1,7 @@
 #include "server/api/routes/token_routes.h"
 
+#include "base/text/format_text.h"
 #include "server/api/replies/chat_completions.h"
-#include "server/format_text.h"
 
 namespace tern::server {
 
@@ -14,7 +14,7 @@ ApiResult<Json> tokenize(const Json& body, const ModelProfile& model) {
   fields.read("add_special", options.add_bos);
   fields.read("parse_special", options.parse_special);
   fields.read("with_pieces", with_pieces);
-  API_TRY_STATUS(fields.check());
+  TRY_STATUS(fields.check());
   const Tokenizer& tokenizer = model.engine.tokenizer();
   Json tokens = Json::array();
   for (const TokenId id : tokenizer.encode(content, options)) {
@@ -42,7 +42,7 @@ ApiResult<Json> apply_template(const Json& body, const ModelProfile& model) {
   if (!model.engine.has_chat_template()) {
     return refuse("the model has no chat template: a conversation is one text to it", {}, "not_supported");
   }
-  API_TRY(std::string prompt, chat_prompt(body, model));
+  TRY(std::string prompt, chat_prompt(body, model));
   return Json{{"prompt", std::move(prompt)}};
 }
 

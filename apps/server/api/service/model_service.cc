@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/format_text.h"
+#include "base/text/format_text.h"
 
 namespace tern::server {
 namespace {

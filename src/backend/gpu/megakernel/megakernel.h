@@ -1,5 +1,5 @@
-// The megakernel that computes all layers of a token in one dispatch (kernels/megakernel/layers_shape.h): its resources beyond
-// those of the steps, and its state.
+// The megakernel that computes all layers of a token in one dispatch (kernels/megakernel/layers_shape.h): its resources
+// beyond those of the steps, and its state.
 #pragma once
 
 #include <memory>

@@ -41,8 +41,8 @@ class WorkBuffers {
   RopeTables& ropes() { return ropes_; }
   const RopeTables& ropes() const { return ropes_; }
 
-  // Partial sums of attention over a long history, for n_splits splits (kernels/attention/attention.h); created when first
-  // needed.
+  // Partial sums of attention over a long history, for n_splits splits (kernels/attention/attention.h); created when
+  // first needed.
   static constexpr uint32_t kMostSplits = 128;
   Result<const Buffer*> attention_parts(int n_tokens, uint32_t n_splits);
 

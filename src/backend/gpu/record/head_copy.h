@@ -1,4 +1,5 @@
-// The int8 copy of a float head on the device, and the buffers for finding the best logits (kernels/head/best_logits.h).
+// The int8 copy of a float head on the device, and the buffers for finding the best logits
+// (kernels/head/best_logits.h).
 #pragma once
 
 #include <memory>

@@ -33,9 +33,10 @@ struct Layouts {
   MatvecLayout float_wide = {32, 1, 256};
   MatvecLayout float_glu = {16, 1, 256};
   MatvecLayout float_qkv = {16, 1, 256};
-  // Ternary layers for several tokens (kernels/ternary/ternary_columns.h): each workgroup has as many rows as above, two per
-  // group of lanes. Up to `few_columns` tokens the kernel takes that many at a time, then `columns_of_ternary`, if
-  // workgroup memory allows. Above `most_in_columns` tokens the matrix kernels run. 0: they run from kMatmulTokens on.
+  // Ternary layers for several tokens (kernels/ternary/ternary_columns.h): each workgroup has as many rows as above,
+  // two per group of lanes. Up to `few_columns` tokens the kernel takes that many at a time, then `columns_of_ternary`,
+  // if workgroup memory allows. Above `most_in_columns` tokens the matrix kernels run. 0: they run from kMatmulTokens
+  // on.
   MatvecLayout ternary_columns = {16, 2, 256};
   uint32_t few_columns = 2, columns_of_ternary = 4;
   int most_in_columns = 32;

@@ -38,6 +38,8 @@ struct ModelShape {
   HeadShape heads;
 };
 const ModelShape kStories = {"stories", 512, 1536, 8192, {8, 2, 64}};
+// As small as the megakernels take, so that their texts can be read.
+const ModelShape kSmall = {"small", 256, 256, 1024, {4, 4, 64}};
 const ModelShape kBitnet2b = {"bitnet-2b", 2560, 6912, 128256, {20, 5, 128}};
 
 struct NamedCaps {
@@ -147,6 +149,36 @@ class Cases {
     add_serial_attention<F16x2>("f16");
     add_serial_attention<F32>("f32");
     add_serial_attention<I8x4>("q8_0");
+  }
+
+  // The megakernels of a model with two layers.
+  void add_small_layers(const NamedCaps& caps) {
+    caps_ = caps;
+    TernaryLayersConfig c{{.n_layers = 2,
+                           .d_model = m_.width,
+                           .d_ff = m_.ffn,
+                           .heads = m_.heads,
+                           .eps = kEps,
+                           .caps = caps.caps,
+                           .workgroup = 256,
+                           .most_splits = 2}};
+    c.most_ahead = 2;
+    CHECK(c.place_matrices(1));
+    add("ternary_layers", ternary_layers(c));
+    TernaryRowsConfig rows = rows_config(c, 2);
+    rows.heads_at_once = 1;
+    CHECK(fits(rows));
+    add("ternary_rows", ternary_rows(rows));
+    FloatLayersConfig f{static_cast<const LayersShape&>(c)};
+    f.words_in_quads = true;
+    f.most_ahead = 2;
+    FloatLayersConfig::Kind kind;
+    for (auto* matrix : {&kind.qk, &kind.v, &kind.output, &kind.gate, &kind.up, &kind.down}) {
+      matrix->coding = {.words = WeightWords::kCodes8, .zero = 128, .group = 32};
+    }
+    f.kinds = {kind};
+    CHECK(f.place_matrices(256) && fits(f));
+    add("float_layers", float_layers(f));
   }
 
   std::vector<GoldenCase> take() { return std::move(cases_); }
@@ -427,15 +459,18 @@ class Cases {
 }  // namespace
 
 std::vector<GoldenCase> golden_cases() {
-  Cases stories(kStories), bitnet(kBitnet2b);
+  Cases stories(kStories), bitnet(kBitnet2b), small(kSmall);
   stories.add_plain();
   stories.add_capable(kNone);
   stories.add_capable(kSubgroup8);
   stories.add_serial(kSubgroup4);
   bitnet.add_plain();
   bitnet.add_capable(kAll);
+  small.add_small_layers(kAll);
   std::vector<GoldenCase> cases = stories.take();
-  for (GoldenCase& c : bitnet.take()) cases.push_back(std::move(c));
+  for (Cases* of : {&bitnet, &small}) {
+    for (GoldenCase& c : of->take()) cases.push_back(std::move(c));
+  }
   return cases;
 }
 
