@@ -28,36 +28,20 @@ class HostBinder {
   int n_logit_rows() const { return static_cast<int>(logit_rows_.size()); }
   std::span<const float> logits() const;  // [n_logit_rows(), n_vocab]
 
-  ops::Embed bind(const step::Embed& s) const;
-  ops::SelectRows bind(const step::SelectRows& s) const;
-  ops::RmsNorm bind(const step::RmsNorm& s) const;
-  ops::Quantize bind(const step::Quantize& s) const;
-  ops::TernaryLinear bind(const step::TernaryLinear& s) const;
-  ops::QuantizeBlocks bind(const step::QuantizeBlocks& s) const;
-  ops::FloatLinear bind(const step::FloatLinear& s) const;
-  ops::RmsNorm bind(const step::HeadNorm& s) const;
-  ops::Rope bind(const step::Rope& s) const;
-  ops::KvAppend bind(const step::KvAppend& s) const;
-  ops::Attention bind(const step::Attention& s) const;
-  ops::GluMul bind(const step::GluMul& s) const;
-  ops::Add bind(const step::Add& s) const;
-  ops::AddBias bind(const step::AddBias& s) const;
-  ops::Softcap bind(const step::Softcap& s) const;
-  ops::RmsNormQuantize bind(const step::RmsNormQuantize& s) const;
-  ops::TernaryLinear bind(const step::TernaryLinearAdd& s) const;
-  ops::TernaryGlu bind(const step::TernaryGlu& s) const;
-  ops::FloatLinear bind(const step::FloatLinearAdd& s) const;
-  ops::FloatGlu bind(const step::FloatGlu& s) const;
+  // The arguments of a step's op.
+#define TERN_BIND_STEP(Type, name, Op) ops::Op bind(const step::Type& s) const;
+  TERN_HOST_STEPS(TERN_BIND_STEP)
+#undef TERN_BIND_STEP
 
   // Calls `run` with the arguments of the step's op.
   template <class Run>
   void with_bound(const StepBody& body, Run&& run) const {
     std::visit(
         [&]<class S>(const S& s) {
-          if constexpr (std::is_same_v<S, step::TernaryQkv> || std::is_same_v<S, step::FloatQkv>) {
-            CHECK(false);  // host backends run the expanded plan (plan/expand.h)
-          } else {
+          if constexpr (requires { bind(s); }) {
             run(bind(s));
+          } else {
+            CHECK(false);  // host backends run the expanded plan (plan/expand.h)
           }
         },
         body);

@@ -204,3 +204,22 @@ struct Softcap {
 };
 
 }  // namespace tern::ops
+
+// Every op whose function has the same arguments in each host backend: its arguments and its function.
+#define TERN_OPS(X)                     \
+  X(Embed, embed)                       \
+  X(SelectRows, select_rows)            \
+  X(RmsNorm, rms_norm)                  \
+  X(Quantize, quantize)                 \
+  X(RmsNormQuantize, rms_norm_quantize) \
+  X(TernaryLinear, ternary_linear)      \
+  X(TernaryGlu, ternary_glu)            \
+  X(QuantizeBlocks, quantize_blocks)    \
+  X(FloatLinear, float_linear)          \
+  X(FloatGlu, float_glu)                \
+  X(Rope, rope)                         \
+  X(KvAppend, kv_append)                \
+  X(GluMul, glu_mul)                    \
+  X(Add, add)                           \
+  X(AddBias, add_bias)                  \
+  X(Softcap, softcap)

@@ -23,22 +23,10 @@
 namespace tern::cpu {
 namespace {
 
-void run_op(const ops::Embed& op, WorkQueue& queue) { embed(op, queue); }
-void run_op(const ops::SelectRows& op, WorkQueue& queue) { select_rows(op, queue); }
-void run_op(const ops::RmsNorm& op, WorkQueue& queue) { rms_norm(op, queue); }
-void run_op(const ops::Quantize& op, WorkQueue& queue) { quantize(op, queue); }
-void run_op(const ops::RmsNormQuantize& op, WorkQueue& queue) { rms_norm_quantize(op, queue); }
-void run_op(const ops::TernaryLinear& op, WorkQueue& queue) { ternary_linear(op, queue); }
-void run_op(const ops::TernaryGlu& op, WorkQueue& queue) { ternary_glu(op, queue); }
-void run_op(const ops::QuantizeBlocks& op, WorkQueue& queue) { quantize_blocks(op, queue); }
-void run_op(const ops::FloatLinear& op, WorkQueue& queue) { float_linear(op, queue); }
-void run_op(const ops::FloatGlu& op, WorkQueue& queue) { float_glu(op, queue); }
-void run_op(const ops::Rope& op, WorkQueue& queue) { rope(op, queue); }
-void run_op(const ops::KvAppend& op, WorkQueue& queue) { kv_append(op, queue); }
-void run_op(const ops::GluMul& op, WorkQueue& queue) { glu_mul(op, queue); }
-void run_op(const ops::Add& op, WorkQueue& queue) { add(op, queue); }
-void run_op(const ops::AddBias& op, WorkQueue& queue) { add_bias(op, queue); }
-void run_op(const ops::Softcap& op, WorkQueue& queue) { softcap(op, queue); }
+#define TERN_RUN_OP(Op, function) \
+  void run_op(const ops::Op& op, WorkQueue& queue) { function(op, queue); }
+TERN_OPS(TERN_RUN_OP)
+#undef TERN_RUN_OP
 
 // The buffers that a step uses. The KV cache counts as one more buffer, after the plan's own.
 struct Touched {

@@ -10,23 +10,11 @@ namespace tern::ref {
 namespace {
 
 // One overload per kind of op argument, so that overload resolution finds a bound step's op.
-void run_op(const ops::Embed& op) { embed(op); }
-void run_op(const ops::SelectRows& op) { select_rows(op); }
-void run_op(const ops::RmsNorm& op) { rms_norm(op); }
-void run_op(const ops::Quantize& op) { quantize(op); }
-void run_op(const ops::RmsNormQuantize& op) { rms_norm_quantize(op); }
-void run_op(const ops::TernaryLinear& op) { ternary_linear(op); }
-void run_op(const ops::TernaryGlu& op) { ternary_glu(op); }
-void run_op(const ops::AddBias& op) { add_bias(op); }
-void run_op(const ops::Softcap& op) { softcap(op); }
-void run_op(const ops::QuantizeBlocks& op) { quantize_blocks(op); }
-void run_op(const ops::FloatLinear& op) { float_linear(op); }
-void run_op(const ops::FloatGlu& op) { float_glu(op); }
-void run_op(const ops::Rope& op) { rope(op); }
-void run_op(const ops::KvAppend& op) { kv_append(op); }
-void run_op(const ops::Attention& op) { attention(op); }
-void run_op(const ops::GluMul& op) { glu_mul(op); }
-void run_op(const ops::Add& op) { add(op); }
+#define TERN_RUN_OP(Op, function) \
+  void run_op(const ops::Op& op) { function(op); }
+TERN_OPS(TERN_RUN_OP)
+TERN_RUN_OP(Attention, attention)
+#undef TERN_RUN_OP
 
 class RefExecutable final : public Executable {
  public:

@@ -84,28 +84,9 @@ class Recorder {
     return {};
   }
 
-  Result<void> record(const step::Embed& s);
-  Result<void> record(const step::SelectRows& s);
-  Result<void> record(const step::RmsNorm& s);
-  Result<void> record(const step::Quantize& s);
-  Result<void> record(const step::TernaryLinear& s);
-  Result<void> record(const step::QuantizeBlocks& s);
-  Result<void> record(const step::FloatLinear& s);
-  Result<void> record(const step::HeadNorm& s);
-  Result<void> record(const step::Rope& s);
-  Result<void> record(const step::KvAppend& s);
-  Result<void> record(const step::Attention& s);
-  Result<void> record(const step::GluMul& s);
-  Result<void> record(const step::Add& s);
-  Result<void> record(const step::AddBias& s);
-  Result<void> record(const step::Softcap& s);
-  Result<void> record(const step::RmsNormQuantize& s);
-  Result<void> record(const step::TernaryLinearAdd& s);
-  Result<void> record(const step::TernaryGlu& s);
-  Result<void> record(const step::FloatLinearAdd& s);
-  Result<void> record(const step::FloatGlu& s);
-  Result<void> record(const step::TernaryQkv& s);
-  Result<void> record(const step::FloatQkv& s);
+#define TERN_RECORD_STEP(Type, name, Op) Result<void> record(const step::Type& s);
+  TERN_STEPS(TERN_RECORD_STEP)
+#undef TERN_RECORD_STEP
 
   // Ternary layers (recorder_ternary.cc): kernels for few tokens and for many. `in` is an int8 slot.
   struct LinearViews {

@@ -1,0 +1,340 @@
+// The steps of plans. Each is declared once: its operands and the slots it uses in its struct, its name and the op that
+// computes it on a host in the list below. The memory plan, barriers, observers and backends read these.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "model/source/config.h"
+#include "model/source/weights.h"
+
+namespace tern {
+
+struct SlotId {
+  int index = -1;
+  bool operator==(const SlotId&) const = default;
+};
+
+struct SlotUse {
+  SlotId slot;
+  bool reads = false;
+  bool writes = false;
+  bool scratch = false;  // written, but no step may read the result
+  bool hidden = false;   // written for another step to read, but not a value of the model
+  bool is_output() const { return writes && !scratch && !hidden; }
+};
+using SlotUses = std::vector<SlotUse>;
+
+// The steps. `in` is read, `out` is written, `x` is read and written. Weights belong to the Model.
+namespace step {
+
+// How a step uses a slot. hidden: written for another step, but not a value of the model.
+inline SlotUse reads(SlotId slot) { return {slot, true, false}; }
+inline SlotUse writes(SlotId slot) { return {slot, false, true}; }
+inline SlotUse updates(SlotId slot) { return {slot, true, true}; }
+inline SlotUse scratch(SlotId slot) { return {slot, false, true, true}; }
+inline SlotUse hidden(SlotId slot) { return {.slot = slot, .writes = true, .hidden = true}; }
+inline SlotUse passes_on(SlotId slot) { return {.slot = slot, .reads = true, .writes = true, .hidden = true}; }
+
+// For a step that norms and quantizes its input itself: its `in` is f32 instead of int8. The step that wrote the row
+// has left the statistics of the whole row.
+struct NormOnRead {
+  const Tensor* gain = nullptr;  // null: no norm
+  float eps = 0;
+  SlotId stats;      // read
+  SlotId quantized;  // int8 scratch, for kernels that need it
+
+  SlotUses with(SlotUses uses) const {
+    if (gain) uses.insert(uses.end(), {reads(stats), scratch(quantized)});
+    return uses;
+  }
+};
+// For a step that leaves `stats` of what it writes, for a later NormOnRead.
+struct StatsOnWrite {
+  const Tensor* gain = nullptr;  // of the later norm; null: no statistics
+  SlotId stats;                  // written
+
+  SlotUses with(SlotUses uses) const {
+    if (gain) uses.push_back(hidden(stats));
+    return uses;
+  }
+};
+
+// For a float step that norms its `in` itself.
+struct FloatNormOnRead {
+  const Tensor* gain = nullptr;  // null: no norm
+  float eps = 0;
+  SlotId normed;  // scratch, for kernels that need it
+
+  SlotUses with(SlotUses uses) const {
+    if (gain) uses.push_back(scratch(normed));
+    return uses;
+  }
+};
+
+// Post-processing of the float q/k/v projections: head norms if the model has them, RoPE, and the KV-cache write at the
+// batch's positions.
+struct FloatHeads {
+  SlotId q;                        // [n_heads, head_dim]
+  SlotId k, v;                     // [n_kv_heads, head_dim] scratch, for kernels that need it
+  SlotId qkv;                      // [n_heads + 2 n_kv_heads, head_dim] scratch, for kernels that need it
+  const Tensor* q_gain = nullptr;  // null: no norm
+  const Tensor* k_gain = nullptr;
+  float eps = 0;
+  int layer = 0;
+  int n_heads = 0;
+  int n_kv_heads = 0;
+  int head_dim = 0;
+  int rope = 0;  // index into Config::ropes
+  RopePairs pairs = {};
+};
+
+struct Embed {
+  const Tensor* table;
+  SlotId out;
+  float scale = 1;
+
+  SlotUses uses() const { return {writes(out)}; }
+};  // out = table[token] · scale
+struct SelectRows {
+  SlotId in;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), writes(out)}; }
+};  // the rows whose logits are requested
+struct RmsNorm {
+  SlotId in;
+  const Tensor* gain;
+  float eps;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), writes(out)}; }
+};  // out = in / √(mean in² + eps) · gain
+struct Quantize {
+  SlotId in;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), writes(out)}; }
+};  // absmax int8 per row
+struct TernaryLinear {
+  SlotId in;
+  const Tensor* w;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), writes(out)}; }
+};  // out = w · in, in is int8
+struct QuantizeBlocks {
+  SlotId in;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), writes(out)}; }
+};  // absmax int8 per kInt8Block values
+struct FloatLinear {
+  SlotId in;
+  const Tensor* w;
+  SlotId out;
+  FloatNormOnRead norm = {};
+
+  SlotUses uses() const { return norm.with({reads(in), writes(out)}); }
+};  // out = w · in, in is f32 or int8 blocks
+// x = RMS norm of each head of x.
+struct HeadNorm {
+  SlotId x;            // [n_heads, head_dim]
+  const Tensor* gain;  // [head_dim]
+  float eps;
+  int n_heads;
+  int head_dim;
+
+  SlotUses uses() const { return {updates(x)}; }
+};
+struct Rope {
+  SlotId x;
+  int n_heads;
+  int head_dim;
+  int rope;  // index into Config::ropes
+  RopePairs pairs;
+
+  SlotUses uses() const { return {updates(x)}; }
+};
+struct KvAppend {
+  SlotId k;
+  SlotId v;
+  int layer;
+  int n_kv_heads;
+  int head_dim;
+
+  SlotUses uses() const { return {reads(k), reads(v)}; }
+};  // writes to the cache, at the batch's positions
+struct Attention {
+  SlotId q;
+  SlotId out;
+  int layer;
+  int n_heads;
+  int n_kv_heads;
+  int head_dim;
+  int window;         // positions that a row sees, including its own; 0: all
+  float softcap = 0;  // a score s becomes softcap · tanh(s / softcap); 0: no cap
+  StatsOnWrite next = {};
+  std::optional<FloatHeads> heads = {};  // if present, attention makes the heads itself, from what FloatQkv left
+
+  SlotUses uses() const {
+    if (!heads) return next.with({reads(q), writes(out)});
+    return next.with({passes_on(heads->q), passes_on(heads->k), reads(heads->v), reads(heads->qkv), writes(out)});
+  }
+};  // causal, scale 1/√head_dim
+struct GluMul {
+  SlotId gate;
+  SlotId up;
+  GluAct act;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(gate), reads(up), writes(out)}; }
+};  // out = act(gate) · up
+struct Add {
+  SlotId in;
+  SlotId x;
+
+  SlotUses uses() const { return {reads(in), updates(x)}; }
+};  // x += in
+
+struct AddBias {
+  SlotId x;
+  const Tensor* bias;
+
+  SlotUses uses() const { return {updates(x)}; }
+};  // x += bias, in every row
+struct Softcap {
+  SlotId x;
+  float cap;
+
+  SlotUses uses() const { return {updates(x)}; }
+};  // x = cap · tanh(x / cap)
+
+// Fused steps: they give the same numbers as the steps they replace (fuse.cc).
+
+struct RmsNormQuantize {
+  SlotId in;
+  const Tensor* gain;
+  float eps;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), writes(out)}; }
+};
+struct TernaryLinearAdd {
+  SlotId in;
+  const Tensor* w;
+  SlotId x;
+  NormOnRead norm = {};
+  StatsOnWrite next = {};
+
+  SlotUses uses() const { return next.with(norm.with({reads(in), updates(x)})); }
+};  // x += w · in
+struct TernaryGlu {
+  SlotId in;
+  const Tensor* w_gate;
+  const Tensor* w_up;
+  GluAct act;
+  SlotId out;
+  NormOnRead norm = {};
+  StatsOnWrite next = {};
+
+  SlotUses uses() const { return next.with(norm.with({reads(in), writes(out)})); }
+};  // act(gate·in) · (up·in)
+struct FloatLinearAdd {
+  SlotId in;
+  const Tensor* w;
+  SlotId x;
+
+  SlotUses uses() const { return {reads(in), updates(x)}; }
+};  // x += w · in
+struct FloatGlu {
+  SlotId in;
+  const Tensor* w_gate;
+  const Tensor* w_up;
+  GluAct act;
+  SlotId out;
+  FloatNormOnRead norm = {};
+
+  SlotUses uses() const { return norm.with({reads(in), writes(out)}); }
+};  // act(gate·in) · (up·in)
+// q = rope(wq·in); the cache gets rope(wk·in) and wv·in at the batch's positions.
+struct TernaryQkv {
+  SlotId in;
+  const Tensor* wq;
+  const Tensor* wk;
+  const Tensor* wv;
+  SlotId q;     // [n_heads, head_dim]
+  SlotId k, v;  // [n_kv_heads, head_dim] scratch, for kernels that need it
+  int layer;
+  int n_heads;
+  int n_kv_heads;
+  int head_dim;
+  int rope;  // index into Config::ropes
+  RopePairs pairs;
+  NormOnRead norm = {};
+
+  SlotUses uses() const { return norm.with({reads(in), writes(q), scratch(k), scratch(v)}); }
+};
+// The same for float layers, with optional norms of the heads.
+struct FloatQkv {
+  SlotId in;
+  const Tensor* wq;
+  const Tensor* wk;
+  const Tensor* wv;
+  FloatHeads heads;
+  bool leaves_heads = false;  // attention post-processes the heads; `qkv`, or q, k and v, hold the raw projections
+  FloatNormOnRead norm = {};
+
+  SlotUses uses() const {
+    const FloatHeads& h = heads;
+    if (leaves_heads) return norm.with({reads(in), hidden(h.q), hidden(h.k), hidden(h.v), hidden(h.qkv)});
+    return norm.with({reads(in), writes(h.q), scratch(h.k), scratch(h.v), scratch(h.qkv)});
+  }
+};
+
+}  // namespace step
+
+// Every step: its type, its name, and the op (backend/ops.h) that host backends run for it.
+#define TERN_HOST_STEPS(X)                                 \
+  X(Embed, "embed", Embed)                                 \
+  X(SelectRows, "select_rows", SelectRows)                 \
+  X(RmsNorm, "rms_norm", RmsNorm)                          \
+  X(Quantize, "quantize", Quantize)                        \
+  X(TernaryLinear, "ternary_linear", TernaryLinear)        \
+  X(QuantizeBlocks, "quantize_blocks", QuantizeBlocks)     \
+  X(FloatLinear, "float_linear", FloatLinear)              \
+  X(HeadNorm, "head_norm", RmsNorm)                        \
+  X(Rope, "rope", Rope)                                    \
+  X(KvAppend, "kv_append", KvAppend)                       \
+  X(Attention, "attention", Attention)                     \
+  X(GluMul, "glu_mul", GluMul)                             \
+  X(Add, "add", Add)                                       \
+  X(AddBias, "add_bias", AddBias)                          \
+  X(Softcap, "softcap", Softcap)                           \
+  X(RmsNormQuantize, "rms_norm_quantize", RmsNormQuantize) \
+  X(TernaryLinearAdd, "ternary_linear_add", TernaryLinear) \
+  X(TernaryGlu, "ternary_glu", TernaryGlu)                 \
+  X(FloatLinearAdd, "float_linear_add", FloatLinear)       \
+  X(FloatGlu, "float_glu", FloatGlu)
+// Steps that hosts run as several others (plan/expand.h).
+#define TERN_GPU_STEPS(X)        \
+  X(TernaryQkv, "ternary_qkv", ) \
+  X(FloatQkv, "float_qkv", )
+#define TERN_STEPS(X) TERN_HOST_STEPS(X) TERN_GPU_STEPS(X)
+
+template <class First, class... Steps>
+struct VariantOfSteps {
+  using Type = std::variant<Steps...>;
+};
+#define TERN_STEP_TYPE(Type, name, Op) , step::Type
+using StepBody = VariantOfSteps<void TERN_STEPS(TERN_STEP_TYPE)>::Type;
+#undef TERN_STEP_TYPE
+
+// The slots that a step uses, each listed once.
+SlotUses slot_uses(const StepBody& body);
+
+std::string_view op_name(const StepBody& body);  // "rms_norm"
+
+}  // namespace tern
