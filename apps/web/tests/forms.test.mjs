@@ -25,7 +25,7 @@ const kStoryTemplate = `{% for t in tools or [] %}\
 const kTools = [{type: 'function', function: {name: 'weather', parameters: {
   type: 'object', properties: {city: {enum: ['Rome', 'Oslo']}}, required: ['city'], additionalProperties: false}}}];
 const kQuestion = [{role: 'user', content: 'Weather?'}];
-const kStory = 'Once upon a time';
+const kStory = 'Once upon a time, in a small town,';  // the model is sure of how it goes on
 const kPerson = {type: 'object', properties: {name: {type: 'string', maxLength: 8}, age: {type: 'integer', minimum: 3,
   maximum: 9}}, required: ['name', 'age'], additionalProperties: false};
 const kOf = {temperature: 0, maxTokens: 100};

@@ -52,7 +52,7 @@ class WebDevice final : public Device {
 
   Result<void> count_written(uint64_t bytes);
   // Waits for pipelines being compiled, checks the commands, and encodes them in words_.
-  Result<void> prepare(std::span<const Command> commands);
+  Result<void> prepare(std::span<const Command> commands) override;
   Result<std::vector<double>> timed(std::span<const Command> commands, bool whole);
 
   AdapterInfo info_;
