@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "backend/cpu/cpu_backend.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "backend/ref/ref_backend.h"
 #include "model/model.h"

@@ -1,6 +1,6 @@
 # The libraries of builds with Emscripten: headers only. Regular expressions and Unicode are the browser's own
 # (src/text/web), and so is WebGPU
-# (src/backend/gpu/web); there are no downloads and no terminal.
+# (src/backend/gpu/device/web); there are no downloads and no terminal.
 include(FetchContent)
 set(FETCHCONTENT_QUIET ON)
 set(TERN_HUB OFF)

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "backend/gpu/memory/kv_order.h"
+#include "backend/gpu/memory/weights/upload.h"
 #include "backend/gpu/memory/work_buffers.h"
-#include "backend/gpu/webgpu_backend.h"
-#include "backend/gpu/weights/upload.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_layout.h"
 #include "base/text/format_text.h"
 #include "engine/load/backends.h"

@@ -13,7 +13,7 @@
 #endif
 #ifdef TERN_HAVE_WEBGPU
 #include "backend/gpu/device/choose_adapter.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #endif
 
 namespace tern {

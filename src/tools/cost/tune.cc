@@ -11,7 +11,8 @@
 
 #ifdef TERN_HAVE_WEBGPU
 #include "backend/gpu/record/tuned_layouts.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/profile/tune.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #endif
 
 namespace tern {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <deque>
 
+#include "backend/gpu/memory/weights/pack.h"
 #include "backend/gpu/run/executable.h"
-#include "backend/gpu/webgpu_backend.h"
-#include "backend/gpu/weights/pack.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "backend/ref/ref_backend.h"
 #include "conform/gpu/small_tiles.h"

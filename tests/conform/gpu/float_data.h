@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "backend/gpu/weights/pack.h"
+#include "backend/gpu/memory/weights/pack.h"
 #include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/gpu/ternary_data.h"

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "backend/gpu/webgpu_backend.h"
-#include "backend/gpu/weights/weight_store.h"
+#include "backend/gpu/memory/weights/weight_store.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "model/model.h"
 #include "support/checkout.h"

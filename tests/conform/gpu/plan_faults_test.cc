@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "engine/engine_impl.h"
 #include "engine/load/tokenizers.h"

@@ -9,7 +9,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "backend/gpu/run/executable.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "conform/gpu/small_tiles.h"
 #include "conform/gpu/story_rows.h"

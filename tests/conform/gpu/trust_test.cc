@@ -9,7 +9,7 @@
 
 #include "backend/gpu/device/mutant_test_support.h"
 #include "backend/gpu/run/executable.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "conform/float_model.h"
 #include "conform/gpu/small_tiles.h"
 #include "plan/plan.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/gpu/weights/pack.h"
-#include "backend/gpu/weights/upload.h"
+#include "backend/gpu/memory/weights/pack.h"
+#include "backend/gpu/memory/weights/upload.h"
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/text/format_text.h"

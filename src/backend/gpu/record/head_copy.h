@@ -7,9 +7,9 @@
 #include "backend/exact_head.h"
 #include "backend/gpu/kernels/head/best_logits.h"
 #include "backend/gpu/memory/views.h"
+#include "backend/gpu/memory/weights/weight_store.h"
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/layouts.h"
-#include "backend/gpu/weights/weight_store.h"
 
 namespace tern::gpu {
 

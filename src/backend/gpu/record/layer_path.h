@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "backend/gpu/batch/run_shape.h"
 #include "backend/gpu/device/device.h"
+#include "backend/gpu/memory/batch/run_shape.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/prepared_store.h"

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "backend/gpu/batch/run_shape.h"
 #include "backend/gpu/device/device.h"
+#include "backend/gpu/memory/batch/run_shape.h"
 
 namespace tern::gpu {
 

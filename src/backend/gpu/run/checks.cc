@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "backend/gpu/run/executable.h"
-#include "backend/gpu/trust/check_attention.h"
-#include "backend/gpu/trust/check_best_logits.h"
-#include "backend/gpu/trust/check_products.h"
+#include "backend/gpu/run/trust/check_attention.h"
+#include "backend/gpu/run/trust/check_best_logits.h"
+#include "backend/gpu/run/trust/check_products.h"
 #include "base/log.h"
 
 namespace tern::gpu {

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include "backend/gpu/megakernel/path.h"
+#include "backend/gpu/memory/weights/upload.h"
+#include "backend/gpu/record/megakernel/path.h"
 #include "backend/gpu/record/tuned_layouts.h"
 #include "backend/gpu/run/memory_need.h"
-#include "backend/gpu/weights/upload.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
 #include "base/text/format_text.h"

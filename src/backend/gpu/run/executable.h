@@ -10,18 +10,18 @@
 #include <set>
 
 #include "backend/backend.h"
-#include "backend/gpu/batch/batch_words.h"
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/common.h"
-#include "backend/gpu/megakernel/path.h"
+#include "backend/gpu/memory/batch/batch_words.h"
+#include "backend/gpu/memory/weights/weight_store.h"
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/device_sampler.h"
 #include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/record/megakernel/path.h"
 #include "backend/gpu/record/prepared_store.h"
 #include "backend/gpu/record/recorder.h"
 #include "backend/gpu/run/stream_host.h"
 #include "backend/gpu/run/token_stats.h"
-#include "backend/gpu/weights/weight_store.h"
 #include "backend/kv_layout.h"
 #include "backend/repack.h"
 

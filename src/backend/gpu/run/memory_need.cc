@@ -5,9 +5,9 @@
 
 #include "backend/gpu/memory/kv_order.h"
 #include "backend/gpu/memory/rope_tables.h"
+#include "backend/gpu/memory/weights/upload.h"
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/head_copy.h"
-#include "backend/gpu/weights/upload.h"
 #include "backend/kv_layout.h"
 
 namespace tern::gpu {

@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "backend/gpu/device/mutant_test_support.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_layout.h"
 #include "conform/gpu/tiny_model.h"
 #include "conform/matrix.h"

@@ -12,7 +12,7 @@
 
 #include "backend/gpu/device/mutant_test_support.h"
 #include "backend/gpu/run/executable.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "conform/gpu/story_rows.h"
 #include "model/model.h"
