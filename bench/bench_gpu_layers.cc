@@ -3,8 +3,9 @@
 //
 //   bench_gpu_layers [GPU [NAME=VALUE …]]     names of TernaryLayersConfig's layout: workgroup, qkv, square, glu, wide,
 //                                             ahead, splits; wgs=N,… (132), pos=N (128), layers=N (30), write=FILE,
-//                                             warm=MS (1,000: how long it runs before), patience=N, hash=1
-//   with rows=N     as many sequences (kernels/megakernel/ternary_rows.h): most_rows, heads, units, added of
+//                                             warm=MS (1,000: how long it runs before), spin_limit=N, hash=1
+//   with as_rows=1  the kernel for several sequences for one, and with
+//   rows=N          for as many sequences (kernels/megakernel/ternary_rows.h): most_rows, heads, units, added of
 //   TernaryRowsConfig
 #include <algorithm>
 #include <chrono>
@@ -56,8 +57,9 @@ int run(int argc, char** argv) {
   const uint32_t pos = number("pos", 128), n_blocks = pos / kBlockPositions + 1;
   const uint32_t rows = number("rows", 1);
   TernaryRowsConfig of_rows;
-  if (rows > 1) {
-    of_rows = rows_config(c, std::bit_ceil(rows));
+  const bool as_rows = rows > 1 || options.contains("as_rows");
+  if (as_rows) {
+    of_rows = rows_config(c, std::max(2u, std::bit_ceil(rows)));
     of_rows.square_lanes = number("square", of_rows.square_lanes);
     of_rows.wide_lanes = number("wide", of_rows.wide_lanes);
     of_rows.most_splits = std::min(number("splits", of_rows.most_splits), of_rows.most_splits);
@@ -68,7 +70,7 @@ int run(int argc, char** argv) {
     of_rows.rows_added = number("added", of_rows.rows_added);
     CHECK(fits(of_rows));
   }
-  const auto kernel = rows > 1 ? ternary_rows(of_rows) : ternary_layers(c);
+  const auto kernel = as_rows ? ternary_rows(of_rows) : ternary_layers(c);
   if (options.contains("write")) std::ofstream(options["write"]) << kernel.module.text;
   const auto pipeline = device.pipeline(kernel.module);
   if (!pipeline) return std::fprintf(stderr, "%s\n", pipeline.error().message.c_str()), 1;
@@ -107,9 +109,9 @@ int run(int argc, char** argv) {
     (void)device.write(*kv, at,
                        std::as_bytes(std::span(noise)).first(std::min<uint64_t>(noise.size() * 4, kv->bytes() - at)));
   }
-  const auto exchange = buffer("words", 4 * (rows > 1 ? of_rows.n_words() : c.n_words()));
-  const uint32_t patience = number("patience", 200000);
-  (void)device.write(*exchange, 4 * LayersShape::kPatience, std::as_bytes(std::span(&patience, 1)));
+  const auto exchange = buffer("words", 4 * (as_rows ? of_rows.n_words() : c.n_words()));
+  const uint32_t spin_limit = number("spin_limit", 200000);
+  (void)device.write(*exchange, 4 * LayersShape::kSpinLimit, std::as_bytes(std::span(&spin_limit, 1)));
   const BufferView views[] = {{w.get(), 0, 0},      {vectors.get(), 0, 0}, {x.get(), 0, 0},       {angles.get(), 0, 0},
                               {params.get(), 0, 0}, {kv.get(), 0, 0},      {exchange.get(), 0, 0}};
   const auto bindings = device.bind(**pipeline, views).value();

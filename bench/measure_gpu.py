@@ -29,13 +29,13 @@ MODELS = {  # name: what `tern synth` makes
     "phi-3-q4_0": ["--preset", "phi-3-mini", "--type", "q4_0", "--head", "q4_0"],
     "8b-q1_0": ["--preset", "bonsai-8b", "--type", "q1_0", "--head", "q1_0"],
 }
-WAYS = ("off", "auto")  # of --one-dispatch
+WAYS = ("off", "auto")  # of --megakernel
 SECONDS = 300  # that a run may take
 
 
 def bench(arguments, model, way, options):
     """Tokens/s of a run of `tern bench`, or None where it fails."""
-    command = [arguments.tern, "bench", "-m", model, "-b", "webgpu", "--one-dispatch", way, "-o", "json", *options]
+    command = [arguments.tern, "bench", "-m", model, "-b", "webgpu", "--megakernel", way, "-o", "json", *options]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
     if run.returncode != 0:
         print(f"{' '.join(command)}: {run.stderr.strip()[-300:]}", file=sys.stderr)
@@ -43,7 +43,7 @@ def bench(arguments, model, way, options):
     return json.loads(run.stdout)["decode_tokens_per_s"]["median"]
 
 
-def serial_subgroups(arguments, model, options):
+def in_turns(arguments, model, options):
     """The medians of both ways over all rounds, and their ratio, as cells."""
     speeds = {way: [] for way in WAYS}
     for _ in range(arguments.rounds):
@@ -71,7 +71,7 @@ def alone(arguments, models):
     for name, model in models.items():
         cells = [name]
         for n in arguments.prompts:
-            cells += serial_subgroups(arguments, model, ["-p", str(n), "-n", "128", "-r", "3"])
+            cells += in_turns(arguments, model, ["-p", str(n), "-n", "128", "-r", "3"])
         print_row(cells)
 
 
@@ -80,7 +80,7 @@ def together(arguments, models):
     for name, model in models.items():
         cells = [name]
         for n in arguments.parallel:
-            cells += serial_subgroups(arguments, model, ["-p", "128", "-n", "128", "-r", "3", "-N", str(n)])
+            cells += in_turns(arguments, model, ["-p", "128", "-n", "128", "-r", "3", "-N", str(n)])
         print_row(cells)
 
 
