@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/gpu/kernels/megakernel/layers_attention.h"
+#include "backend/gpu/kernels/megakernel/layers_order.h"
 #include "backend/gpu/kernels/megakernel/layers_products.h"
 #include "base/bytes.h"
 
@@ -99,52 +100,64 @@ class FloatLayers {
   void run() {
     auto first_tag = let("first_tag", (last_tag_ + 1u) & kTagMask);
     residual_.load(x_, first_tag);
-    // A product's weights are loaded during the product before it, so that they have arrived when the activations do.
-    std::vector<Prefetch> next;
-    for (const Product& p : qkv_) next.emplace_back(products_, p, true);
-    const auto ask_for_qkv = [&](const Name<U32>& layer) {
-      const LayerAt at = products_.kinds().at(layer);
-      for (Prefetch& prefetch : next) prefetch.prefetch(at, layer);
-    };
-    ask_for_qkv(let("first_layer", 0u));
-    loop("layer", 0u, c_.n_layers, 1u, [&](const Name<U32>& layer) {
-      auto tag = let("tag", (last_tag_ + 1u + layer) & kTagMask);
-      auto next_tag = let("next_tag", (tag + 1u) & kTagMask);
-      const LayerAt at = products_.kinds().at(layer);
-      const Name<F32> of_qkv = stage(qkv_, next.front().gains(), at, tag);
-      const auto newest = attention_.load_positions(layer);
-      for (const Prefetch& prefetch : next) {
-        multiply(prefetch, at, [&](const auto& row, const auto& dots) {
-          auto place = let("place", row + (c_.qkv_words() + prefetch.product().first_out));
-          auto value = let("value", dots[0] * of_qkv);
-          mailbox_.publish(place, value, tag);
-        });
-      }
-      attention_.attend(layer, newest, tag);
-      const Prefetch for_output = products_.prefetch(output_, at, layer);
-      attention_.merge(tag);
-      stage({&output_, 1}, for_output.gains(), at, tag);
-      const Prefetch for_glu = products_.prefetch(glu_, at, layer);
-      multiply(for_output, at,
-               [&](const auto& row, const auto& dots) { residual_.add(row, dots[0], c_.middle_words(), tag); });
-      const Name<F32> of_glu = stage({&glu_, 1}, for_glu.gains(), at, tag);
-      const Prefetch for_down = products_.prefetch(down_, at, layer);
-      multiply(for_glu, at, [&](const auto& row, const auto& dots) {
-        auto gate = let("gate", dots[0] * of_glu);
-        auto up = let("up", dots[1] * of_glu);
-        auto value = let("value", gated(c_.act, gate, up));
-        mailbox_.publish(mailbox_.place(c_.ffn_words(), row), value, tag);
-      });
-      stage({&down_, 1}, for_down.gains(), at, tag);
-      ask_for_qkv(let("next_layer", min(layer + 1u, c_.n_layers - 1)));
-      multiply(for_down, at,
-               [&](const auto& row, const auto& dots) { residual_.add(row, dots[0], c_.x_words(), next_tag); });
-    });
+    for (const Product& p : qkv_) next_.emplace_back(products_, p, true);
+    prefetch_qkv(let("first_layer", 0u));
+    run_layers(*this, c_, last_tag_);
     residual_.store(x_);
     keep_last_tag(c_, words_, b_, last_tag_);
   }
 
+  // The operations of run_layers().
+  struct At {
+    Name<U32> layer, tag, next_tag;
+    LayerAt kinds;
+  };
+  At at_layer(const Name<U32>& layer, const Name<U32>& tag, const Name<U32>& next_tag) const {
+    return {layer, tag, next_tag, products_.kinds().at(layer)};
+  }
+  auto multiply_qkv(const At& at) const {
+    const Name<F32> of_qkv = stage(qkv_, next_.front().gains(), at.kinds, at.tag);
+    auto newest = attention_.load_positions(at.layer);
+    for (const Prefetch& prefetch : next_) {
+      multiply(prefetch, at.kinds, [&](const auto& row, const auto& dots) {
+        auto place = let("place", row + (c_.qkv_words() + prefetch.product().first_out));
+        auto value = let("value", dots[0] * of_qkv);
+        mailbox_.publish(place, value, at.tag);
+      });
+    }
+    return newest;
+  }
+  void attend(const At& at, const auto& newest) const { attention_.attend(at.layer, newest, at.tag); }
+  void merge(const At& at) const { attention_.merge(at.tag); }
+  Prefetch prefetch_output(const At& at) const { return products_.prefetch(output_, at.kinds, at.layer); }
+  Prefetch prefetch_glu(const At& at) const { return products_.prefetch(glu_, at.kinds, at.layer); }
+  Prefetch prefetch_down(const At& at) const { return products_.prefetch(down_, at.kinds, at.layer); }
+  void prefetch_qkv_of_next(const At& at) { prefetch_qkv(let("next_layer", min(at.layer + 1u, c_.n_layers - 1))); }
+  auto stage_output(const Prefetch& p, const At& at) const { return stage({&output_, 1}, p.gains(), at.kinds, at.tag); }
+  auto stage_glu(const Prefetch& p, const At& at) const { return stage({&glu_, 1}, p.gains(), at.kinds, at.tag); }
+  auto stage_down(const Prefetch& p, const At& at) const { return stage({&down_, 1}, p.gains(), at.kinds, at.tag); }
+  void multiply_output(const Prefetch& p, const Name<F32>& /*factor*/, const At& at) const {
+    multiply(p, at.kinds,
+             [&](const auto& row, const auto& dots) { residual_.add(row, dots[0], c_.middle_words(), at.tag); });
+  }
+  void multiply_glu(const Prefetch& p, const Name<F32>& factor, const At& at) const {
+    multiply(p, at.kinds, [&](const auto& row, const auto& dots) {
+      auto gate = let("gate", dots[0] * factor);
+      auto up = let("up", dots[1] * factor);
+      auto value = let("value", gated(c_.act, gate, up));
+      mailbox_.publish(mailbox_.place(c_.ffn_words(), row), value, at.tag);
+    });
+  }
+  void multiply_down(const Prefetch& p, const Name<F32>& /*factor*/, const At& at) const {
+    multiply(p, at.kinds,
+             [&](const auto& row, const auto& dots) { residual_.add(row, dots[0], c_.x_words(), at.next_tag); });
+  }
+
  private:
+  void prefetch_qkv(const Name<U32>& layer) {
+    const LayerAt at = products_.kinds().at(layer);
+    for (Prefetch& prefetch : next_) prefetch.prefetch(at, layer);
+  }
   std::optional<HeadNorms> head_norms() const {
     if (!c_.heads_normed) return std::nullopt;
     return HeadNorms{vectors_, c_.layer_values(), c_.q_gain(), c_.k_gain(), c_.head_eps};
@@ -274,7 +287,8 @@ class FloatLayers {
   Memory narrow_, wide_;
   Shared<F32> squares_;
   Product output_, glu_, down_;
-  std::vector<Product> qkv_;  // one for all, or one for queries and keys and one for values
+  std::vector<Product> qkv_;    // one for all, or one for queries and keys and one for values
+  std::vector<Prefetch> next_;  // of qkv_, for the next layer
 };
 
 }  // namespace

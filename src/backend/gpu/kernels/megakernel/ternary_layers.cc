@@ -1,8 +1,10 @@
 #include "backend/gpu/kernels/megakernel/ternary_layers.h"
 
+#include <optional>
 #include <vector>
 
 #include "backend/gpu/kernels/megakernel/layers_attention.h"
+#include "backend/gpu/kernels/megakernel/layers_order.h"
 #include "backend/gpu/kernels/ternary/norm_fused.h"
 
 namespace tern::gpu {
@@ -39,44 +41,59 @@ class Layers {
   void run(const Words& words) {
     auto first_tag = let("first_tag", (last_tag_ + 1u) & kTagMask);
     residual_.load(x_, first_tag);
-    // A product's weights are loaded during the product before it, so that they have arrived when the activations do.
-    const Next next(*this);
-    loop("layer", 0u, c_.n_layers, 1u, [&](const Name<U32>& layer) {
-      auto tag = let("tag", (last_tag_ + 1u + layer) & kTagMask);
-      auto next_tag = let("next_tag", (tag + 1u) & kTagMask);
-      const Prefetched for_qkv = next.prefetched(layer);
-      const ActivationScale x_of_qkv = quantize(qkv_, for_qkv, tag);
-      const auto newest = attention_.load_positions(layer);
-      multiply(qkv_, layer, for_qkv, x_of_qkv, [&](const auto& row, const auto& dots, const auto& scale) {
-        const uint32_t first_key = c_.q_width(), first_value = first_key + c_.kv_width();
-        auto of_k_or_v = let("of_k_or_v", select(for_qkv.scales[2], for_qkv.scales[1], row < first_value));
-        auto w_scale = let("w_scale", select(of_k_or_v, for_qkv.scales[0], row < first_key));
-        put(c_.qkv_words(), row, let("value", dequantize(dots[0], scale, w_scale)), tag);
-      });
-      attention_.attend(layer, newest, tag);
-      const Prefetched for_output = prefetch(output_, layer);
-      attention_.merge(tag);
-      const ActivationScale x_of_output = quantize(output_, for_output, tag);
-      const Prefetched for_glu = prefetch(glu_, layer);
-      multiply(output_, layer, for_output, x_of_output, [&](const auto& row, const auto& dots, const auto& scale) {
-        residual_.add(row, let("value", dequantize(dots[0], scale, for_output.scales[0])), c_.middle_words(), tag);
-      });
-      const ActivationScale x_of_glu = quantize(glu_, for_glu, tag);
-      const Prefetched for_down = prefetch(down_, layer);
-      multiply(glu_, layer, for_glu, x_of_glu, [&](const auto& row, const auto& dots, const auto& scale) {
-        auto gate = let("gate", dequantize(dots[0], scale, for_glu.scales[0]));
-        auto up = let("up", dequantize(dots[1], scale, for_glu.scales[1]));
-        put(c_.ffn_words(), row, let("value", gated(c_.act, gate, up)), tag);
-      });
-      const ActivationScale x_of_down = quantize(down_, for_down, tag);
-      auto next_layer = let("next_layer", min(layer + 1u, c_.n_layers - 1));
-      next.prefetch(next_layer);
-      multiply(down_, layer, for_down, x_of_down, [&](const auto& row, const auto& dots, const auto& scale) {
-        residual_.add(row, let("value", dequantize(dots[0], scale, for_down.scales[0])), c_.x_words(), next_tag);
-      });
-    });
+    next_.emplace(*this);
+    run_layers(*this, c_, last_tag_);
     residual_.store(x_);
     keep_last_tag(c_, words, b_, last_tag_);
+  }
+
+  // The operations of run_layers().
+  struct At {
+    Name<U32> layer, tag, next_tag;
+  };
+  At at_layer(const Name<U32>& layer, const Name<U32>& tag, const Name<U32>& next_tag) const {
+    return {layer, tag, next_tag};
+  }
+  auto multiply_qkv(const At& at) const {
+    const Prefetched for_qkv = next_->prefetched(at.layer);
+    const ActivationScale x_of_qkv = quantize(qkv_, for_qkv, at.tag);
+    auto newest = attention_.load_positions(at.layer);
+    multiply(qkv_, at.layer, for_qkv, x_of_qkv, [&](const auto& row, const auto& dots, const auto& scale) {
+      const uint32_t first_key = c_.q_width(), first_value = first_key + c_.kv_width();
+      auto of_k_or_v = let("of_k_or_v", select(for_qkv.scales[2], for_qkv.scales[1], row < first_value));
+      auto w_scale = let("w_scale", select(of_k_or_v, for_qkv.scales[0], row < first_key));
+      put(c_.qkv_words(), row, let("value", dequantize(dots[0], scale, w_scale)), at.tag);
+    });
+    return newest;
+  }
+  void attend(const At& at, const auto& newest) const { attention_.attend(at.layer, newest, at.tag); }
+  void merge(const At& at) const { attention_.merge(at.tag); }
+  auto prefetch_output(const At& at) const { return prefetch(output_, at.layer); }
+  auto prefetch_glu(const At& at) const { return prefetch(glu_, at.layer); }
+  auto prefetch_down(const At& at) const { return prefetch(down_, at.layer); }
+  void prefetch_qkv_of_next(const At& at) const {
+    auto next_layer = let("next_layer", min(at.layer + 1u, c_.n_layers - 1));
+    next_->prefetch(next_layer);
+  }
+  auto stage_output(const auto& prefetched, const At& at) const { return quantize(output_, prefetched, at.tag); }
+  auto stage_glu(const auto& prefetched, const At& at) const { return quantize(glu_, prefetched, at.tag); }
+  auto stage_down(const auto& prefetched, const At& at) const { return quantize(down_, prefetched, at.tag); }
+  void multiply_output(const auto& prefetched, const ActivationScale& x, const At& at) const {
+    multiply(output_, at.layer, prefetched, x, [&](const auto& row, const auto& dots, const auto& scale) {
+      residual_.add(row, let("value", dequantize(dots[0], scale, prefetched.scales[0])), c_.middle_words(), at.tag);
+    });
+  }
+  void multiply_glu(const auto& prefetched, const ActivationScale& x, const At& at) const {
+    multiply(glu_, at.layer, prefetched, x, [&](const auto& row, const auto& dots, const auto& scale) {
+      auto gate = let("gate", dequantize(dots[0], scale, prefetched.scales[0]));
+      auto up = let("up", dequantize(dots[1], scale, prefetched.scales[1]));
+      put(c_.ffn_words(), row, let("value", gated(c_.act, gate, up)), at.tag);
+    });
+  }
+  void multiply_down(const auto& prefetched, const ActivationScale& x, const At& at) const {
+    multiply(down_, at.layer, prefetched, x, [&](const auto& row, const auto& dots, const auto& scale) {
+      residual_.add(row, let("value", dequantize(dots[0], scale, prefetched.scales[0])), c_.x_words(), at.next_tag);
+    });
   }
 
  private:
@@ -292,6 +309,7 @@ class Layers {
   Name<U32> last_tag_;
   LayersAttention attention_;
   Product qkv_, output_, glu_, down_;
+  std::optional<Next> next_;  // in run()
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "backend/gpu/kernels/megakernel/layers_order.h"
 #include "backend/gpu/kernels/megakernel/staged_rows.h"
 
 namespace tern::gpu {
@@ -15,6 +16,9 @@ namespace {
 
 class RowsLayers {
  public:
+  using Dots = std::vector<Name<I32>>;
+  using Prefetched = std::vector<std::optional<KeptWeights>>;
+
   RowsLayers(const TernaryRowsConfig& c, const In<"w", TernaryWeights>& w, const Vectors& vectors,
              const InOut<"x", F32>& x, const In<"angles", Vec2<F32>>& angles, const ParamsBuffer& params,
              const Cache& kv, const LayerWords& words, const LayerBuiltins& b)
@@ -41,58 +45,106 @@ class RowsLayers {
 
   void run(const LayerWords& words) {
     load_residual();
-    loop("layer", 0u, c_.n_layers, 1u, [&](const Name<U32>& layer) {
-      auto tag = let("tag", (last_tag_ + 1u + layer) & kTagMask);
-      auto next_tag = let("next_tag", (tag + 1u) & kTagMask);
-      auto vectors_at = let("vectors_at", layer * c_.layer_values());
-      auto next_vectors = let("next_vectors", min(layer + 1u, c_.n_layers - 1) * c_.layer_values());
-      const auto w_scale = [&](uint32_t which) { return let("w_scale", vectors_[vectors_at + (c_.scales() + which)]); };
-      const Prefetched for_qkv = prefetch(qkv_, layer);
-      const auto q_scale = w_scale(0), k_scale = w_scale(1), v_scale = w_scale(2);
-      multiply(qkv_, layer, for_qkv, tag, [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
-        const uint32_t first_key = c_.q_width(), first_value = first_key + c_.kv_width();
-        auto of_k_or_v = let("of_k_or_v", select(v_scale, k_scale, row < first_value));
-        auto of_row = let("w_scale_of_row", select(of_k_or_v, q_scale, row < first_key));
-        auto place = let("place", row + rows_.my_words() + c_.qkv_words());
-        mailbox_.publish(place, let("value", dequantize(dots[0], scale, of_row)), tag);
-      });
-      attention_.attend_rows(layer, tag);
-      const Prefetched for_output = prefetch(output_, layer);
-      const auto output_scale = w_scale(3);
-      merge(vectors_at, tag);
-      const Prefetched for_glu = prefetch(glu_, layer);
-      const auto gate_scale = w_scale(4), up_scale = w_scale(5);
-      {
-        StagedRows::RowProducer producer(rows_, kBeforeGlu, vectors_at, tag);
-        multiply(output_, layer, for_output, tag,
-                 [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
-                   producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, output_scale))));
-                 });
-        producer.publish_stats();
-      }
-      const Prefetched for_down = prefetch(down_, layer);
-      const auto down_scale = w_scale(6);
-      {
-        StagedRows::RowProducer producer(rows_, kBeforeDown, vectors_at, tag);
-        multiply(glu_, layer, for_glu, tag, [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
-          auto gate = let("gate", dequantize(dots[0], scale, gate_scale));
-          auto up = let("up", dequantize(dots[1], scale, up_scale));
-          producer.add(row, let("value", gated(c_.act, gate, up)));
-        });
-        producer.publish_stats();
-      }
-      StagedRows::RowProducer producer(rows_, kBeforeQkv, next_vectors, next_tag);
-      multiply(down_, layer, for_down, tag, [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
-        producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, down_scale))));
-      });
-      producer.publish_stats();
-    });
+    run_layers(*this, c_, last_tag_);
     store_residual();
     keep_last_tag(c_, words, b_, last_tag_);
   }
 
+  // The operations of run_layers(). Each product stages its own activations, a piece at a time.
+  struct At {
+    Name<U32> layer, tag, next_tag, vectors, next_vectors;
+  };
+  At at_layer(const Name<U32>& layer, const Name<U32>& tag, const Name<U32>& next_tag) const {
+    auto vectors_at = let("vectors_at", layer * c_.layer_values());
+    auto next_vectors = let("next_vectors", min(layer + 1u, c_.n_layers - 1) * c_.layer_values());
+    return {layer, tag, next_tag, vectors_at, next_vectors};
+  }
+  Nothing multiply_qkv(const At& at) const {
+    const Prefetched for_qkv = prefetch(qkv_, at.layer);
+    const auto q_scale = w_scale(at, 0), k_scale = w_scale(at, 1), v_scale = w_scale(at, 2);
+    multiply(qkv_, at.layer, for_qkv, at.tag,
+             [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
+               const uint32_t first_key = c_.q_width(), first_value = first_key + c_.kv_width();
+               auto of_k_or_v = let("of_k_or_v", select(v_scale, k_scale, row < first_value));
+               auto of_row = let("w_scale_of_row", select(of_k_or_v, q_scale, row < first_key));
+               auto place = let("place", row + rows_.my_words() + c_.qkv_words());
+               mailbox_.publish(place, let("value", dequantize(dots[0], scale, of_row)), at.tag);
+             });
+    return {};
+  }
+  void attend(const At& at, Nothing /*newest*/) const { attention_.attend_rows(at.layer, at.tag); }
+  // Combines attention's parts into its results. most_splits lanes of a subgroup have one part each.
+  void merge(const At& at) const {
+    const HeadShape& h = c_.heads;
+    const uint32_t rows = c_.tokens, lanes = c_.most_splits, at_once = c_.workgroup / (rows * lanes);
+    const Share share(b_, c_.q_width());
+    auto n_splits = attention_.splits();
+    auto lane = let("lane_of_value", b_.tid / rows % lanes);
+    auto group = let("group_of_value", b_.tid / (rows * lanes));
+    auto row = let("safe_my_row", min(rows_.my_row(), attention_.n_rows() - 1u) * c_.row_words());
+    StagedRows::RowProducer producer(rows_, kBeforeOutput, at.vectors, at.tag);
+    loop("from_value", share.first, share.end, at_once, [&](const Name<U32>& from) {
+      auto out = let("out", min(from + group, share.end - 1u));
+      auto head = let("head", out / h.head_dim);
+      auto safe_lane = let("safe_lane", min(lane, n_splits - 1u));
+      auto part = let("part_at", (head * c_.most_splits + safe_lane) * c_.part_stride() + row + c_.part_words());
+      auto place = let("place", part + out % h.head_dim);
+      auto top_place = let("place", part + h.head_dim);
+      auto sum_place = let("place", part + (h.head_dim + 1));
+      const auto found = mailbox_.wait({place, top_place, sum_place}, at.tag);
+      auto most = rows_.over_lanes(Reduce::kMax, found[1], rows, rows * lanes);
+      auto shrink = let("shrink", select(0.0f, exp(found[1] - most), lane < n_splits));
+      auto my_value = let("my_value", found[0] * shrink);
+      auto my_weight = let("my_weight", found[2] * shrink);
+      auto value = rows_.over_lanes(Reduce::kSum, my_value, rows, rows * lanes);
+      auto weight = rows_.over_lanes(Reduce::kSum, my_weight, rows, rows * lanes);
+      when(lane == 0u && from + group < share.end && rows_.is_row(),
+           [&] { producer.add(out, let("result", value / weight)); });
+    });
+    producer.publish_stats();
+  }
+  struct ForProduct {
+    Prefetched weights;
+    std::vector<Name<F32>> scales;  // of its matrices
+  };
+  ForProduct prefetch_output(const At& at) const { return {prefetch(output_, at.layer), {w_scale(at, 3)}}; }
+  ForProduct prefetch_glu(const At& at) const { return {prefetch(glu_, at.layer), {w_scale(at, 4), w_scale(at, 5)}}; }
+  ForProduct prefetch_down(const At& at) const { return {prefetch(down_, at.layer), {w_scale(at, 6)}}; }
+  void prefetch_qkv_of_next(const At& /*at*/) const {}
+  Nothing stage_output(const ForProduct& /*p*/, const At& /*at*/) const { return {}; }
+  Nothing stage_glu(const ForProduct& /*p*/, const At& /*at*/) const { return {}; }
+  Nothing stage_down(const ForProduct& /*p*/, const At& /*at*/) const { return {}; }
+  void multiply_output(const ForProduct& p, Nothing /*x*/, const At& at) const {
+    StagedRows::RowProducer producer(rows_, kBeforeGlu, at.vectors, at.tag);
+    multiply(output_, at.layer, p.weights, at.tag,
+             [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
+               producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, p.scales[0]))));
+             });
+    producer.publish_stats();
+  }
+  void multiply_glu(const ForProduct& p, Nothing /*x*/, const At& at) const {
+    StagedRows::RowProducer producer(rows_, kBeforeDown, at.vectors, at.tag);
+    multiply(glu_, at.layer, p.weights, at.tag,
+             [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
+               auto gate = let("gate", dequantize(dots[0], scale, p.scales[0]));
+               auto up = let("up", dequantize(dots[1], scale, p.scales[1]));
+               producer.add(row, let("value", gated(c_.act, gate, up)));
+             });
+    producer.publish_stats();
+  }
+  void multiply_down(const ForProduct& p, Nothing /*x*/, const At& at) const {
+    StagedRows::RowProducer producer(rows_, kBeforeQkv, at.next_vectors, at.next_tag);
+    multiply(down_, at.layer, p.weights, at.tag,
+             [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
+               producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, p.scales[0]))));
+             });
+    producer.publish_stats();
+  }
+
  private:
-  using Dots = std::vector<Name<I32>>;
+  Name<F32> w_scale(const At& at, uint32_t which) const {
+    return let("w_scale", vectors_[at.vectors + (c_.scales() + which)]);
+  }
 
   // ---- The residual: a workgroup keeps the same columns of x in all layers.
 
@@ -183,7 +235,6 @@ class RowsLayers {
 
   // The weights of the invocation's first rows, for each piece, loaded before the activations arrive, if there are few
   // enough.
-  using Prefetched = std::vector<std::optional<KeptWeights>>;
   Prefetched prefetch(const Product& p, const Name<U32>& layer) const {
     Prefetched prefetched(p.pieces.size());
     for (uint32_t i = 0; i < p.pieces.size(); ++i) {
@@ -242,37 +293,6 @@ class RowsLayers {
         if (scale) body(row, totals, *scale);
       });
     }
-  }
-
-  // Combines attention's parts into its results. most_splits lanes of a subgroup have one part each.
-  void merge(const Name<U32>& vectors_at, const Name<U32>& tag) const {
-    const HeadShape& h = c_.heads;
-    const uint32_t rows = c_.tokens, lanes = c_.most_splits, at_once = c_.workgroup / (rows * lanes);
-    const Share share(b_, c_.q_width());
-    auto n_splits = attention_.splits();
-    auto lane = let("lane_of_value", b_.tid / rows % lanes);
-    auto group = let("group_of_value", b_.tid / (rows * lanes));
-    auto row = let("safe_my_row", min(rows_.my_row(), attention_.n_rows() - 1u) * c_.row_words());
-    StagedRows::RowProducer producer(rows_, kBeforeOutput, vectors_at, tag);
-    loop("from_value", share.first, share.end, at_once, [&](const Name<U32>& from) {
-      auto out = let("out", min(from + group, share.end - 1u));
-      auto head = let("head", out / h.head_dim);
-      auto safe_lane = let("safe_lane", min(lane, n_splits - 1u));
-      auto part = let("part_at", (head * c_.most_splits + safe_lane) * c_.part_stride() + row + c_.part_words());
-      auto place = let("place", part + out % h.head_dim);
-      auto top_place = let("place", part + h.head_dim);
-      auto sum_place = let("place", part + (h.head_dim + 1));
-      const auto found = mailbox_.wait({place, top_place, sum_place}, tag);
-      auto most = rows_.over_lanes(Reduce::kMax, found[1], rows, rows * lanes);
-      auto shrink = let("shrink", select(0.0f, exp(found[1] - most), lane < n_splits));
-      auto my_value = let("my_value", found[0] * shrink);
-      auto my_weight = let("my_weight", found[2] * shrink);
-      auto value = rows_.over_lanes(Reduce::kSum, my_value, rows, rows * lanes);
-      auto weight = rows_.over_lanes(Reduce::kSum, my_weight, rows, rows * lanes);
-      when(lane == 0u && from + group < share.end && rows_.is_row(),
-           [&] { producer.add(out, let("result", value / weight)); });
-    });
-    producer.publish_stats();
   }
 
   TernaryRowsConfig c_;
