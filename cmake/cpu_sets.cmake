@@ -18,7 +18,7 @@ function(tern_native_cpu_set variable)
   string(REGEX REPLACE "^[^:]*:" "" flags "${flags}")
   separate_arguments(flags UNIX_COMMAND "${flags}")
   # From the best set to the plainest, each with the features that Highway asks for.
-  set(needs_AVX3_DL avx512f avx512bw avx512cd avx512dq avx512vl avx512_vnni avx512_vbmi avx512_vbmi2 avx512_bitalg
+  set(needs_AVX3_DL avx512f avx512bw avx512cd avx512dq avx512vl avx512_vnni avx512vbmi avx512_vbmi2 avx512_bitalg
                     avx512_vpopcntdq gfni vaes vpclmulqdq)
   set(needs_AVX3 avx512f avx512bw avx512cd avx512dq avx512vl)
   set(needs_AVX2 avx2 bmi1 bmi2 fma f16c)

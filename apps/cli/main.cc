@@ -31,7 +31,7 @@ constexpr const char* kTernFooter = R"(Examples
   tern inspect model.gguf                         see what is in a file, and whether Tern can run it
   tern bench -m model.gguf                        measure it on this machine
 
-'tern COMMAND --help' explains a command. Exit codes: 0 success, 1 failure, 2 wrong usage.
+'tern COMMAND --help' explains a command. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.
 )";
 
 Result<ExitCode> run_command(const std::vector<Command>& commands, const CLI::App& app) {

@@ -26,6 +26,19 @@ struct Work {
   double due;
 };
 
+// Lets threads sleep until the run ends.
+class Sleep {
+ public:
+  void until(std::chrono::steady_clock::time_point time, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    sleepers_.wait_until(lock, stop, time, [] { return false; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any sleepers_;
+};
+
 class LoadRun {
  public:
   LoadRun(const LoadOptions& options, const Prompts& prompts, HttpOptions http, const std::stop_token& stop)
@@ -117,8 +130,8 @@ class LoadRun {
       bool needs_thread = false;
       {
         const std::scoped_lock lock(mutex_);
-        waiting_.push_back({.conversation = index, .turns = turns_of(index), .due = due});
-        needs_thread = static_cast<int>(waiting_.size()) > n_idle_ && n_threads_ < kMaxClients;
+        arrivals_.waiting.push_back({.conversation = index, .turns = turns_of(index), .due = due});
+        needs_thread = static_cast<int>(arrivals_.waiting.size()) > arrivals_.n_idle && n_threads_ < kMaxClients;
         changed_.notify_all();
       }
       if (needs_thread && !start_thread([this] { serve_arrivals(); }) && threads_.empty()) return no_thread(0);
@@ -127,7 +140,7 @@ class LoadRun {
     // With a time limit, load is offered until that limit, even if the last arrival is earlier.
     const double last = options_.seconds > 0 ? options_.seconds : due;
     result_.offered_until = is_over() ? clock_.now() : last;
-    no_more_arrivals_ = true;
+    arrivals_.are_over = true;
     changed_.notify_all();
     return {};
   }
@@ -137,12 +150,12 @@ class LoadRun {
       Work work;
       {
         std::unique_lock lock(mutex_);
-        ++n_idle_;
-        changed_.wait(lock, stop_, [&] { return !waiting_.empty() || no_more_arrivals_ || stopping_; });
-        --n_idle_;
-        if (waiting_.empty() || is_over()) return;
-        work = waiting_.front();
-        waiting_.pop_front();
+        ++arrivals_.n_idle;
+        changed_.wait(lock, stop_, [&] { return !arrivals_.waiting.empty() || arrivals_.are_over || stopping_; });
+        --arrivals_.n_idle;
+        if (arrivals_.waiting.empty() || is_over()) return;
+        work = arrivals_.waiting.front();
+        arrivals_.waiting.pop_front();
       }
       hold(work);
     }
@@ -214,8 +227,7 @@ class LoadRun {
 
   // False if the run ends first.
   bool sleep_until(double time) {
-    std::unique_lock lock(sleep_mutex_);
-    sleepers_.wait_until(lock, stop_, clock_.at(time), [] { return false; });
+    sleep_.until(clock_.at(time), stop_);
     return !is_over();
   }
 
@@ -232,21 +244,24 @@ class LoadRun {
     }
   }
 
+  // The conversations of an open loop that have arrived and that no thread has begun.
+  struct Arrivals {
+    std::deque<Work> waiting;
+    bool are_over = false;
+    int n_idle = 0;  // threads that wait for an arrival
+  };
+
   const LoadOptions& options_;
   const Prompts& prompts_;
   const HttpOptions http_;
   const std::stop_token stop_;
   const RunClock clock_;
   std::atomic<bool> stopping_ = false;
-
-  std::mutex sleep_mutex_;
-  std::condition_variable_any sleepers_;
+  Sleep sleep_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable_any changed_;
-  std::deque<Work> waiting_;
-  bool no_more_arrivals_ = false;
-  int n_idle_ = 0;
+  Arrivals arrivals_;
   int n_threads_ = 0;
   int64_t next_conversation_ = 0;
   std::set<HttpRequest*> running_;

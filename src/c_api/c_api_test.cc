@@ -34,9 +34,9 @@ TEST_F(CApi, BiasesAndPenaltiesChangeTheText) {
   biased.logit_bias = &never;
   biased.n_logit_bias = 1;
   EXPECT_NE(text_with(biased), usual);
-  tern_generate_options penalised = greedy(60);
-  penalised.frequency_penalty = 5;
-  EXPECT_NE(text_with(penalised), text_with(greedy(60)));
+  tern_generate_options penalized = greedy(60);
+  penalized.frequency_penalty = 5;
+  EXPECT_NE(text_with(penalized), text_with(greedy(60)));
   tern_generate_options healed = greedy(20);
   healed.heal_prompt = 1;
   EXPECT_EQ(text_with(healed), usual);  // the prompt ends with a whole word

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/files/mapped_file.h"
+#include "base/result_test_support.h"
 #include "base/text/format_text.h"
 
 namespace tern {
@@ -21,12 +22,6 @@ using enum ErrorCode;
 using namespace std::string_literals;
 
 std::string temp_path(std::string_view name) { return testing::TempDir() + "tern_" + std::string(name); }
-
-void expect_npy_error(const Result<void>& result, ErrorCode code, std::string_view part) {
-  ASSERT_FALSE(result) << part;
-  EXPECT_EQ(result.error().code, code) << result.error().message;
-  EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
-}
 
 TEST(NpyStream, WritesWhatNumpyReads) {
   const std::string path = temp_path("two_by_three.npy");
@@ -140,8 +135,8 @@ TEST(NpyStream, AnUnfinishedFileIsRemoved) {
     auto npy = NpyStream::create(path, 2, 1);
     ASSERT_TRUE(npy);
     ASSERT_TRUE(npy->append(std::vector{1.0f}));
-    expect_npy_error(npy->append(std::vector{1.0f, 2.0f}), kInvalidArgument, "row 2 of 2 values does not fit");
-    expect_npy_error(npy->finish(), kInvalidArgument, "finished after 1 of 2 rows");
+    expect_failure(npy->append(std::vector{1.0f, 2.0f}), kInvalidArgument, "row 2 of 2 values does not fit");
+    expect_failure(npy->finish(), kInvalidArgument, "finished after 1 of 2 rows");
     EXPECT_EQ(n_partial_files(path), 1);
   }
   EXPECT_FALSE(fs::exists(path));
@@ -153,7 +148,7 @@ TEST(NpyStream, TooManyRowsAreRefused) {
   auto npy = NpyStream::create(path, 1, 1);
   ASSERT_TRUE(npy);
   ASSERT_TRUE(npy->append(std::vector{1.0f}));
-  expect_npy_error(npy->append(std::vector{1.0f}), kInvalidArgument, "does not fit an array of 1 rows of 1");
+  expect_failure(npy->append(std::vector{1.0f}), kInvalidArgument, "does not fit an array of 1 rows of 1");
   ASSERT_TRUE(npy->finish());
   fs::remove(path);
 }
@@ -177,12 +172,12 @@ TEST(NpyStream, ReportsAFullDisk) {
   auto small = NpyStream::create("/dev/full", 1, 4);
   ASSERT_TRUE(small);
   ASSERT_TRUE(small->append(std::vector<float>(4)));  // still buffered
-  expect_npy_error(small->finish(), kIo, no_space);
-  expect_npy_error(small->finish(), kIo, no_space);
+  expect_failure(small->finish(), kIo, no_space);
+  expect_failure(small->finish(), kIo, no_space);
   auto large = NpyStream::create("/dev/full", 2, 1 << 20);
   ASSERT_TRUE(large);
   const std::vector<float> row(1 << 20);
-  expect_npy_error(large->append(row), kIo, no_space);
+  expect_failure(large->append(row), kIo, no_space);
   EXPECT_TRUE(fs::exists("/dev/full"));
 }
 
@@ -193,7 +188,7 @@ TEST(NpyStream, ReportsAClosedPipeAndLivesOn) {
   ASSERT_TRUE(npy) << npy.error().message;
   ASSERT_TRUE(npy->append(std::vector{1.0f, 2.0f}));
   ::close(ends[0]);
-  expect_npy_error(npy->finish(), kIo, "Broken pipe; the reading program ended early");
+  expect_failure(npy->finish(), kIo, "Broken pipe; the reading program ended early");
   ::close(ends[1]);
   sigset_t pending;
   sigpending(&pending);

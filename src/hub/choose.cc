@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "hub/store/human_size.h"
+#include "base/text/human_numbers.h"
 
 namespace tern::hub {
 namespace {
@@ -94,7 +94,7 @@ std::string list_of(const std::vector<Candidate>& candidates) {
   std::string list;
   for (const Candidate& candidate : std::span(candidates).first(std::min(candidates.size(), kMaxListed))) {
     list += format_text("{}{} ({})", list.empty() ? "" : ", ", candidate.path,
-                        candidate.size ? human_size(*candidate.size) : "size unknown");
+                        candidate.size ? human_bytes(*candidate.size) : "size unknown");
   }
   if (candidates.size() > kMaxListed) list += format_text(" and {} more", candidates.size() - kMaxListed);
   return list;

@@ -2,10 +2,10 @@
 
 #include <sys/statvfs.h>
 
+#include "base/text/human_numbers.h"
 #include "hub/download.h"
 #include "hub/store/digest.h"
 #include "hub/store/file_lock.h"
-#include "hub/store/human_size.h"
 
 namespace tern::hub {
 namespace {
@@ -60,7 +60,7 @@ Result<void> Fetcher::check_space(const std::vector<RemoteFile>& missing) const 
   if (needed + kSpareBytes <= available) return {};
   return fail(ErrorCode::kIo,
               "{}: {} are needed and {} are free; free some space, or set HF_HUB_CACHE to a directory on another disk",
-              cache_.root(), human_size(needed), human_size(available));
+              cache_.root(), human_bytes(needed), human_bytes(available));
 }
 
 Result<void> Fetcher::fetch(const std::string& commit, const RemoteFile& file) {
@@ -92,8 +92,8 @@ Result<Fetcher::Outcome> Fetcher::fetch_once(const std::string& commit, const Re
   TRY(PartialFile partial, PartialFile::open(cache_.partial_stem(file.etag), *file.size, chunk_bytes_for(*file.size)));
   const bool resumed = partial.resumed();
   if (resumed)
-    note(format_text("{}: {} of {} are here already", file.path, human_size(partial.bytes_done()),
-                     human_size(*file.size)));
+    note(format_text("{}: {} of {} are here already", file.path, human_bytes(partial.bytes_done()),
+                     human_bytes(*file.size)));
   const auto on_progress = [&](uint64_t done) { report(label_, before_ + done, total_); };
   const Result<DownloadStatus> got =
       download(hub_.http(), hub_.address(commit, file.path), file.path, partial, on_progress);

@@ -45,28 +45,15 @@ struct Expand {
     if (!s.leaves_heads) expand_heads(h, out);
     return out;
   }
-  Bodies operator()(const step::FloatLinear& s) const {
+  template <class S>
+    requires requires(S s) { s.norm; }
+  Bodies operator()(const S& s) const {
     Bodies out;
-    const SlotId in = expand_norm(s.in, s.norm, out);
-    out.push_back(step::FloatLinear{in, s.w, s.out});
-    return out;
-  }
-  Bodies operator()(const step::FloatGlu& s) const {
-    Bodies out;
-    const SlotId in = expand_norm(s.in, s.norm, out);
-    out.push_back(step::FloatGlu{in, s.w_gate, s.w_up, s.act, s.out});
-    return out;
-  }
-  Bodies operator()(const step::TernaryLinearAdd& s) const {
-    Bodies out;
-    const SlotId in = expand_norm(s.in, s.norm, out);
-    out.push_back(step::TernaryLinearAdd{in, s.w, s.x});
-    return out;
-  }
-  Bodies operator()(const step::TernaryGlu& s) const {
-    Bodies out;
-    const SlotId in = expand_norm(s.in, s.norm, out);
-    out.push_back(step::TernaryGlu{in, s.w_gate, s.w_up, s.act, s.out});
+    S plain = s;
+    plain.in = expand_norm(s.in, s.norm, out);
+    plain.norm = {};
+    if constexpr (requires { plain.next; }) plain.next = {};
+    out.emplace_back(plain);
     return out;
   }
   Bodies operator()(const step::Attention& s) const {

@@ -235,7 +235,7 @@ SlotId* block_input(StepBody& body) {
   return nullptr;
 }
 
-// Adds a step that quantizes each input of the steps above, once per value that the slot takes.
+// Adds a step that quantizes each input that block_input() names, once per value that the slot takes.
 void quantize_inputs(Plan& plan) {
   std::map<int, SlotId> quantized;  // by the index of the float slot
   std::set<int> is_current;         // float slots whose int8 blocks are up to date

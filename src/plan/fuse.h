@@ -1,5 +1,5 @@
-// Fusion rewrites the step list. Every rewrite computes the same numbers, so fused and unfused plans can be compared
-// bit for bit.
+// Fusion rewrites the step list. On hosts a rewrite changes no bit, so fused and unfused plans can be compared bit for
+// bit. A GPU's kernel may round a fused norm differently (docs/numerics.md).
 #pragma once
 
 #include "plan/plan.h"
@@ -15,9 +15,9 @@ namespace tern {
 //   rms_norm, float step that reads it          → the float step norms its input itself
 // Each rewrite happens only if it is requested and nothing else reads the slots between.
 //
-// With `int8_blocks` every row that a float linear layer with packed weights reads is quantized once, in a step of its
-// own. With `int8_on_read` the layer may quantize its input itself. Both change the numbers, within the bound of
-// docs/numerics.md.
+// With `int8_blocks` every row that a float linear layer with packed weights (those of a block format) reads is
+// quantized once, in a step of its own. With `int8_on_read` the layer may quantize its input itself. Both change the
+// numbers, within the bound of docs/numerics.md.
 void fuse(Plan& plan, const Fusions& wanted);
 
 }  // namespace tern

@@ -47,7 +47,7 @@ struct Buffer {
 };
 
 struct Step {
-  std::string name;  // "blk.3.attn_q": what it computes, after the tensor it uses
+  std::string name;  // "blk.3.attn_q": after the tensor that it uses, or else its output
   StepBody body;
 };
 
@@ -71,8 +71,8 @@ struct Fusions {
   bool qkv = false;
   bool heads = false;  // attention does what float_qkv does after the matrix products
   bool norms = false;  // rms_norm_quantize moves into the steps around it, rms_norm into the step that reads it
-  // Not fusions but ways to compute: float linears with packed weights read int8 blocks. A separate step quantizes them
-  // (hosts), or the linear itself does (GPUs, where the kernel can).
+  // These two are no fusions. With them, float linears with packed weights (fuse.h) read their input as int8 blocks. A
+  // step of its own quantizes the input (hosts), or the linear's kernel does (GPUs, where it can).
   bool int8_blocks = false;
   bool int8_on_read = false;
 

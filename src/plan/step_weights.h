@@ -23,8 +23,8 @@ inline constexpr bool kHasInt8Rows =
     std::is_same_v<S, step::TernaryLinear> || std::is_same_v<S, step::TernaryLinearAdd> ||
     std::is_same_v<S, step::TernaryGlu> || std::is_same_v<S, step::TernaryQkv>;
 
-// Calls f(weight, role) for every weight that the step reads, in the order of its fields; a weight named twice is
-// visited twice. If `body` is not const, f takes a `const Tensor*&` and may replace the pointer.
+// Calls f(weight, role) for every weight that the step reads, always in the same order. A weight named twice is visited
+// twice. If `body` is not const, f takes a `const Tensor*&` and may replace the pointer.
 template <class Body, class F>
 void for_each_weight(Body& body, F&& f) {
   static_assert(std::is_same_v<std::remove_const_t<Body>, StepBody>);

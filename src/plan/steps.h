@@ -1,5 +1,5 @@
 // The steps of plans. Each is declared once: its operands and the slots it uses in its struct, its name and the op that
-// computes it on a host in the list below. The memory plan, barriers, observers and backends read these.
+// computes it on a host in the list below. The memory plan, the CPU's barriers, observers and backends read these.
 #pragma once
 
 #include <optional>
@@ -27,10 +27,12 @@ struct SlotUse {
 };
 using SlotUses = std::vector<SlotUse>;
 
-// The steps. `in` is read, `out` is written, `x` is read and written. Weights belong to the Model.
+// The steps. Each reads `in`, writes `out`, and does both with `x`. Tensors belong to the model's Weights, which must
+// outlive the plan.
 namespace step {
 
-// How a step uses a slot. hidden: written for another step, but not a value of the model.
+// How a step uses a slot. hidden: it writes what only a later step can use, not a value of the model. passes_on: it
+// reads such a slot and changes it in place.
 inline SlotUse reads(SlotId slot) { return {slot, true, false}; }
 inline SlotUse writes(SlotId slot) { return {slot, false, true}; }
 inline SlotUse updates(SlotId slot) { return {slot, true, true}; }
@@ -74,8 +76,8 @@ struct FloatNormOnRead {
   }
 };
 
-// Post-processing of the float q/k/v projections: head norms if the model has them, RoPE, and the KV-cache write at the
-// batch's positions.
+// How heads are made from the float q/k/v projections: by head norms if the model has them, RoPE, and the KV-cache
+// write at the batch's positions.
 struct FloatHeads {
   SlotId q;                        // [n_heads, head_dim]
   SlotId k, v;                     // [n_kv_heads, head_dim] scratch, for kernels that need it
@@ -91,19 +93,22 @@ struct FloatHeads {
   RopePairs pairs = {};
 };
 
+// out = table[token] · scale
 struct Embed {
   const Tensor* table;
   SlotId out;
   float scale = 1;
 
   SlotUses uses() const { return {writes(out)}; }
-};  // out = table[token] · scale
+};
+// out = the rows of `in` whose logits are requested
 struct SelectRows {
   SlotId in;
   SlotId out;
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
-};  // the rows whose logits are requested
+};
+// out = in / √(mean in² + eps) · gain
 struct RmsNorm {
   SlotId in;
   const Tensor* gain;
@@ -111,26 +116,30 @@ struct RmsNorm {
   SlotId out;
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
-};  // out = in / √(mean in² + eps) · gain
+};
+// Each row becomes int8, scaled by its greatest magnitude.
 struct Quantize {
   SlotId in;
   SlotId out;
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
-};  // absmax int8 per row
+};
+// out = w · in, in is int8
 struct TernaryLinear {
   SlotId in;
   const Tensor* w;
   SlotId out;
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
-};  // out = w · in, in is int8
+};
+// Each run of kInt8Block values becomes int8, scaled by its greatest magnitude.
 struct QuantizeBlocks {
   SlotId in;
   SlotId out;
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
-};  // absmax int8 per kInt8Block values
+};
+// out = w · in, in is f32 or int8 blocks
 struct FloatLinear {
   SlotId in;
   const Tensor* w;
@@ -138,7 +147,7 @@ struct FloatLinear {
   FloatNormOnRead norm = {};
 
   SlotUses uses() const { return norm.with({reads(in), writes(out)}); }
-};  // out = w · in, in is f32 or int8 blocks
+};
 // x = RMS norm of each head of x.
 struct HeadNorm {
   SlotId x;            // [n_heads, head_dim]
@@ -158,6 +167,7 @@ struct Rope {
 
   SlotUses uses() const { return {updates(x)}; }
 };
+// Writes k and v to the cache, at the batch's positions.
 struct KvAppend {
   SlotId k;
   SlotId v;
@@ -166,7 +176,8 @@ struct KvAppend {
   int head_dim;
 
   SlotUses uses() const { return {reads(k), reads(v)}; }
-};  // writes to the cache, at the batch's positions
+};
+// Causal attention with the scale 1/√head_dim.
 struct Attention {
   SlotId q;
   SlotId out;
@@ -177,13 +188,14 @@ struct Attention {
   int window;         // positions that a row sees, including its own; 0: all
   float softcap = 0;  // a score s becomes softcap · tanh(s / softcap); 0: no cap
   StatsOnWrite next = {};
-  std::optional<FloatHeads> heads = {};  // if present, attention makes the heads itself, from what FloatQkv left
+  std::optional<FloatHeads> heads = {};  // if present, attention makes the heads, from what FloatQkv left
 
   SlotUses uses() const {
     if (!heads) return next.with({reads(q), writes(out)});
     return next.with({passes_on(heads->q), passes_on(heads->k), reads(heads->v), reads(heads->qkv), writes(out)});
   }
-};  // causal, scale 1/√head_dim
+};
+// out = act(gate) · up
 struct GluMul {
   SlotId gate;
   SlotId up;
@@ -191,28 +203,31 @@ struct GluMul {
   SlotId out;
 
   SlotUses uses() const { return {reads(gate), reads(up), writes(out)}; }
-};  // out = act(gate) · up
+};
+// x += in
 struct Add {
   SlotId in;
   SlotId x;
 
   SlotUses uses() const { return {reads(in), updates(x)}; }
-};  // x += in
+};
 
+// x += bias, in every row
 struct AddBias {
   SlotId x;
   const Tensor* bias;
 
   SlotUses uses() const { return {updates(x)}; }
-};  // x += bias, in every row
+};
+// x = cap · tanh(x / cap)
 struct Softcap {
   SlotId x;
   float cap;
 
   SlotUses uses() const { return {updates(x)}; }
-};  // x = cap · tanh(x / cap)
+};
 
-// Fused steps: they give the same numbers as the steps they replace (fuse.cc).
+// Fused steps: each replaces several of the steps above (fuse.h).
 
 struct RmsNormQuantize {
   SlotId in;
@@ -222,6 +237,7 @@ struct RmsNormQuantize {
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
 };
+// x += w · in
 struct TernaryLinearAdd {
   SlotId in;
   const Tensor* w;
@@ -230,7 +246,8 @@ struct TernaryLinearAdd {
   StatsOnWrite next = {};
 
   SlotUses uses() const { return next.with(norm.with({reads(in), updates(x)})); }
-};  // x += w · in
+};
+// out = act(gate·in) · (up·in)
 struct TernaryGlu {
   SlotId in;
   const Tensor* w_gate;
@@ -241,14 +258,16 @@ struct TernaryGlu {
   StatsOnWrite next = {};
 
   SlotUses uses() const { return next.with(norm.with({reads(in), writes(out)})); }
-};  // act(gate·in) · (up·in)
+};
+// x += w · in
 struct FloatLinearAdd {
   SlotId in;
   const Tensor* w;
   SlotId x;
 
   SlotUses uses() const { return {reads(in), updates(x)}; }
-};  // x += w · in
+};
+// out = act(gate·in) · (up·in)
 struct FloatGlu {
   SlotId in;
   const Tensor* w_gate;
@@ -258,7 +277,7 @@ struct FloatGlu {
   FloatNormOnRead norm = {};
 
   SlotUses uses() const { return norm.with({reads(in), writes(out)}); }
-};  // act(gate·in) · (up·in)
+};
 // q = rope(wq·in); the cache gets rope(wk·in) and wv·in at the batch's positions.
 struct TernaryQkv {
   SlotId in;
@@ -284,7 +303,7 @@ struct FloatQkv {
   const Tensor* wk;
   const Tensor* wv;
   FloatHeads heads;
-  bool leaves_heads = false;  // attention post-processes the heads; `qkv`, or q, k and v, hold the raw projections
+  bool leaves_heads = false;  // attention makes the heads; `qkv`, or q, k and v, have the raw projections
   FloatNormOnRead norm = {};
 
   SlotUses uses() const {
@@ -296,7 +315,7 @@ struct FloatQkv {
 
 }  // namespace step
 
-// Every step: its type, its name, and the op (backend/ops.h) that host backends run for it.
+// The steps that hosts run as they are: type, name, and the op (backend/ops.h) that computes the step.
 #define TERN_HOST_STEPS(X)                                 \
   X(Embed, "embed", Embed)                                 \
   X(SelectRows, "select_rows", SelectRows)                 \
@@ -318,7 +337,7 @@ struct FloatQkv {
   X(TernaryGlu, "ternary_glu", TernaryGlu)                 \
   X(FloatLinearAdd, "float_linear_add", FloatLinear)       \
   X(FloatGlu, "float_glu", FloatGlu)
-// Steps that hosts run as several others (plan/expand.h).
+// Steps that hosts run as several others (plan/expand.h), so they have no op.
 #define TERN_GPU_STEPS(X)        \
   X(TernaryQkv, "ternary_qkv", ) \
   X(FloatQkv, "float_qkv", )

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "base/check.h"
@@ -80,8 +79,8 @@ Result<void> check_logit_bias(std::span<const LogitBias> biases, int n_vocab) {
 Sampler::Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias> biases)
     : options_(options),
       n_vocab_(n_vocab),
-      penalises_repetition_(options.repeat_penalty != 1.0f && options.repeat_last_n != 0),
-      penalises_reply_(options.presence_penalty != 0 || options.frequency_penalty != 0),
+      penalizes_repetition_(options.repeat_penalty != 1.0f && options.repeat_last_n != 0),
+      penalizes_reply_(options.presence_penalty != 0 || options.frequency_penalty != 0),
       random_(options.seed) {
   CHECK(check_sampling(options).has_value());
   CHECK(check_logit_bias(biases, n_vocab).has_value());
@@ -94,11 +93,8 @@ Sampler::Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias
     const bool is_limited = options_.top_k > 0 && options_.top_k < n_vocab;
     candidates_.reserve(is_limited ? options_.top_k : n_vocab);
   }
-  if (penalises_repetition_) {
-    counts_.resize(n_vocab);
-    if (options_.repeat_last_n > 0) window_.resize(options_.repeat_last_n);
-  }
-  if (penalises_reply_) {
+  if (penalizes_repetition_) window_ = RepetitionWindow(n_vocab, options_.repeat_last_n);
+  if (penalizes_reply_) {
     reply_counts_.resize(n_vocab);
     reply_tokens_.reserve(n_vocab);
   }
@@ -107,31 +103,19 @@ Sampler::Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias
 
 void Sampler::reset() {
   random_ = SplitMix64(options_.seed);
-  std::ranges::fill(counts_, 0);
-  n_seen_ = 0;
-  window_next_ = 0;
-  window_used_ = 0;
+  window_.forget();
   std::ranges::fill(reply_counts_, 0);
   reply_tokens_.clear();
 }
 
 void Sampler::accept_prompt(TokenId token) {
   CHECK(token >= 0 && token < n_vocab_);
-  if (!penalises_repetition_) return;
-  if (counts_[token]++ == 0) ++n_seen_;
-  if (window_.empty()) return;
-  if (window_used_ == window_.size()) {
-    if (--counts_[window_[window_next_]] == 0) --n_seen_;
-  } else {
-    ++window_used_;
-  }
-  window_[window_next_] = token;
-  window_next_ = (window_next_ + 1) % window_.size();
+  if (penalizes_repetition_) window_.add(token);
 }
 
 void Sampler::accept(TokenId token) {
   accept_prompt(token);
-  if (penalises_reply_ && reply_counts_[token]++ == 0) reply_tokens_.push_back(token);
+  if (penalizes_reply_ && reply_counts_[token]++ == 0) reply_tokens_.push_back(token);
 }
 
 // If logits are only lowered: with n tokens lowered, the k best tokens afterwards are among the k + n best before, as
@@ -139,10 +123,10 @@ void Sampler::accept(TokenId token) {
 int Sampler::n_best() const {
   const bool is_greedy = options_.temperature == 0;
   if (!is_greedy && (options_.top_k == 0 || options_.top_k >= n_vocab_)) return 0;
-  if (penalises_repetition_ && options_.repeat_penalty < 1) return 0;
+  if (penalizes_repetition_ && options_.repeat_penalty < 1) return 0;
   if (options_.presence_penalty < 0 || options_.frequency_penalty < 0) return 0;
   if (std::ranges::any_of(biases_, [](const LogitBias& bias) { return bias.bias > 0; })) return 0;
-  const auto n_lowered = static_cast<int64_t>(biases_.size() + reply_tokens_.size()) + n_seen_;
+  const auto n_lowered = static_cast<int64_t>(biases_.size() + reply_tokens_.size()) + window_.n_seen();
   const int64_t n = (is_greedy ? 1 : options_.top_k) + n_lowered;
   return n < n_vocab_ ? static_cast<int>(n) : 0;
 }
@@ -161,34 +145,20 @@ void Sampler::adjust(std::span<const float> logits, std::span<const uint64_t> al
       }
     }
   }
-  if (penalises_repetition_) penalise_repetition();
-  if (penalises_reply_) penalise_reply();
+  if (penalizes_repetition_) penalize_repetition();
+  if (penalizes_reply_) penalize_reply();
 }
 
-void Sampler::penalise_repetition() {
-  const auto penalise = [this](TokenId id, float n) {
+void Sampler::penalize_repetition() {
+  window_.for_each([this](TokenId id, int32_t n) {
     float& logit = adjusted_[id];
     if (logit == 0) return;  // 0 stays 0, even if the power overflows
-    const float factor = std::pow(options_.repeat_penalty, n);
+    const float factor = std::pow(options_.repeat_penalty, static_cast<float>(n));
     logit = logit > 0 ? logit / factor : logit * factor;
-  };
-  if (window_.empty()) {
-    for (TokenId id = 0; id < n_vocab_; ++id) {
-      if (counts_[id] > 0) penalise(id, static_cast<float>(counts_[id]));
-    }
-    return;
-  }
-  // Penalizes each token once: its count is negative after its penalty.
-  const auto seen = std::span(window_).first(window_used_);
-  for (const TokenId id : seen) {
-    if (counts_[id] < 0) continue;
-    penalise(id, static_cast<float>(counts_[id]));
-    counts_[id] = -counts_[id];
-  }
-  for (const TokenId id : seen) counts_[id] = std::abs(counts_[id]);
+  });
 }
 
-void Sampler::penalise_reply() {
+void Sampler::penalize_reply() {
   for (const TokenId id : reply_tokens_) {
     adjusted_[id] -= options_.presence_penalty + options_.frequency_penalty * static_cast<float>(reply_counts_[id]);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sample/random.h"
+#include "sample/repetition_window.h"
 #include "tern/error.h"
 #include "tern/options.h"
 
@@ -66,7 +67,7 @@ class Sampler {
   void rewind(uint64_t n) { random_.step_back(n); }
 
   // True if biases or penalties change the logits before the choice.
-  bool adjusts_logits() const { return penalises_repetition_ || penalises_reply_ || !biases_.empty(); }
+  bool adjusts_logits() const { return penalizes_repetition_ || penalizes_reply_ || !biases_.empty(); }
 
   // Forgets the recorded tokens and restarts the random numbers.
   void reset();
@@ -81,8 +82,8 @@ class Sampler {
 
   void adjust(std::span<const float> logits, std::span<const uint64_t> allowed);
   TokenId choose(std::span<const float> logits);
-  void penalise_repetition();
-  void penalise_reply();
+  void penalize_repetition();
+  void penalize_reply();
   void collect(std::span<const float> logits);
   void collect_top_k(std::span<const float> logits);
   void offer(const Candidate& candidate, size_t k);
@@ -93,18 +94,14 @@ class Sampler {
 
   Sampling options_;
   int n_vocab_;
-  bool penalises_repetition_;
-  bool penalises_reply_;
+  bool penalizes_repetition_;
+  bool penalizes_reply_;
   std::vector<LogitBias> biases_;  // one per token
   SplitMix64 random_;
   std::vector<Candidate> candidates_;
-  float greatest_ = 0;           // the greatest logit
-  std::vector<float> adjusted_;  // [n_vocab] logits after biases and penalties; empty if there are none
-  std::vector<int32_t> counts_;  // [n_vocab] occurrences within the window; empty without a repetition penalty
-  std::vector<TokenId> window_;  // ring of the last repeat_last_n tokens; empty if all tokens count
-  int n_seen_ = 0;               // tokens whose count is not 0
-  size_t window_next_ = 0;       // the ring's oldest entry once it is full
-  size_t window_used_ = 0;
+  float greatest_ = 0;                 // the greatest logit
+  std::vector<float> adjusted_;        // [n_vocab] logits after biases and penalties; empty if there are none
+  RepetitionWindow window_;            // without memory if there is no repetition penalty
   std::vector<int32_t> reply_counts_;  // [n_vocab] occurrences in the reply; empty without reply penalties
   std::vector<TokenId> reply_tokens_;  // the tokens with a nonzero count
 };

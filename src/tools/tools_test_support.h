@@ -1,12 +1,15 @@
-// Shared by the tests of this folder: files that delete themselves, and a small random model.
+// Shared by the tests of this folder: files that delete themselves, a small random model, and what a model predicts.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/files/mapped_file.h"
 #include "support/checkout.h"
@@ -63,5 +66,21 @@ class ChangedModel : public TemporaryPath {
     std::ofstream(str(), std::ios::binary) << bytes;
   }
 };
+
+// Puts the whole text in one window: the probabilities that predict token 1, 2, … of BOS and the text.
+inline std::vector<std::vector<double>> probabilities(const Engine& engine, std::span<const TokenId> tokens,
+                                                      KvType kv_type) {
+  auto session = engine.new_session({.kv_type = kv_type}).value();
+  std::vector<std::vector<double>> rows;
+  EXPECT_TRUE(session.logits(tokens, [&](size_t i, std::span<const float> logits) -> Result<void> {
+    if (i + 1 == tokens.size()) return {};
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+    rows.emplace_back();
+    for (const float logit : logits) rows.back().push_back(std::exp(static_cast<double>(logit)) / sum);
+    return {};
+  }));
+  return rows;
+}
 
 }  // namespace tern

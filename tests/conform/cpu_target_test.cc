@@ -2,6 +2,9 @@
 #include "backend/cpu/ops/cpu_target.h"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
 
 namespace tern::cpu {
 namespace {
@@ -36,6 +39,21 @@ TEST_F(CpuTargets, TheBestIsChosenAndCanBeHadBack) {
   ASSERT_TRUE(choose_cpu_target(cpu_targets().front().name));
   ASSERT_TRUE(choose_cpu_target(""));
   EXPECT_EQ(cpu_target().name, best);
+}
+
+// A build for one machine must find the same set as Highway does when it runs.
+TEST_F(CpuTargets, TheBestSetOfThisMachineIsCompiled) {
+  struct Set {
+    int64_t vectors;
+    std::string_view target;
+  };
+  constexpr Set kBestFirst[] = {
+      {HWY_AVX3_DL, "avx512vnni"}, {HWY_AVX3, "avx512"}, {HWY_AVX2, "avx2"}, {HWY_SSE4, "sse4"}};
+  for (const Set& set : kBestFirst) {
+    if ((hwy::SupportedTargets() & set.vectors) == 0) continue;
+    EXPECT_TRUE(std::ranges::contains(cpu_targets(), set.target, &CpuTarget::name)) << set.target;
+    return;
+  }
 }
 
 TEST_F(CpuTargets, UnknownNamesAreRefused) {

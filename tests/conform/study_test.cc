@@ -37,9 +37,9 @@ std::vector<float> random_floats(int n, uint64_t seed) {
 // `codes` packed for `kernel`, with guard bytes around them and only the alignment that the kernel requires.
 struct PackedMatrix {
   PackedMatrix(const Kernel& kernel, const Codes& codes)
-      : bytes(kernel.packed_bytes(codes.rows, codes.cols), 3 * kernel.alignment) {
+      : bytes(kernel.packing.bytes(codes.rows, codes.cols), 3 * kernel.packing.alignment) {
     const MutableBytes out(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
-    kernel.pack(codes, out);
+    kernel.packing.pack(codes, out);
     w = {.rows = codes.rows, .cols = codes.cols, .scale = kScale, .data = out};
   }
   Guarded<unsigned char> bytes;
@@ -208,7 +208,7 @@ TEST(Study, AWrongWeightIsSeen) {
 TEST(Study, TheTableIsInOrder) {
   const auto all = kernels();
   ASSERT_GE(all.size(), 10u);
-  EXPECT_EQ(all.front().packing, "f32");
+  EXPECT_EQ(all.front().packing.name, "f32");
   for (size_t i = 0; i < all.size(); ++i) {
     for (size_t j = 0; j < i; ++j) EXPECT_NE(all[i].name, all[j].name);
     EXPECT_EQ(all[i].roundings == nullptr, all[i].activations == Activations::kInt8) << all[i].name;

@@ -54,6 +54,7 @@ TEST(ServeSettings, WhatIsWrongIsRefusedByName) {
                                     Case{"metrics = maybe\n", {"serve.toml: metrics", "true or false"}},
                                     Case{"metrics = [true, true]\n", {"serve.toml: metrics", "true or false"}},
                                     Case{"port = 1\nport = 2\n", {"serve.toml: port", "one value", "2"}},
+                                    Case{"port = 1\nctx = 77\nport = 2\n", {"serve.toml: port", "twice"}},
                                     Case{"port = [1, 2]\n", {"serve.toml: port", "one value"}},
                                     Case{"model = a\nhf = b/c\n", {"serve.toml", "either"}},
                                     Case{"[serve]\nport = 1\n", {"serve.toml", "[serve]", "sections"}},

@@ -4,7 +4,7 @@
     make_container_goldens.py      write everything in tests/golden/containers
 
 - MLC directories of the small models in families/: quantized here as q4f16_1 is defined (mlc-llm's own code needs a
-  compiler and a GPU), with the logits that transformers computes from the dequantised weights.
+  compiler and a GPU), with the logits that transformers computes from the dequantized weights.
 - weight_quant.txt: what transformers' WeightQuant makes of latent weights.
 """
 

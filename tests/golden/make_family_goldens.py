@@ -245,9 +245,9 @@ def build(spec: Spec, seed: int) -> tuple[torch.nn.Module, dict[str, torch.Tenso
         layer.self_attn = type(layer.self_attn)(spec.in_layer(i), i)
         layer.mlp = type(layer.mlp)(spec.in_layer(i))
     if spec.bitlinear:
-        quantisation = BitNetQuantConfig(linear_class=spec.bitlinear, quantization_mode="offline", use_rms_norm=spec.input_norms,
+        quantization = BitNetQuantConfig(linear_class=spec.bitlinear, quantization_mode="offline", use_rms_norm=spec.input_norms,
                                           rms_norm_eps=spec.config.rms_norm_eps)
-        replace_with_bitnet_linear(network, modules_to_not_convert=["lm_head"], quantization_config=quantisation)
+        replace_with_bitnet_linear(network, modules_to_not_convert=["lm_head"], quantization_config=quantization)
     state = random_state(spec, network, seed)
     loaded = {name: pack_weights(x.clone()) if x.dtype == torch.int8 else x for name, x in state.items()}
     if spec.config.tie_word_embeddings:

@@ -50,7 +50,7 @@ def write_f32(state: dict[str, torch.Tensor], path: Path) -> None:
     GGUFWriter.write_header_to_file = original
 
 
-def dequantised(tensor, ggml: ctypes.CDLL) -> torch.Tensor:
+def dequantized(tensor, ggml: ctypes.CDLL) -> torch.Tensor:
     name = tensor.tensor_type.name if hasattr(tensor.tensor_type, "name") else str(tensor.tensor_type)
     shape = [int(n) for n in reversed(tensor.shape)]
     if name == "F32":
@@ -66,7 +66,7 @@ def exact_logits(path: Path) -> np.ndarray:
     ggml = ctypes.CDLL(ctypes.util.find_library("ggml-base") or "libggml-base.so.0")
     tensors = {t.name: t for t in GGUFReader(path).tensors}
     network = Qwen3ForCausalLM(SPEC.config)
-    state = {name: dequantised(tensors[families.gguf_name(name)], ggml)
+    state = {name: dequantized(tensors[families.gguf_name(name)], ggml)
              for name in network.state_dict() if name != "lm_head.weight"}
     state["lm_head.weight"] = state["model.embed_tokens.weight"]
     network.load_state_dict(state, assign=True)

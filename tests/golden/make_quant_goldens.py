@@ -8,8 +8,8 @@ The output does not depend on the machine: seeds are fixed and everything is com
 
 Lines:
     decode FORMAT BYTES VALUES     these bytes mean these values
-    encode FORMAT VALUES BYTES     the reference quantiser turns these values into these bytes
-    search FORMAT VALUES BYTES     the same for a quantiser that is a search, where another one may find other bytes
+    encode FORMAT VALUES BYTES     the reference quantizer turns these values into these bytes
+    search FORMAT VALUES BYTES     the same for a quantizer that is a search, where another one may find other bytes
     hash FORMAT BLOCKS HASH        so many blocks of random bytes (random_bytes) mean values with this hash (hash_of)
 BYTES are in file order; a value is the eight hex digits of its binary32 bits. There is a hash of every type that ggml can
 read, whether Tern can or not, so that a new format needs no change here.

@@ -34,8 +34,8 @@ MUTANTS = [Mutant(name, file, find, replace, "grammar_test" if file != GENERATIO
     ("an end anchor is no end", CHARS, "over || edge.kind == Edge::kAtEnd", "over"),
     ("a start anchor is anywhere", CHARS, "      } else if (edge.kind != Edge::kAtStart || !taken) {", "      } else {"),
     ("stop tokens are always allowed", GENERATION, "  if (allowed.end && !options_.ignore_eos) {", "  if (!options_.ignore_eos) {"),
-    ("a complete reply goes on", GENERATION, "  if (matcher_ && n_unreported_ == 0 && matcher_->is_complete() &&", "  if (false && matcher_ &&"),
-    ("guesses under a grammar", GENERATION, "options_.n_logprobs < 0 && !matcher_ &&", "options_.n_logprobs < 0 &&"),
+    ("a complete reply goes on", GENERATION, "  if (constraint_ && n_unreported_ == 0 && constraint_->is_complete() &&", "  if (false && constraint_ &&"),
+    ("guesses under a grammar", GENERATION, "options_.n_logprobs < 0 && !is_constrained() &&", "options_.n_logprobs < 0 &&"),
 ]]
 
 if __name__ == "__main__":

@@ -114,6 +114,9 @@ Result<void> apply_items(CLI::App& command, const std::vector<CLI::ConfigItem>& 
   std::vector<std::pair<CLI::Option*, const CLI::ConfigItem*>> found;
   for (const CLI::ConfigItem& item : items) {
     TRY(CLI::Option * option, option_of(command, item, where));
+    if (std::ranges::contains(found, option, &std::pair<CLI::Option*, const CLI::ConfigItem*>::first)) {
+      return fail(ErrorCode::kInvalidArgument, "{}: {} is there twice; leave one of them out", where, item.name);
+    }
     found.emplace_back(option, &item);
   }
   for (const auto& [option, item] : found) {

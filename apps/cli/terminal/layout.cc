@@ -1,8 +1,6 @@
 #include "cli/terminal/layout.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <numeric>
 
 #include "tern/visible.h"
@@ -11,19 +9,6 @@ namespace tern::cli {
 namespace {
 
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
-
-// Scales `value` by powers of 1000: three digits and one of `units`.
-std::string scaled(double value, const std::array<std::string_view, 5>& units) {
-  size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < units.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  std::string text = format_text("{:.{}f}", value, decimals);
-  if (!units[unit].empty()) text += format_text(" {}", units[unit]);
-  return text;
-}
 
 // Counts insertions, deletions, replacements and swaps of adjacent letters that turn `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -43,31 +28,6 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
-
-std::string human_bytes(uint64_t bytes) { return scaled(static_cast<double>(bytes), {"B", "kB", "MB", "GB", "TB"}); }
-
-std::string human_count(uint64_t count) { return scaled(static_cast<double>(count), {"", "k", "M", "G", "T"}); }
-
-std::string human_seconds(double seconds) {
-  if (!std::isfinite(seconds)) return "?";
-  if (seconds < 0.9995) return format_text("{:.{}f} ms", seconds * 1000, seconds < 0.00995 ? 1 : 0);
-  if (seconds < 59.95) return format_text("{:.{}f} s", seconds, seconds < 9.995 ? 2 : 1);
-  const auto whole = static_cast<long long>(std::llround(seconds));
-  if (whole < 3600) return format_text("{} min {} s", whole / 60, whole % 60);
-  return format_text("{} h {} min", whole / 3600, whole % 3600 / 60);
-}
-
-std::string human_number(double number) {
-  if (!std::isfinite(number)) return format_text("{}", number);
-  const double magnitude = std::abs(number);
-  if (magnitude != 0 && magnitude < 0.001) return format_text("{:.2e}", number);
-  const int decimals = magnitude >= 999.95   ? 0
-                       : magnitude >= 99.995 ? 1
-                       : magnitude >= 9.9995 ? 2
-                       : magnitude >= 1      ? 3
-                                             : 4;
-  return format_text("{:.{}f}", number, decimals);
-}
 
 size_t display_width(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));

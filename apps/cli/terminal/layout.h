@@ -1,19 +1,14 @@
-// Text for people: numbers with units, paragraphs, padded columns. Lengths count characters, not bytes.
+// Text for people: paragraphs, padded columns, and human_numbers.h. Lengths count characters, not bytes.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text/format_text.h"
+#include "base/text/human_numbers.h"
 
 namespace tern::cli {
-
-std::string human_bytes(uint64_t bytes);    // "812 B", "12.3 MB" (1 MB = 10^6 bytes)
-std::string human_count(uint64_t count);    // "812", "24.5 M"
-std::string human_seconds(double seconds);  // "35 ms", "1.25 s", "3 min 20 s"
-std::string human_number(double number);    // four significant digits: "0.1234", "98.77", "1234"
 
 // Number of UTF-8 characters, each taken as one column wide.
 size_t display_width(std::string_view text);

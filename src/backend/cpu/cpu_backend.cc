@@ -86,27 +86,18 @@ class CpuExecutable final : public Executable {
         barrier_before_(find_barriers(plan_)),
         claims_(plan_.steps.size()),
         phases_(1 + static_cast<size_t>(std::ranges::count(barrier_before_, true))) {
-    for (const Slot& slot : plan_.slots) {
-      if (slot.rows == RowsOf::kBatch || slot.type == SlotType::kInt8) widest_ = std::max(widest_, slot.width);
-    }
-    for (const Step& step : plan_.steps) {
-      scratch_floats_ = std::max({scratch_floats_, block_scratch_of(step.body), ternary_scratch_of(step.body)});
-    }
-    scratch_floats_ =
-        std::max({scratch_floats_, static_cast<size_t>(widest_), attention_scratch(plan_.config.head_dim)});
     for (int layer = 0; layer < plan_.config.n_layers; ++layer) {
       most_heads_ = std::max(most_heads_, plan_.config.layer(layer).n_heads);
     }
     if (head.w) {
-      scratch_floats_ = std::max(scratch_floats_, BestLogits::scratch(head.w->cols, most_best()));
-      best_logits_.emplace(std::move(head), pool.size(), most_best());
-      n_best_.reserve(static_cast<size_t>(options_.max_logit_rows));
+      head_.best_logits.emplace(std::move(head), pool.size(), most_best());
+      head_.n_best.reserve(static_cast<size_t>(options_.max_logit_rows));
     }
   }
 
   Result<void> allocate() {
     TRY(binder_, HostBinder::create(plan_, options_.max_batch, options_.max_logit_rows));
-    scratch_.assign(static_cast<size_t>(pool_.size()), Scratch(scratch_floats_));
+    scratch_.assign(static_cast<size_t>(pool_.size()), Scratch(scratch_floats()));
     return {};
   }
 
@@ -117,13 +108,13 @@ class CpuExecutable final : public Executable {
   int max_logit_rows() const override { return options_.max_logit_rows; }
 
   std::optional<std::string> own_head() const override {
-    if (!best_logits_) return {};
-    return format_text("exact (int8 + {})", format_info(best_logits_->copy().w->format).name);
+    if (!head_.best_logits) return {};
+    return format_text("exact (int8 + {})", format_info(head_.best_logits->copy().w->format).name);
   }
 
   int64_t bytes_beyond_plan() const override {
-    if (!best_logits_) return weights_.bytes_beyond_plan;
-    const HeadCopy& copy = best_logits_->copy();
+    if (!head_.best_logits) return weights_.bytes_beyond_plan;
+    const HeadCopy& copy = head_.best_logits->copy();
     return weights_.bytes_beyond_plan + static_cast<int64_t>(copy.bytes_per_token() - copy.w->data.size());
   }
 
@@ -138,9 +129,9 @@ class CpuExecutable final : public Executable {
   Result<std::span<const float>> run(KvStore& store, Batch batch) override {
     binder_->begin(static_cast<const HostKvStore&>(store), batch);
     TRY_STATUS(reserve_attention_parts(batch));
-    only_best_ = best_logits_ && !observer_ && best_logits_->begin(n_best_of(batch));
+    head_.only_best = head_.best_logits && !observer_ && head_.best_logits->begin(n_best_of(batch));
     for (Claim& claim : claims_) claim.next.store(0, std::memory_order_relaxed);
-    rescore_claim_.next.store(0, std::memory_order_relaxed);
+    head_.rescore_claim.next.store(0, std::memory_order_relaxed);
     phases_.reset();
     pool_.run_elastic([this](int worker) { work(worker); });
     return binder_->logits();
@@ -153,10 +144,25 @@ class CpuExecutable final : public Executable {
 
   // n_best of each row of logits.
   std::span<const int> n_best_of(Batch batch) {
-    n_best_.clear();
+    std::vector<int>& n_best = head_.n_best;
+    n_best.clear();
     for (const Slice& slice : batch)
-      n_best_.insert(n_best_.end(), static_cast<size_t>(slice.n_logit_rows()), slice.n_best);
-    return n_best_;
+      n_best.insert(n_best.end(), static_cast<size_t>(slice.n_logit_rows()), slice.n_best);
+    return n_best;
+  }
+
+  // Floats of scratch memory that a worker needs for any step.
+  size_t scratch_floats() const {
+    size_t floats = attention_scratch(plan_.config.head_dim);
+    for (const Slot& slot : plan_.slots) {
+      const bool counts = slot.rows == RowsOf::kBatch || slot.type == SlotType::kInt8;
+      if (counts) floats = std::max(floats, static_cast<size_t>(slot.width));
+    }
+    for (const Step& step : plan_.steps) {
+      floats = std::max({floats, block_scratch_of(step.body), ternary_scratch_of(step.body)});
+    }
+    if (!head_.best_logits) return floats;
+    return std::max(floats, BestLogits::scratch(head_.best_logits->copy().w->cols, most_best()));
   }
 
   // Floats of scratch memory that a linear layer on int8 blocks needs; 0 for any other step.
@@ -190,7 +196,7 @@ class CpuExecutable final : public Executable {
       WorkQueue queue(claims_[i].next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
       binder_->with_bound(plan_.steps[i].body, [&]<class Op>(const Op& op) {
         if constexpr (std::is_same_v<Op, ops::FloatLinear>) {
-          if (only_best_ && op.w == best_logits_->copy().w) return run_best_logits(op, queue, worker, walk);
+          if (head_.only_best && op.w == head_.best_logits->copy().w) return run_best_logits(op, queue, worker, walk);
         }
         if constexpr (std::is_same_v<Op, ops::Attention>) {
           attention(op, attention_parts_, queue);
@@ -210,17 +216,18 @@ class CpuExecutable final : public Executable {
 
   // Runs the LM head through BestLogits and adds its units to the walk.
   void run_best_logits(const ops::FloatLinear& op, WorkQueue& queue, int worker, Phases::Walk& walk) {
-    if (!best_logits_->estimate(op, worker, queue)) {
+    BestLogits& best_logits = *head_.best_logits;
+    if (!best_logits.estimate(op, worker, queue)) {
       run_op(op, queue);
       return walk.add(queue);
     }
     walk.add(queue);
     walk.finish_phase();
-    if (worker == 0) best_logits_->choose();
+    if (worker == 0) best_logits.choose();
     walk.add_unit(worker == 0);
     walk.finish_phase();
-    WorkQueue rest(rescore_claim_.next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
-    best_logits_->rescore(op, worker, rest);
+    WorkQueue rest(head_.rescore_claim.next, pool_.size(), scratch_[static_cast<size_t>(worker)]);
+    best_logits.rescore(op, worker, rest);
     walk.add(rest);
   }
 
@@ -235,6 +242,14 @@ class CpuExecutable final : public Executable {
     std::atomic<int> next = 0;
   };
 
+  // The LM head. It may compute only the best logits.
+  struct Head {
+    std::optional<BestLogits> best_logits;  // nullopt: all logits are always computed
+    std::vector<int> n_best;
+    bool only_best = false;  // true if this run computes only the best logits
+    Claim rescore_claim;
+  };
+
   const Plan plan_;
   const std::vector<const Step*> completes_;  // see ExpandedPlan
   const RepackedWeights weights_;
@@ -243,14 +258,9 @@ class CpuExecutable final : public Executable {
   const std::vector<bool> barrier_before_;
   std::vector<Claim> claims_;
   Phases phases_;
-  Claim rescore_claim_;
-  std::optional<BestLogits> best_logits_;
-  std::vector<int> n_best_;
-  bool only_best_ = false;  // true if this run computes only the best logits
-  int widest_ = 0;
+  Head head_;
   int most_heads_ = 0;  // of any layer
   AttentionParts attention_parts_;
-  size_t scratch_floats_ = 0;
   std::unique_ptr<HostBinder> binder_;
   std::vector<Scratch> scratch_;
   StepObserver observer_;

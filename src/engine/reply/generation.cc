@@ -17,9 +17,7 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
       active_(&active),
       options_(options),
       tokenizer_(tokenizer),
-      drafter_(shared.drafter ? *shared.drafter : lookup_),
-      times_(shared.times),
-      pace_(static_cast<size_t>(options.speculate), drafter_, times_),
+      drafting_(static_cast<size_t>(options.speculate), shared.drafter, shared.times),
       sampler_(sampling_of(options_.sample), n_vocab, options_.logit_bias),
       reply_(tokenizer, options_, prompt.back()) {
   active = this;
@@ -38,51 +36,52 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
   if (to_heal_.empty()) take_reply_so_far();
 }
 
-// Each of these tokens used one random number if the temperature is above 0.
+// Each of these tokens used one random number if the temperature is above 0. So the next token gets the number that it
+// would have had without the interruption.
 void Generation::Impl::take_reply_so_far() {
   for (const TokenId token : options_.reply_so_far) {
-    if (is_over_) break;
+    if (end_.reason) break;
     if (sampling_of(options_.sample).temperature > 0) sampler_.uniform();
     sampler_.accept(token);
     tokens_.push_back(token);
     if (constraint_ && !constraint_->accept(token)) {
-      failure_ = Error{ErrorCode::kInvalidArgument, "reply_so_far is not the beginning of a text of the grammar"};
+      end_.failure = Error{ErrorCode::kInvalidArgument, "reply_so_far is not the beginning of a text of the grammar"};
       return;
     }
-    is_over_ = reason_to_end(token);
+    end_.reason = reason_to_end(token);
   }
-  n_told_ = result().text.size();
+  reply_.untold_text();  // the caller already has this text
 }
 
 Result<GenerationStep> Generation::Impl::next() {
-  if (error_) return std::unexpected(*error_);
+  if (end_.error) return std::unexpected(*end_.error);
   std::optional<TokenId> token;
   if (!done()) {
     if (!has_event()) {
-      if (auto ran = run_alone(); !ran) failure_ = std::move(ran).error();
+      if (auto ran = run_alone(); !ran) end_.failure = std::move(ran).error();
     }
-    if (n_unreported_ == 0 && failure_) {
+    if (n_unreported_ == 0 && end_.failure) {
       reply_.flush();
       detach();
-      error_ = std::move(failure_);
-      return std::unexpected(*error_);
+      end_.error = std::move(end_.failure);
+      return std::unexpected(*end_.error);
     }
-    if (is_over_) {
-      end(*is_over_);
+    if (end_.reason) {
+      end(*end_.reason);
     } else {
       if (n_unreported_ > 0) token = tokens_[tokens_.size() - n_unreported_--];
       if (const auto reason = reason_to_end(token)) end(*reason);
     }
   }
-  GenerationStep step{.text = untold_text(), .token = token, .finish = {}};
+  GenerationStep step{.text = reply_.untold_text(), .token = token, .finish = {}};
   if (done()) step.finish = result().reason;
   return step;
 }
 
 Result<void> Generation::Impl::run_alone() {
-  if (stream_ && is_constrained()) drop_stream();
-  if (!asked_for_stream_ && !is_constrained() && is_decoding()) TRY_STATUS(start_stream());
-  if (stream_) return take_from_stream();
+  if (stream_.own && is_constrained()) drop_stream();
+  if (!stream_.is_asked_for && !is_constrained() && is_decoding()) TRY_STATUS(start_stream());
+  if (stream_.own) return take_from_stream();
   const Executable& executable = sequence_.executable();
   const int most = executable.max_batch();
   PassPlan plan{.most_tokens = static_cast<size_t>(most),
@@ -91,7 +90,7 @@ Result<void> Generation::Impl::run_alone() {
   const auto start = std::chrono::steady_clock::now();
   TRY(const auto rows, sequence_.run({&slice, 1}));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (has_drafts_) times_.add(slice.tokens.size(), elapsed.count());
+  if (drafting_.is_in_pass()) drafting_.add_time(elapsed.count());
   return take(rows);
 }
 
@@ -108,24 +107,9 @@ Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
     room = std::min(room, left);
   }
   plan.most_guesses = std::min(plan.most_guesses, room - 1);
-  const size_t wanted = pace_.n_wanted(plan);
-  draft_ = {};
-  if (wanted > 0) {
-    const auto start = std::chrono::steady_clock::now();
-    draft_ = drafter_.draft(tokens_, wanted);
-    if (!drafter_.is_free()) {
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      pace_.add_draft(draft_.tokens.size(), elapsed.count());
-    }
-  }
-  n_drafts_ = pace_.n_worth(draft_, plan);
-  has_drafts_ = true;
-  with_drafts_.assign(1, tokens_.back());
-  with_drafts_.insert(with_drafts_.end(), draft_.tokens.begin(),
-                      draft_.tokens.begin() + static_cast<ptrdiff_t>(n_drafts_));
-  running_ = with_drafts_;
+  running_ = drafting_.begin_pass(tokens_, plan);
   // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
-  const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(n_drafts_) : 0;
+  const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(drafting_.n_drafts()) : 0;
   return sequence_.extend(running_, WantLogits::kAll, n_for_all);
 }
 
@@ -134,24 +118,24 @@ Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
 Result<void> Generation::Impl::take_drafts(std::span<const float> rows) {
   const size_t width = rows.size() / running_.size(), n_before = tokens_.size();
   GenerateStats& stats = reply_.result.stats;
-  stats.n_guessed += static_cast<int>(n_drafts_);
+  stats.n_guessed += static_cast<int>(drafting_.n_drafts());
   for (size_t i = 0;; ++i) {
     const auto row = rows.subspan(i * width, width);
     const auto token = running_.subspan(i, 1);
     TRY_STATUS(sequence_.check_logits(row, 1, token));
     sequence_.add(token);
     TRY_STATUS(choose(row));
-    if (i == n_drafts_ || running_[i + 1] != tokens_.back() || is_constrained()) break;
+    if (i == drafting_.n_drafts() || running_[i + 1] != tokens_.back() || is_constrained()) break;
     ++stats.n_guessed_right;
   }
-  pace_.add(draft_, std::span(tokens_).subspan(n_before));
+  drafting_.add_chosen(std::span(tokens_).subspan(n_before));
   return {};
 }
 
 Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
-  if (stream_) drop_stream();  // it would miss the tokens that run here
+  if (stream_.own) drop_stream();  // it would miss the tokens that run here
   if (may_speculate()) return slice_with_drafts(plan);
-  has_drafts_ = false;
+  drafting_.skip_pass();
   const auto rest = std::span(tokens_).subspan(static_cast<size_t>(sequence_.n_used()));
   running_ = rest.first(std::min(rest.size(), plan.most_tokens));
   const bool is_last = running_.size() == rest.size();
@@ -159,7 +143,7 @@ Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
 }
 
 Result<void> Generation::Impl::take(std::span<const float> rows) {
-  if (has_drafts_) return take_drafts(rows);
+  if (drafting_.is_in_pass()) return take_drafts(rows);
   const bool is_last = running_.size() == n_pending();
   if (is_last) TRY_STATUS(sequence_.check_logits(rows, 1, running_));
   sequence_.add(running_);
@@ -208,7 +192,7 @@ Result<void> Generation::Impl::choose(std::span<const float> logits) {
 Result<TokenId> Generation::Impl::choose_among_allowed(std::span<const float> logits) {
   TRY(const GrammarMatcher::Allowed allowed, constraint_->allowed());
   if (!allowed.any) {
-    if (allowed.end) return is_over_ = FinishReason::kStopToken, -1;
+    if (allowed.end) return end_.reason = FinishReason::kStopToken, -1;
     return fail(ErrorCode::kNotSupported, "the vocabulary has no token that the grammar allows after the reply so far");
   }
   allowed_ = *allowed.tokens;
@@ -249,23 +233,23 @@ DeviceSampling Generation::Impl::device_sampling() {
           .top_p = sample.top_p,
           .min_p = sample.min_p,
           .uniform = [this] {
-            ++n_draws_ahead_;
+            ++stream_.n_draws_ahead;
             return sampler_.uniform();
           }};
 }
 
 Result<void> Generation::Impl::start_stream() {
-  asked_for_stream_ = true;
+  stream_.is_asked_for = true;
   if (!device_may_choose()) return {};
-  n_to_stream_ = std::min(n_may_stream(), kStreamTokens);
-  TRY(stream_, sequence_.decode(tokens_.back(), n_to_stream_, device_sampling()));
+  stream_.n_left = std::min(n_may_stream(), kStreamTokens);
+  TRY(stream_.own, sequence_.decode(tokens_.back(), stream_.n_left, device_sampling()));
   return {};
 }
 
 Result<void> Generation::Impl::take_from_stream() {
-  TRY(const auto next, stream_->next());
+  TRY(const auto next, stream_.own->next());
   take_streamed(next[0]);
-  if (--n_to_stream_ == 0) drop_stream();  // the next step starts another one if needed
+  if (--stream_.n_left == 0) drop_stream();  // the next step starts another one if needed
   return {};
 }
 
@@ -275,12 +259,12 @@ void Generation::Impl::take_streamed(TokenId token) {
   if (constraint_) constraint_->accept(token);
   tokens_.push_back(token);
   ++n_unreported_;
-  if (n_draws_ahead_ > 0) --n_draws_ahead_;
+  if (stream_.n_draws_ahead > 0) --stream_.n_draws_ahead;
 }
 
 void Generation::Impl::take_back_draws() {
-  sampler_.rewind(n_draws_ahead_);
-  n_draws_ahead_ = 0;
+  sampler_.rewind(stream_.n_draws_ahead);
+  stream_.n_draws_ahead = 0;
 }
 
 void Generation::Impl::leave_stream() {
@@ -289,8 +273,8 @@ void Generation::Impl::leave_stream() {
 }
 
 void Generation::Impl::drop_stream() {
-  stream_.reset();
-  asked_for_stream_ = false;
+  stream_.own.reset();
+  stream_.is_asked_for = false;
   take_back_draws();
 }
 
@@ -319,7 +303,7 @@ void Generation::Impl::shift_context() {
   const size_t n_later = std::max<size_t>((tokens_.size() - n_keep) / 2, 1);
   tokens_.erase(tokens_.begin() + static_cast<ptrdiff_t>(n_keep), tokens_.end() - static_cast<ptrdiff_t>(n_later));
   sequence_.keep_common(tokens_);
-  lookup_.forget();
+  drafting_.forget();
   drop_stream();
 }
 
@@ -335,15 +319,9 @@ void Generation::Impl::end(FinishReason reason) {
 
 void Generation::Impl::detach() {
   if (done()) return;
-  stream_.reset();
+  stream_.own.reset();
   *active_ = nullptr;
   active_ = nullptr;
-}
-
-std::string_view Generation::Impl::untold_text() {
-  const std::string_view untold = std::string_view(result().text).substr(n_told_);
-  n_told_ += untold.size();
-  return untold;
 }
 
 // ---- the public interface

@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "engine/kv/sequence.h"
+#include "engine/reply/drafting.h"
 #include "engine/reply/reply.h"
-#include "engine/reply/speculation.h"
 #include "engine/reply/token_constraint.h"
 #include "sample/sampler.h"
 #include "tern/engine.h"
@@ -27,15 +27,15 @@ inline constexpr int kStreamTokens = 256;
 // rest, and chooses the next token when it reaches the end. Tokens that the sequence forgets are therefore run again.
 class Generation::Impl {
  public:
-  // `prompt` and `options` must have been checked; unset options get Tern's defaults. `active` is the session's pointer
-  // to its generation in progress; it points here until the end. `tokenizer` may be null: then there is no text. All
-  // arguments must outlive the generation, or its end. Draft tokens come from shared.drafter, or from the text itself
-  // if it is null.
+  // What the generations of a session or a scheduler share.
   struct Shared {
     PassTimes& times;
     GrammarCache& grammars;
-    Drafter* drafter = nullptr;
+    Drafter* drafter = nullptr;  // null: draft tokens come from the text itself
   };
+  // `prompt` and `options` must have been checked; unset options get Tern's defaults. `active` is the session's pointer
+  // to its generation in progress; it points here until the end. `tokenizer` may be null: then there is no text.
+  // `prompt` and `options` are copied; all else must live until the end of the reply.
   Impl(Sequence& sequence, Impl*& active, const Tokenizer* tokenizer, int n_vocab, std::span<const TokenId> prompt,
        const GenerateOptions& options, const Shared& shared);
   Impl(const Impl&) = delete;
@@ -50,13 +50,13 @@ class Generation::Impl {
   void set_load_seconds(double seconds) { reply_.result.stats.load_seconds = seconds; }
 
   // Used by the scheduler to run several generations in one batch. next_slice(): the slice for the next pass, of at
-  // most plan.most_tokens tokens, valid until take(); adds its draft tokens to the plan. take(): the resulting logits,
+  // most plan.most_tokens tokens, valid until take(); adds its draft tokens to `plan`. take(): the resulting logits,
   // [rows, n_vocab]. has_event(): next() can return something without running anything. An error ends the generation
   // when next() returns it.
   Result<Slice> next_slice(PassPlan& plan);
   Result<void> take(std::span<const float> rows);
-  bool has_event() const { return done() || failure_ || is_over_ || n_unreported_ > 0 || n_pending() == 0; }
-  void fail_with(Error error) { failure_ = std::move(error); }
+  bool has_event() const { return done() || end_.failure || end_.reason || n_unreported_ > 0 || n_pending() == 0; }
+  void fail_with(Error error) { end_.failure = std::move(error); }
 
   // Used by the scheduler for device-side sampling of several replies: whether this reply qualifies, its token limit,
   // its sampling parameters, its slice for the start of a stream of n_tokens, and each token from the stream.
@@ -74,6 +74,20 @@ class Generation::Impl {
   Sequence& sequence() { return sequence_; }
 
  private:
+  // The reply's own token stream, and the random numbers of any stream.
+  struct Stream {
+    std::unique_ptr<TokenStream> own;
+    bool is_asked_for = false;   // the device is not asked again if it has refused
+    int n_left = 0;              // tokens that the stream has not delivered yet
+    uint64_t n_draws_ahead = 0;  // random numbers that a stream has drawn for tokens not taken yet
+  };
+  // How the reply ends.
+  struct End {
+    std::optional<FinishReason> reason;  // by reply_so_far or a grammar; next() has not said so yet
+    std::optional<Error> failure;        // next() has not returned it yet
+    std::optional<Error> error;          // the error that ended the reply
+  };
+
   Result<void> run_alone();
   Result<Slice> slice_with_drafts(PassPlan& plan);
   Result<void> take_drafts(std::span<const float> rows);
@@ -96,36 +110,22 @@ class Generation::Impl {
   void shift_context();
   void end(FinishReason reason);
   void detach();
-  std::string_view untold_text();
 
   Sequence& sequence_;  // must not be used after the end
   Impl** active_;       // null after the end
   const GenerateOptions options_;
   const Tokenizer* tokenizer_;
   std::vector<TokenId> tokens_;
-  std::vector<TokenId> to_heal_;  // the prompt's last tokens, which are still to be chosen again
-  std::span<const TokenId> running_;
-  LookupDrafter lookup_;
-  Drafter& drafter_;
-  PassTimes& times_;
-  SpeculationPace pace_;
-  Draft draft_;                       // its first n_drafts_ tokens are run
-  std::vector<TokenId> with_drafts_;  // the tokens of the pass
-  size_t n_drafts_ = 0;
-  bool has_drafts_ = false;  // the slice was made for speculative decoding
+  std::vector<TokenId> to_heal_;      // the prompt's last tokens, which are still to be chosen again
+  std::span<const TokenId> running_;  // the tokens of the last next_slice()
+  Drafting drafting_;
   size_t n_unreported_ = 0;  // number of known tokens at the end that next() has not returned
   Sampler sampler_;
   Reply reply_;
   std::unique_ptr<TokenConstraint> constraint_;  // null: no constraint
   grammar::TokenMask allowed_;                   // allowed next tokens, including stop tokens
-  std::unique_ptr<TokenStream> stream_;
-  bool asked_for_stream_ = false;
-  int n_to_stream_ = 0;                  // tokens that the stream has not delivered yet
-  uint64_t n_draws_ahead_ = 0;           // random numbers that a stream has drawn for tokens not taken yet
-  std::optional<FinishReason> is_over_;  // not reported yet: by reply_so_far or a grammar
-  std::optional<Error> failure_;         // not reported yet
-  std::optional<Error> error_;           // the error that ended the reply
-  size_t n_told_ = 0;                    // bytes of text that steps have returned
+  Stream stream_;
+  End end_;
 };
 
 }  // namespace tern

@@ -42,4 +42,10 @@ void Reply::finish(FinishReason reason) {
   result.reason = reason;
 }
 
+std::string_view Reply::untold_text() {
+  const std::string_view untold = std::string_view(result.text).substr(n_told_);
+  n_told_ += untold.size();
+  return untold;
+}
+
 }  // namespace tern

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string_view>
 
 #include "engine/reply/text_stream.h"
 #include "tern/engine.h"
@@ -34,6 +35,9 @@ class Reply {
 
   void finish(FinishReason reason);
 
+  // Returns the text that has been added since the last call. Valid until more is added.
+  std::string_view untold_text();
+
   GenerateResult result;
 
  private:
@@ -46,6 +50,7 @@ class Reply {
   TextStream stream_;
   bool strip_space_ = false;  // until the first text
   Clock::time_point phase_start_ = Clock::now();
+  size_t n_told_ = 0;  // bytes of the text that untold_text() has returned
 };
 
 }  // namespace tern

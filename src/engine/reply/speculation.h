@@ -25,8 +25,8 @@ struct Draft {
 class Drafter {
  public:
   virtual ~Drafter() = default;
-  // Returns at most `most` tokens that may follow `known`, or none. Valid until the next call. Each call's text extends
-  // that of the call before.
+  // Returns at most `most` tokens that may follow `known`, or none. Valid until the next call. `known` must extend that
+  // of the call before.
   virtual Draft draft(std::span<const TokenId> known, size_t most) = 0;
   // True if drafting costs nothing compared to a pass. Then every token gets a draft, even if it is not checked.
   virtual bool is_free() const = 0;
@@ -48,7 +48,7 @@ class LookupDrafter final : public Drafter {
  private:
   static constexpr size_t kShortest = 2, kMany = 4, kLongest = Draft::kKinds;  // numbers of matching tokens
   static constexpr size_t kBuckets = size_t{1} << 12;
-  static constexpr int kLooks = 64;  // at candidate places, the latest first
+  static constexpr int kLooks = 64;  // the most candidate places to compare, the latest first
 
   void follow(std::span<const TokenId> known);
   void index(std::span<const TokenId> known);
@@ -58,7 +58,7 @@ class LookupDrafter final : public Drafter {
   // none.
   std::vector<uint32_t> latest_, earlier_;
   std::vector<TokenId> tokens_;
-  size_t n_known_ = 0;            // tokens of the last call's text
+  size_t n_known_ = 0;            // tokens of `known` in the last call
   size_t from_ = 0, length_ = 0;  // where the match continues, and its length
   bool follows_ = false;          // there is a match
 };
@@ -103,10 +103,10 @@ class PassTimes {
 
 // A pass under construction: its expected result and the remaining room.
 struct PassPlan {
-  size_t rows = 1;         // including this reply's own row, which is certain
-  double tokens = 1;       // tokens expected from these rows
-  size_t most_tokens = 1;  // maximum tokens of the slice, including this reply's own
-  size_t most_guesses = 0;
+  size_t rows = 1;          // including this reply's own row, which is certain
+  double tokens = 1;        // tokens expected from these rows
+  size_t most_tokens = 1;   // maximum tokens of the slice, including this reply's own
+  size_t most_guesses = 0;  // maximum draft tokens of the slice
 };
 
 // Chooses the number of draft tokens to check, from pass times and acceptance rates, so that tokens per second are
@@ -140,6 +140,7 @@ class SpeculationPace {
   size_t most_;
   bool is_free_;
   const PassTimes& times_;
+  // Per kind of draft token: the acceptance rate, and the number of tokens that it was measured on.
   std::array<double, Draft::kKinds> right_, n_seen_ = {};
   double draft_seconds_ = 0;  // per draft token
   int pause_ = 0, next_pause_ = kShortestPause;

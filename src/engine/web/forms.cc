@@ -1,6 +1,6 @@
 // Constrained replies in a separate module (tern_forms.wasm): grammars, the template's tool support, and reply parsing.
 // Pages that do not use these do not download it. It receives the model's vocabulary and template, and decides which
-// tokens a reply in the engine's module may continue with (reply_hold.cc there).
+// tokens a reply in the engine's module may continue with (token_constraint.cc).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

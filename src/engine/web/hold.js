@@ -1,4 +1,5 @@
-// What replies are held by (reply_hold.cc): Module.hold, which the package sets. A library for Emscripten's linker.
+// The constraints of replies (token_constraint.cc) call Module.hold, which the package sets. A library for Emscripten's
+// linker.
 addToLibrary({
   tern_hold_start: (stripsSpace) => Module['hold'].start(stripsSpace),
   tern_hold_accept: (token) => Module['hold'].accept(token),

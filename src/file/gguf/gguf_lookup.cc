@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/check.h"
 #include "base/text/quoted.h"
 #include "file/gguf/gguf.h"
+#include "file/gguf/gguf_elements.h"
 
 namespace tern {
 namespace {
@@ -28,37 +28,6 @@ bool is_integer(GgufKind kind) {
 
 bool is_number(GgufKind kind) {
   return kind == GgufKind::kF32 || kind == GgufKind::kF64 || (is_integer(kind) && kind != GgufKind::kBool);
-}
-
-// Calls `use` with a zero of the C++ type for this kind. Precondition: a number or a bool. A bool is read as a byte,
-// because files with bytes other than 0 and 1 exist.
-template <class Use>
-auto with_type_of(GgufKind kind, Use use) {
-  switch (kind) {
-    case GgufKind::kU8:
-      return use(uint8_t{});
-    case GgufKind::kI8:
-      return use(int8_t{});
-    case GgufKind::kU16:
-      return use(uint16_t{});
-    case GgufKind::kI16:
-      return use(int16_t{});
-    case GgufKind::kU32:
-      return use(uint32_t{});
-    case GgufKind::kI32:
-      return use(int32_t{});
-    case GgufKind::kF32:
-      return use(float{});
-    case GgufKind::kU64:
-      return use(uint64_t{});
-    case GgufKind::kI64:
-      return use(int64_t{});
-    case GgufKind::kF64:
-      return use(double{});
-    default:
-      CHECK(kind == GgufKind::kBool);
-      return use(uint8_t{});
-  }
 }
 
 // Converts all elements to `To`. Precondition: as in with_type_of. The kind is resolved once, outside the loop.

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result_test_support.h"
 #include "file/gguf/gguf.h"
 
 namespace tern {
@@ -66,11 +67,7 @@ class GgufBytes {
 
 // Expects a one-line message that starts with the file's name and contains `part`, and this error code.
 inline void expect_refused(const Result<GgufFile>& file, ErrorCode code, std::string_view part) {
-  ASSERT_FALSE(file) << "accepted, though it should fail with: " << part;
-  EXPECT_EQ(file.error().code, code) << file.error().message;
-  EXPECT_NE(file.error().message.find(part), std::string::npos) << file.error().message << "\nlacks: " << part;
-  EXPECT_TRUE(file.error().message.starts_with("t.gguf: ")) << file.error().message;
-  EXPECT_EQ(file.error().message.find('\n'), std::string::npos) << file.error().message;
+  expect_failure(file, code, part, "t.gguf: ");
 }
 
 // Reads everything that a GgufFile exposes, so that a sanitizer checks every view. Returns a checksum.

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/files/mapped_file.h"
+#include "base/result_test_support.h"
 #include "base/text/format_text.h"
 #include "file/gguf/gguf_test_support.h"
 
@@ -35,12 +36,6 @@ class GgufWriterTest : public testing::Test {
 
   fs::path dir_;
 };
-
-void expect_error(const Result<void>& result, ErrorCode code, std::string_view part) {
-  ASSERT_FALSE(result) << part;
-  EXPECT_EQ(result.error().code, code) << result.error().message;
-  EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
-}
 
 #define ASSERT_OK(...)                                   \
   do {                                                   \
@@ -178,30 +173,30 @@ TEST_F(GgufWriterTest, StreamsInPiecesOfAnySizeAndAlignment) {
 
 TEST_F(GgufWriterTest, RefusesTensorsThatCannotBe) {
   GgufWriter writer(path());
-  expect_error(writer.add_tensor("t", GgmlType::kI2_S, Shape{3, 64}), kInvalidArgument,
-               "tensor 't' of shape [3, 64] cannot be stored as I2_S");
-  expect_error(writer.add_tensor("t", GgmlType::kF32, Shape{}), kInvalidArgument, "1 to 4 dimensions");
-  expect_error(writer.add_tensor("t", GgmlType::kF32, Shape{1, 1, 1, 1, 1}), kInvalidArgument, "1 to 4 dimensions");
-  expect_error(writer.add_tensor("t", static_cast<GgmlType>(15), Shape{256}), kInvalidArgument, "an unknown type");
-  expect_error(writer.add_tensor("", GgmlType::kF32, Shape{1}), kInvalidArgument, "name has 0 bytes");
+  expect_failure(writer.add_tensor("t", GgmlType::kI2_S, Shape{3, 64}), kInvalidArgument,
+                 "tensor 't' of shape [3, 64] cannot be stored as I2_S");
+  expect_failure(writer.add_tensor("t", GgmlType::kF32, Shape{}), kInvalidArgument, "1 to 4 dimensions");
+  expect_failure(writer.add_tensor("t", GgmlType::kF32, Shape{1, 1, 1, 1, 1}), kInvalidArgument, "1 to 4 dimensions");
+  expect_failure(writer.add_tensor("t", static_cast<GgmlType>(15), Shape{256}), kInvalidArgument, "an unknown type");
+  expect_failure(writer.add_tensor("", GgmlType::kF32, Shape{1}), kInvalidArgument, "name has 0 bytes");
   ASSERT_OK(writer.add_tensor("t", GgmlType::kF32, Shape{1}));
-  expect_error(writer.add_tensor("t", GgmlType::kF32, Shape{1}), kInvalidArgument, "declared twice");
+  expect_failure(writer.add_tensor("t", GgmlType::kF32, Shape{1}), kInvalidArgument, "declared twice");
 }
 
 TEST_F(GgufWriterTest, RefusesDoubledKeysAndWrongAmountsOfData) {
   GgufWriter doubled(path());
   doubled.add_u32("k", 1);
   doubled.add_f32("k", 1);
-  expect_error(doubled.begin(), kInvalidArgument, "metadata 'k' was added twice");
+  expect_failure(doubled.begin(), kInvalidArgument, "metadata 'k' was added twice");
   {
     GgufWriter writer(path());
     ASSERT_OK(writer.add_tensor("t", GgmlType::kF32, Shape{2}));
     ASSERT_OK(writer.begin());
-    expect_error(writer.append(as_bytes("123456789")), kInvalidArgument, "9 bytes were given where 't' lacks 8");
+    expect_failure(writer.append(as_bytes("123456789")), kInvalidArgument, "9 bytes were given where 't' lacks 8");
     ASSERT_OK(writer.append(as_bytes("1234")));
-    expect_error(writer.finish(), kInvalidArgument, "tensor 't' has only 4 of its 8 bytes");
+    expect_failure(writer.finish(), kInvalidArgument, "tensor 't' has only 4 of its 8 bytes");
     ASSERT_OK(writer.append(as_bytes("1234")));
-    expect_error(writer.append(as_bytes("1")), kInvalidArgument, "no tensor");
+    expect_failure(writer.append(as_bytes("1")), kInvalidArgument, "no tensor");
     EXPECT_EQ(files_in_dir(), 1u);
   }
   EXPECT_EQ(files_in_dir(), 0u) << "a file that was not finished stayed behind";
@@ -219,16 +214,16 @@ TEST_F(GgufWriterTest, AnUnfinishedFileLeavesTheOldOneAlone) {
 
 TEST_F(GgufWriterTest, SaysWhyItCannotWrite) {
   const std::string nowhere = (dir_ / "no_dir" / "m.gguf").string();
-  expect_error(GgufWriter(nowhere).begin(), kIo, nowhere + ": cannot create it: No such file or directory; make its");
-  expect_error(GgufWriter(dir_.string()).begin(), kIo, "Is a directory; name a file");
+  expect_failure(GgufWriter(nowhere).begin(), kIo, nowhere + ": cannot create it: No such file or directory; make its");
+  expect_failure(GgufWriter(dir_.string()).begin(), kIo, "Is a directory; name a file");
 
   GgufWriter full("/dev/full");
   ASSERT_OK(full.add_tensor("t", GgmlType::kF32, Shape{1 << 20}));
   ASSERT_OK(full.begin());
   const std::vector<float> values(1 << 20);
-  expect_error(full.append(std::as_bytes(std::span(values))), kIo,
-               "/dev/full: cannot write it: No space left on device; free some space");
-  expect_error(full.finish(), kInvalidArgument, "only 0 of");
+  expect_failure(full.append(std::as_bytes(std::span(values))), kIo,
+                 "/dev/full: cannot write it: No space left on device; free some space");
+  expect_failure(full.finish(), kInvalidArgument, "only 0 of");
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ uint32_t Automaton::Lists::find_or_add(std::span<const Item> list) {
   return id;
 }
 
-Automaton::Automaton(const Rules& rules)
-    : rules_(rules), n_classes_(static_cast<size_t>(rules.n_classes)), returns_of_(rules.rules.size()) {
+Automaton::Automaton(const Rules& rules) : rules_(rules), n_classes_(static_cast<size_t>(rules.n_classes)) {
+  closure_.returns_of.resize(rules.rules.size());
   forget();
 }
 
@@ -51,9 +51,9 @@ void Automaton::forget() {
   returns_.find_or_add({&end, 1});
   CHECK(position_of({}, false) == kNowhere);
   // The root rule is called with nothing before it.
-  ends_ = rules_.rules[rules_.root].may_be_empty;
-  returns_of_[rules_.root].push_back(end);
-  called_.push_back({rules_.rules[rules_.root].rank, rules_.root});
+  closure_.ends = rules_.rules[rules_.root].may_be_empty;
+  closure_.returns_of[rules_.root].push_back(end);
+  closure_.called.push_back({rules_.rules[rules_.root].rank, rules_.root});
   start_ = close();
 }
 
@@ -84,7 +84,7 @@ PositionId Automaton::make_step(PositionId from, uint8_t byte) {
     has_overflowed_ = true;
     return kNowhere;
   }
-  ends_ = false;
+  closure_.ends = false;
   const Position& position = positions_[from];
   for (uint32_t i = 0; i < position.n_items; ++i) {
     const Item item = items_[position.first_item + i];
@@ -101,16 +101,16 @@ PositionId Automaton::make_step(PositionId from, uint8_t byte) {
 }
 
 void Automaton::visit(const Item& item) {
-  if (seen_.insert((uint64_t{item.state} << 32) | item.to).second) to_do_.push_back(item);
+  if (closure_.seen.insert((uint64_t{item.state} << 32) | item.to).second) closure_.to_do.push_back(item);
 }
 
 // A tail call: if the call is the last thing in its rule, the called rule returns directly to where the caller would
 // have returned. Otherwise a rule that repeats itself at its end would add a return for each repetition.
 void Automaton::call(const Edge& edge, const Item& from) {
-  std::vector<Item>& returns = returns_of_[edge.rule];
+  std::vector<Item>& returns = closure_.returns_of[edge.rule];
   if (returns.empty()) {
-    called_.push_back({rules_.rules[edge.rule].rank, edge.rule});
-    std::ranges::push_heap(called_, std::greater<>());
+    closure_.called.push_back({rules_.rules[edge.rule].rank, edge.rule});
+    std::ranges::push_heap(closure_.called, std::greater<>());
   }
   if (rules_.is_tail[edge.to]) {
     const auto callers = returns_.of(from.to);
@@ -125,11 +125,11 @@ void Automaton::call(const Edge& edge, const Item& from) {
 // are called here, callers before the rules they call, so that all of a rule's returns are known when it begins. If
 // such a rule may be empty, its caller also continues behind the call.
 PositionId Automaton::close() {
-  found_.clear();
+  closure_.found.clear();
   const auto go_on = [this](bool takes_returns) {
-    while (!to_do_.empty() && seen_.size() <= kMaxItems) {
-      const Item item = to_do_.back();
-      to_do_.pop_back();
+    while (!closure_.to_do.empty() && closure_.seen.size() <= kMaxItems) {
+      const Item item = closure_.to_do.back();
+      closure_.to_do.pop_back();
       bool takes_bytes = false;
       for (const Edge& edge : rules_.edges_of(item.state)) {
         takes_bytes |= edge.kind == EdgeKind::kBytes;
@@ -138,12 +138,12 @@ PositionId Automaton::close() {
             edge.kind == EdgeKind::kEmpty || (edge.kind == EdgeKind::kCall && rules_.rules[edge.rule].may_be_empty);
         if (passes) visit({edge.to, item.to});
       }
-      if (takes_bytes) found_.push_back(item);
+      if (takes_bytes) closure_.found.push_back(item);
       if (!takes_returns || !rules_.is_end[item.state]) continue;
       for (size_t i = 0; i < returns_.of(item.to).size(); ++i) {
         const Item next = returns_.of(item.to)[i];
         if (next.state == kEndOfText) {
-          ends_ = true;
+          closure_.ends = true;
         } else {
           visit(next);
         }
@@ -151,11 +151,11 @@ PositionId Automaton::close() {
     }
   };
   go_on(true);
-  while (!called_.empty() && seen_.size() <= kMaxItems) {
-    std::ranges::pop_heap(called_, std::greater<>());
-    const Called next = called_.back();
-    called_.pop_back();
-    std::vector<Item>& returns = returns_of_[next.rule];
+  while (!closure_.called.empty() && closure_.seen.size() <= kMaxItems) {
+    std::ranges::pop_heap(closure_.called, std::greater<>());
+    const Called next = closure_.called.back();
+    closure_.called.pop_back();
+    std::vector<Item>& returns = closure_.returns_of[next.rule];
     std::ranges::sort(returns);
     const auto repeated = std::ranges::unique(returns);
     returns.erase(repeated.begin(), repeated.end());
@@ -164,16 +164,16 @@ PositionId Automaton::close() {
     visit({rules_.rules[next.rule].start, to});
     go_on(false);
   }
-  const bool overflows = seen_.size() > kMaxItems;
+  const bool overflows = closure_.seen.size() > kMaxItems;
   has_overflowed_ = overflows;
-  work_ += seen_.size();
-  for (const Called& left : called_) returns_of_[left.rule].clear();
-  called_.clear();
-  to_do_.clear();
-  seen_.clear();
+  work_ += closure_.seen.size();
+  for (const Called& left : closure_.called) closure_.returns_of[left.rule].clear();
+  closure_.called.clear();
+  closure_.to_do.clear();
+  closure_.seen.clear();
   if (overflows) return kNowhere;
-  std::ranges::sort(found_);
-  return position_of(found_, ends_);
+  std::ranges::sort(closure_.found);
+  return position_of(closure_.found, closure_.ends);
 }
 
 void Automaton::forget_all_but(std::span<PositionId> kept) {

@@ -77,6 +77,21 @@ class Automaton {
     void clear() { *this = {}; }
   };
 
+  // A rule that is called at the position that close() makes.
+  struct Called {
+    uint32_t rank;
+    RuleId rule;
+    auto operator<=>(const Called&) const = default;
+  };
+  // The buffers of close(), kept to reuse their memory.
+  struct Closure {
+    std::vector<Item> to_do, found;
+    std::unordered_set<uint64_t> seen;
+    std::vector<Called> called;                 // a heap, the lowest rank in front
+    std::vector<std::vector<Item>> returns_of;  // [n_rules] where a called rule returns to
+    bool ends = false;
+  };
+
   PositionId make_step(PositionId from, uint8_t byte);
   PositionId close();
   void visit(const Item& item);
@@ -94,18 +109,7 @@ class Automaton {
   PositionId start_ = kNowhere;
   size_t work_ = 0;
   bool has_overflowed_ = false;
-
-  // Buffers of close(), kept to reuse their memory.
-  struct Called {
-    uint32_t rank;
-    RuleId rule;
-    auto operator<=>(const Called&) const = default;
-  };
-  std::vector<Item> to_do_, found_;
-  std::unordered_set<uint64_t> seen_;
-  std::vector<Called> called_;                 // a heap, the lowest rank in front
-  std::vector<std::vector<Item>> returns_of_;  // [n_rules] where a called rule returns to
-  bool ends_ = false;
+  Closure closure_;
 };
 
 }  // namespace tern::grammar

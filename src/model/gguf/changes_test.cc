@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/result_test_support.h"
 #include "model/model.h"
 #include "model/tiny_gguf_test_support.h"
 #include "support/checkout.h"
@@ -19,11 +20,7 @@ Result<Model> open_with(const std::string& path, const MetadataChanges& changes)
 // Expects that the model is refused with this code, and with `part` in the message.
 void expect_changes_refused(const std::string& path, const MetadataChanges& changes, std::string_view part,
                             ErrorCode code = ErrorCode::kInvalidArgument) {
-  const auto model = open_with(path, changes);
-  ASSERT_FALSE(model) << part;
-  EXPECT_EQ(model.error().code, code) << model.error().message;
-  EXPECT_NE(model.error().message.find(part), std::string::npos) << model.error().message;
-  EXPECT_TRUE(model.error().message.starts_with(path)) << model.error().message;
+  expect_failure(open_with(path, changes), code, part, path);
 }
 
 TEST(MetadataChanges, OverridesAreWhatTheModelComputesWith) {

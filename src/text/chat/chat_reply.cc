@@ -4,19 +4,16 @@
 #include <random>
 #include <utility>
 
+#include "text/chat/call_text.h"
 #include "text/chat/json_scanner.h"
-#include "text/chat/tool_call_json.h"
 
 namespace tern {
 namespace {
 
 using Kind = ChatDelta::Kind;
-using Step = JsonScanner::Step;
 
-constexpr size_t kMostCallBytes = size_t{1} << 20;
-constexpr size_t kMostCalls = 1000;  // in a list
-constexpr size_t kMostSpace = 64;    // white space held back until it is known what follows it
-constexpr size_t kMostBreaks = 8;    // line breaks held back until it is known if a mark follows
+constexpr size_t kMostSpace = 64;  // white space held back until it is known what follows it
+constexpr size_t kMostBreaks = 8;  // line breaks held back until it is known if a mark follows
 
 // Where `mark`, or a prefix of it that ends the text, begins; the text's end: not found.
 size_t find_mark(std::string_view text, std::string_view mark) {
@@ -41,18 +38,13 @@ class ChatReplyParser::Impl {
   Impl(ChatFormat format, ChatReplyOptions options)
       : think_begin_(std::move(format.think_begin)),
         think_end_(std::move(format.think_end)),
-        tool_names_(std::move(options.tool_names)),
-        streams_arguments_(options.stream_arguments),
-        grammar_(std::move(options.grammar)),
-        ids_(options.id_seed != 0 ? options.id_seed : std::random_device()()) {
-    if (format.calls && !tool_names_.empty()) {
+        options_(std::move(options)),
+        ids_(options_.id_seed != 0 ? options_.id_seed : std::random_device()()) {
+    if (format.calls && !options_.tool_names.empty()) {
       reads_calls_ = true;
-      calls_ = *std::move(format.calls);
-      call_begin_ = without_json_space(calls_.begin);
-      call_end_ = without_json_space(calls_.end);
-      may_begin_ = without_json_space(calls_.may_begin);
+      call_ = CallText(*std::move(format.calls));
     }
-    if (options.in_thought && !think_end_.empty()) begin_thought();
+    if (options_.in_thought && !think_end_.empty()) begin_thought();
   }
 
   std::vector<ChatDelta> feed(std::string_view text) {
@@ -77,7 +69,7 @@ class ChatReplyParser::Impl {
         tell(Kind::kReasoning, rest());
         break;
       case State::kCall:
-        if (json_end_ == 0 || !accept_call()) tell(Kind::kContent, call_);
+        if (!call_.has_json() || !accept_call()) tell(Kind::kContent, call_.text());
     }
     return std::exchange(deltas_, {});
   }
@@ -86,9 +78,7 @@ class ChatReplyParser::Impl {
 
   std::optional<std::string> partial_call() const {
     if (state_ != State::kCall) return std::nullopt;
-    if (!call_begin_.empty()) return compact_json(call_.substr(mark_end_));
-    if (!is_checked_) return std::nullopt;
-    return compact_json(call_.substr(json_begin_ - 1));
+    return call_.partial();
   }
 
  private:
@@ -157,17 +147,18 @@ class ChatReplyParser::Impl {
       }
       if (think_begin_.starts_with(next)) return false;
     }
-    if (reads_calls_ && call_begin_.empty()) {
+    if (reads_calls_ && call_.begin_mark().empty()) {
+      const std::string& mark = call_.may_begin();
       if (next.starts_with('{')) return begin_call(start, 0);
-      if (!may_begin_.empty() && next.starts_with(may_begin_)) return begin_call(start, may_begin_.size());
-      if (!may_begin_.empty() && may_begin_.starts_with(next)) return false;
+      if (!mark.empty() && next.starts_with(mark)) return begin_call(start, mark.size());
+      if (!mark.empty() && mark.starts_with(next)) return false;
     }
     return go(State::kContent);
   }
 
   bool content() {
     const std::string_view text = rest();
-    const std::string_view mark = reads_calls_ ? std::string_view(call_begin_) : std::string_view();
+    const std::string_view mark = reads_calls_ ? std::string_view(call_.begin_mark()) : std::string_view();
     const size_t mark_at = find_mark(text, mark);
     const size_t breaks = mark.empty() ? 0 : breaks_before(text, mark_at);
     if (mark_at + mark.size() <= text.size() && !mark.empty()) {
@@ -200,117 +191,62 @@ class ChatReplyParser::Impl {
 
   // A call's mark was found. The `before` bytes in front of it belong to the call if it is one.
   bool begin_call(size_t before, size_t mark) {
-    call_ = rest().substr(0, before + mark);
-    mark_end_ = call_.size();
-    at_ += call_.size();
-    scanner_ = {};
-    json_begin_ = json_end_ = end_matched_ = 0;
-    is_checked_ = has_brackets_ = is_told_ = false;
+    call_.begin(rest().substr(0, before + mark));
+    at_ += before + mark;
     return go(State::kCall);
   }
 
   // The text turned out not to be a call.
   bool give_up() {
-    tell(Kind::kContent, call_);
-    call_.clear();
+    tell(Kind::kContent, call_.text());
     return go(State::kContent);
   }
 
   bool call() {
-    while (at_ < text_.size()) {
+    for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
-      if (call_.size() >= kMostCallBytes) return give_up();
-      const bool fits = json_end_ != 0 ? add_to_end(c) : add_to_json(c);
-      if (!fits) return give_up();
-      ++at_;
-      const bool is_whole = json_end_ != 0 && end_matched_ == call_end_.size();
-      if (is_whole) return accept_call() || give_up();
+      switch (call_.feed(c)) {
+        case CallText::Step::kBad:
+          return give_up();
+        case CallText::Step::kMore:
+          break;
+        case CallText::Step::kBracket:
+          if (options_.stream_arguments) begin_arguments();
+          break;
+        case CallText::Step::kArgument:
+          tell(Kind::kCallArguments, std::string_view(&c, 1));
+          break;
+        case CallText::Step::kDone:
+          ++at_;
+          return accept_call() || give_up();
+      }
     }
     return false;
   }
 
-  // Adds a byte to the call. False: it cannot be part of one.
-  bool add_to_json(char c) {
-    const bool begins = json_begin_ == 0;
-    if (begins && is_json_space(c)) return add(c);
-    if (begins && c != (calls_.is_list ? '[' : '{')) return false;
-    const int depth = scanner_.depth();
-    // Nothing may follow arguments that have been reported.
-    if (is_told_ && depth == 1 && c != '}' && !is_json_space(c)) return false;
-    const Step step = scanner_.feed(c);
-    if (step == Step::kBad) return false;
-    if (is_told_ && depth > 1) {
-      tell(Kind::kCallArguments, std::string_view(&c, 1));
-      return true;
-    }
-    add(c);
-    if (begins) json_begin_ = call_.size();  // index + 1 of its first byte; 0: not yet
-    if (step == Step::kDone) json_end_ = call_.size();
-    const int inside = calls_.is_list ? 2 : 1;
-    if (!is_checked_ && scanner_.after_colon() && scanner_.depth() == inside) {
-      is_checked_ = true;
-      return begins_like_a_call() || (call_.pop_back(), false);
-    }
-    if (depth == 1 && scanner_.depth() == 2) arguments_begin();
-    return true;
-  }
-
-  bool add(char c) {
-    call_ += c;
-    return true;
-  }
-
-  bool add_to_end(char c) {
-    if (end_matched_ == 0 && is_json_space(c)) return add(c);
-    if (c != call_end_[end_matched_]) return false;
-    ++end_matched_;
-    return add(c);
-  }
-
-  // Most JSON is not a call and should not be held back until its end.
-  bool begins_like_a_call() const {
-    const size_t quote = call_.find('"', json_begin_ - 1);
-    const size_t end = call_.rfind('"');
-    return is_call_member(std::string_view(call_).substr(quote, end + 1 - quote), calls_);
-  }
-
-  bool is_known(const std::string& name) const { return std::ranges::contains(tool_names_, name); }
+  bool is_known(const ToolCall& call) const { return std::ranges::contains(options_.tool_names, call.name); }
 
   // The first bracket in the object opens the arguments, if the name came before it.
-  void arguments_begin() {
-    if (!streams_arguments_ || calls_.is_list || has_brackets_) return;
-    has_brackets_ = true;
-    const std::optional<ToolCall> call = read_tool_call(call_.substr(json_begin_ - 1) + "}}", calls_);
-    if (!call || !is_known(call->name)) return;
-    is_told_ = true;
+  void begin_arguments() {
+    const std::optional<ToolCall> call = call_.call_before_arguments();
+    if (!call || !is_known(*call)) return;
     begin(*call);
     tell(Kind::kCallArguments, "{");
-    call_.clear();
+    call_.report_arguments();
   }
 
   // Reports the complete call. False: it is not a call.
   bool accept_call() {
-    if (!is_told_) {
-      const std::string_view json = std::string_view(call_).substr(json_begin_ - 1, json_end_ + 1 - json_begin_);
-      if (grammar_ && !grammar_->matches(compact_json(json) + call_end_)) return false;
-      std::vector<std::string_view> objects = {json};
-      if (calls_.is_list) {
-        auto items = json_items(json, kMostCalls);
-        if (!items || items->empty()) return false;
-        objects = *std::move(items);
-      }
-      std::vector<ToolCall> calls;
-      for (const std::string_view object : objects) {
-        std::optional<ToolCall> call = read_tool_call(object, calls_);
-        if (!call || !is_known(call->name)) return false;
-        calls.push_back(*std::move(call));
-      }
-      for (const ToolCall& call : calls) {
+    if (!call_.reports_arguments()) {
+      const auto& grammar = options_.grammar;
+      if (grammar && !grammar->matches(compact_json(call_.json()) + call_.end_mark())) return false;
+      const auto calls = call_.calls();
+      if (!calls || !std::ranges::all_of(*calls, [this](const ToolCall& call) { return is_known(call); })) return false;
+      for (const ToolCall& call : *calls) {
         begin(call);
         tell(Kind::kCallArguments, call.arguments);
       }
     }
-    call_.clear();
     after_mark_ = after_call_ = true;
     return go(State::kOpening);
   }
@@ -331,13 +267,8 @@ class ChatReplyParser::Impl {
     return id;
   }
 
-  std::string think_begin_, think_end_;
-  std::string call_begin_, call_end_, may_begin_;
-  ToolCallFormat calls_;
-  bool reads_calls_ = false;
-  std::vector<std::string> tool_names_;
-  bool streams_arguments_;
-  std::shared_ptr<const Grammar> grammar_;
+  const std::string think_begin_, think_end_;
+  const ChatReplyOptions options_;
   std::mt19937_64 ids_;
 
   State state_ = State::kOpening;
@@ -348,17 +279,8 @@ class ChatReplyParser::Impl {
   bool after_mark_ = false;  // line breaks that follow belong to the mark before them
   bool after_call_ = false;
   int n_calls_ = 0;
-
-  // In a call: its text that has not been reported.
-  std::string call_;
-  JsonScanner scanner_;
-  size_t mark_end_ = 0;
-  size_t json_begin_ = 0;
-  size_t json_end_ = 0;
-  size_t end_matched_ = 0;
-  bool is_checked_ = false;    // its first member may belong to a call
-  bool has_brackets_ = false;  // a bracket was seen inside its object
-  bool is_told_ = false;
+  bool reads_calls_ = false;
+  CallText call_;  // holds a call that has not been reported while the state is kCall
 };
 
 ChatReplyParser::ChatReplyParser(ChatFormat format, ChatReplyOptions options)

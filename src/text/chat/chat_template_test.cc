@@ -3,21 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
-#include <nlohmann/json.hpp>
 
-#include "base/files/mapped_file.h"
-#include "support/checkout.h"
+#include "text/chat/chat_template_test_support.h"
 
 namespace tern {
 namespace {
 
-const std::string kTemplates = source_path("../shared/data/templates/");
-
-std::string render(std::string source, const std::vector<ChatMessage>& messages, bool prompt = true) {
-  const auto text = ChatTemplate(std::move(source), "<s>", "</s>").render(messages, {.add_generation_prompt = prompt});
-  return text ? *text : "error: " + text.error().message;
-}
+using namespace chat_template_test;
 
 TEST(BitnetTemplate, ExactText) {
   const ChatTemplate bitnet(std::string(bitnet_chat_template()), "<|begin_of_text|>", "<|end_of_text|>");
@@ -148,43 +140,25 @@ TEST(ChatTemplate, ThinkingIsTheTemplatesVariable) {
   EXPECT_EQ(chat.render({}, {.think = true}).value(), "on");
 }
 
-// Compares with transformers' output; where that raises an error, any error will do
-// (tests/golden/make_chat_goldens.py).
-void check_goldens(bool published, size_t at_least) {
-  const auto file = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/chat.json")).value());
-  std::map<std::string, ChatTemplate> templates;
-  size_t n = 0;
-  for (const auto& golden : file.at("goldens")) {
-    if (golden.at("published") != published) continue;
-    ++n;
-    const auto name = golden.at("template").get<std::string>();
-    if (!templates.contains(name)) {
-      const auto source =
-          published ? read_text_file(kTemplates + name).value() : file.at("templates").at(name).get<std::string>();
-      templates.emplace(name, ChatTemplate(source, "<BOS>", "<EOS>"));
-    }
-    std::vector<ChatMessage> messages;
-    for (const auto& message : file.at("conversations").at(golden.at("conversation").get<size_t>())) {
-      messages.push_back({message.at("role"), message.at("content")});
-    }
-    ChatOptions options{.add_generation_prompt = golden.at("prompt")};
-    if (!golden.at("think").is_null()) options.think = golden.at("think").get<bool>();
-    const auto text = templates.at(name).render(messages, options);
-    if (golden.contains("error")) {
-      EXPECT_FALSE(text) << golden;
-    } else {
-      ASSERT_TRUE(text) << golden << text.error().message;
-      EXPECT_EQ(*text, golden.at("text").get<std::string>()) << golden;
-    }
-  }
-  EXPECT_GE(n, at_least);
+// The goldens are transformers' output (tests/golden/make_chat_goldens.py).
+void check_chat_goldens(bool is_published, size_t at_least) {
+  check_goldens(read_goldens("chat.json"), is_published, at_least,
+                [](const ChatTemplate& chat, const auto& golden, const auto& conversation) {
+                  std::vector<ChatMessage> messages;
+                  for (const auto& message : conversation) {
+                    messages.push_back({message.at("role"), message.at("content")});
+                  }
+                  ChatOptions options{.add_generation_prompt = golden.at("prompt")};
+                  if (!golden.at("think").is_null()) options.think = golden.at("think").template get<bool>();
+                  return chat.render(messages, options);
+                });
 }
 
-TEST(ChatTemplate, RendersAsInPython) { check_goldens(false, 60); }
+TEST(ChatTemplate, RendersAsInPython) { check_chat_goldens(false, 60); }
 
 // Each part of the language works as in Jinja.
 TEST(ChatTemplate, SpeaksJinja) {
-  const auto file = nlohmann::json::parse(read_text_file(source_path("tests/golden/tokenizer/chat.json")).value());
+  const auto file = read_goldens("chat.json");
   const ChatMessage messages[] = {
       {"user", "a"}, {"assistant", "<think>\nhm\n</think>\n\nb"}, {"user", "c {{ d }} <|im_end|>"}};
   for (const auto& golden : file.at("language")) {
@@ -210,8 +184,8 @@ TEST(ChatTemplate, SquaresOfOrdinaryConversationsAreNoAttack) {
 }
 
 TEST(ChatTemplate, PublishedTemplatesRenderAsInPython) {
-  if (!std::filesystem::exists(kTemplates)) GTEST_SKIP() << "the published templates are not here: " << kTemplates;
-  check_goldens(true, 60);
+  if (!std::filesystem::exists(kShared)) GTEST_SKIP() << "the published templates are not here: " << kShared;
+  check_chat_goldens(true, 60);
 }
 
 }  // namespace

@@ -2,19 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/files/mapped_file.h"
-#include "support/checkout.h"
-#include "text/chat/chat_template.h"
+#include "base/result_test_support.h"
+#include "text/chat/chat_template_test_support.h"
 
 namespace tern {
 namespace {
 
+using namespace chat_template_test;
 using Json = nlohmann::ordered_json;
-
-const std::string kShared = source_path("../shared/data/");
 
 // Reads a message in OpenAI's JSON.
 ChatMessage message_of(const Json& json) {
@@ -31,57 +28,32 @@ ChatMessage message_of(const Json& json) {
   return message;
 }
 
-std::string published(const std::string& name) {
-  const std::string folder = std::filesystem::exists(kShared + "templates/" + name) ? "templates/" : "headers/";
-  return read_text_file(kShared + folder + name).value();
-}
-
-// Compares with Jinja's output; where that raises an error, any error will do (tests/golden/make_tool_goldens.py).
-void check_goldens(bool is_published, size_t at_least) {
-  const auto file = Json::parse(read_text_file(source_path("tests/golden/tokenizer/tool_chat.json")).value());
-  size_t n = 0;
-  for (const auto& golden : file.at("goldens")) {
-    if (golden.at("published") != is_published) continue;
-    ++n;
-    const auto name = golden.at("template").get<std::string>();
-    const std::string source = is_published ? published(name) : file["templates"][name].get<std::string>();
-    const ChatTemplate chat(source, "<BOS>", "<EOS>");
+// The goldens are Jinja's output (tests/golden/make_tool_goldens.py).
+void check_tool_goldens(bool is_published, size_t at_least) {
+  const Json file = read_goldens("tool_chat.json");
+  const auto render_golden = [&](const ChatTemplate& chat, const Json& golden, const Json& conversation) {
     std::vector<ChatMessage> messages;
     bool has_reasoning = false;
-    for (const auto& message : file.at("conversations").at(golden.at("conversation").get<size_t>())) {
+    for (const Json& message : conversation) {
       messages.push_back(message_of(message));
       has_reasoning = has_reasoning || !messages.back().reasoning.empty();
     }
     const ChatOptions options{.add_generation_prompt = golden.at("prompt"),
                               .tools = golden.at("tools") ? file.at("tools").dump() : ""};
-    if (has_reasoning && !source.contains("reasoning_content") && !source.contains("</think>")) {
-      const auto refused = chat.render(messages, options);
-      ASSERT_FALSE(refused) << golden;
-      EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
-      EXPECT_TRUE(refused.error().message.contains("no reasoning")) << refused.error().message;
+    if (has_reasoning && !chat.source().contains("reasoning_content") && !chat.source().contains("</think>")) {
+      expect_failure(chat.render(messages, options), ErrorCode::kNotSupported, "no reasoning");
       for (ChatMessage& message : messages) message.reasoning.clear();
     }
-    const auto text = chat.render(messages, options);
-    if (golden.contains("error")) {
-      EXPECT_FALSE(text) << golden;
-    } else {
-      ASSERT_TRUE(text) << golden << text.error().message;
-      EXPECT_EQ(*text, golden.at("text").get<std::string>()) << golden;
-    }
-  }
-  EXPECT_GE(n, at_least);
+    return chat.render(messages, options);
+  };
+  check_goldens(file, is_published, at_least, render_golden);
 }
 
-TEST(ToolTemplate, RendersAsInPython) { check_goldens(false, 90); }
+TEST(ToolTemplate, RendersAsInPython) { check_tool_goldens(false, 90); }
 
 TEST(ToolTemplate, PublishedTemplatesRenderAsInPython) {
   if (!std::filesystem::exists(kShared)) GTEST_SKIP() << "the published templates are not here: " << kShared;
-  check_goldens(true, 120);
-}
-
-std::string render(const std::string& source, std::vector<ChatMessage> messages, const ChatOptions& options = {}) {
-  const auto text = ChatTemplate(source, "", "").render(messages, options);
-  return text ? *text : "error: " + text.error().message;
+  check_tool_goldens(true, 120);
 }
 
 std::string with_arguments(const std::string& arguments) {

@@ -7,11 +7,9 @@
 namespace tern {
 namespace {
 
-class BpeTokenizer final : public Tokenizer {
+class BpeTokenizer final : public TableTokenizer {
  public:
-  explicit BpeTokenizer(std::unique_ptr<const BpeModel> model) : model_(std::move(model)) {}
-
-  int vocab_size() const override { return static_cast<int>(model_->tokens.size()); }
+  explicit BpeTokenizer(std::unique_ptr<const BpeModel> model) : TableTokenizer(*model), model_(std::move(model)) {}
 
   std::vector<TokenId> encode(std::string_view text, const TokenizeOptions& options) const override {
     std::vector<TokenId> ids;
@@ -20,18 +18,6 @@ class BpeTokenizer final : public Tokenizer {
     BpeEncoder(*model_, text.size()).encode(text, options.parse_special, ids);
     return ids;
   }
-
-  std::string_view piece(TokenId id, bool special) const override {
-    if (id < 0 || id >= vocab_size()) return {};
-    if (model_->is_control[static_cast<size_t>(id)] && !special) return {};
-    return model_->tokens.bytes(id);
-  }
-
-  std::optional<TokenId> bos() const override { return model_->bos; }
-
-  std::optional<TokenId> final_token() const override { return model_->final_token; }
-
-  const std::vector<TokenId>& stop_tokens() const override { return model_->stop_tokens; }
 
   std::optional<TokenId> find(std::string_view token) const override {
     if (const auto other = model_->other_tokens.find(token); other != model_->other_tokens.end()) return other->second;

@@ -14,15 +14,9 @@ Result<void> check_type(const Vocab& vocab, size_t id) {
               id, printable(vocab.tokens[id]));
 }
 
-std::unexpected<Error> duplicate(const Vocab& vocab, TokenId first, TokenId second) {
-  return fail(ErrorCode::kCorruption, "tokenizer: tokens {} and {} are both '{}'", first, second,
-              printable(vocab.tokens[static_cast<size_t>(second)]));
-}
-
 Result<void> add_tokens(const Vocab& vocab, BpeModel& model) {
   std::string bytes;
   std::vector<TokenId> others;
-  model.is_control.resize(vocab.tokens.size());
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     TRY_STATUS(check_type(vocab, i));
     const std::string_view spelling = vocab.tokens[i];
@@ -32,7 +26,8 @@ Result<void> add_tokens(const Vocab& vocab, BpeModel& model) {
     if (type == TokenType::kNormal && append_bytes_of(spelling, bytes)) {
       const TokenId id = model.tokens.add(bytes);
       if (bytes.empty()) continue;  // occurs in published files; never matches text
-      if (const TokenId first = model.tokens.make_findable(id); first != kNoToken) return duplicate(vocab, first, id);
+      if (const TokenId first = model.tokens.make_findable(id); first != kNoToken)
+        return duplicate_token(vocab, first, id);
     } else {
       others.push_back(model.tokens.add(spelling));
     }
@@ -41,10 +36,10 @@ Result<void> add_tokens(const Vocab& vocab, BpeModel& model) {
     const std::string_view spelling = model.tokens.bytes(id);
     if (spelling.empty()) continue;
     const auto [existing, inserted] = model.other_tokens.emplace(spelling, id);
-    if (!inserted) return duplicate(vocab, existing->second, id);
+    if (!inserted) return duplicate_token(vocab, existing->second, id);
     bytes.clear();
     if (!append_bytes_of(spelling, bytes)) continue;
-    if (const TokenId first = model.tokens.find(bytes); first != kNoToken) return duplicate(vocab, first, id);
+    if (const TokenId first = model.tokens.find(bytes); first != kNoToken) return duplicate_token(vocab, first, id);
   }
   return {};
 }
@@ -108,7 +103,7 @@ void collect_special_tokens(const Vocab& vocab, BpeModel& model) {
       continue;
     }
     if (auto nfc = vocab.nfc && is_valid_utf8(token.spelling) ? to_nfc(token.spelling) : std::nullopt) {
-      token.spelling = model.normalized_spellings.emplace_back(*std::move(nfc));
+      token.spelling = model.spellings.emplace_back(*std::move(nfc));
     }
     normalized.push_back(token);
   }
@@ -121,17 +116,11 @@ void collect_special_tokens(const Vocab& vocab, BpeModel& model) {
 Result<std::unique_ptr<BpeModel>> build_bpe_model(const Vocab& vocab) {
   TRY_STATUS(check_vocab(vocab));
   TRY(auto splitter, WordSplitter::make(vocab.pre));
-  auto model = std::make_unique<BpeModel>(vocab.tokens.size(), vocab.merges.size(), std::move(splitter));
+  auto model = std::make_unique<BpeModel>(vocab, std::move(splitter));
   TRY_STATUS(add_tokens(vocab, *model));
   TRY_STATUS(find_byte_tokens(*model));
   TRY_STATUS(add_merges(vocab, *model));
   collect_special_tokens(vocab, *model);
-  model->ignore_merges = vocab.ignore_merges;
-  model->nfc = vocab.nfc;
-  model->add_bos = vocab.add_bos;
-  model->bos = vocab.bos;
-  model->final_token = vocab.final_token;
-  model->stop_tokens = vocab.stop_tokens;
   return model;
 }
 

@@ -129,11 +129,10 @@ class Encoder {
   std::deque<std::string> normalized_;  // the cache points into these
 };
 
-class SentencePieceTokenizer final : public Tokenizer {
+class SentencePieceTokenizer final : public TableTokenizer {
  public:
-  explicit SentencePieceTokenizer(std::unique_ptr<const SentencePieceModel> model) : model_(std::move(model)) {}
-
-  int vocab_size() const override { return static_cast<int>(model_->tokens.size()); }
+  explicit SentencePieceTokenizer(std::unique_ptr<const SentencePieceModel> model)
+      : TableTokenizer(*model), model_(std::move(model)) {}
 
   std::vector<TokenId> encode(std::string_view text, const TokenizeOptions& options) const override {
     std::vector<TokenId> ids;
@@ -143,19 +142,7 @@ class SentencePieceTokenizer final : public Tokenizer {
     return ids;
   }
 
-  std::string_view piece(TokenId id, bool special) const override {
-    if (id < 0 || id >= vocab_size()) return {};
-    if (model_->is_control[static_cast<size_t>(id)] && !special) return {};
-    return model_->tokens.bytes(id);
-  }
-
   bool strips_leading_space() const override { return model_->decode_strips_space; }
-
-  std::optional<TokenId> bos() const override { return model_->bos; }
-
-  std::optional<TokenId> final_token() const override { return model_->final_token; }
-
-  const std::vector<TokenId>& stop_tokens() const override { return model_->stop_tokens; }
 
   std::optional<TokenId> find(std::string_view token) const override {
     const std::string plain = with_plain_spaces(token);

@@ -16,11 +16,6 @@ struct Merge {
   float score;
 };
 
-std::unexpected<Error> duplicate_piece(const Vocab& vocab, TokenId first, TokenId second) {
-  return fail(ErrorCode::kCorruption, "tokenizer: tokens {} and {} are both '{}'", first, second,
-              printable(vocab.tokens[static_cast<size_t>(second)]));
-}
-
 // The byte for a spelling such as "<0x0A>".
 std::optional<uint8_t> byte_of(std::string_view spelled) {
   if (spelled.size() != 6 || !spelled.starts_with("<0x") || spelled[5] != '>') return std::nullopt;
@@ -42,7 +37,7 @@ Result<void> add_byte_token(const Vocab& vocab, size_t i, SentencePieceModel& mo
   }
   const char c = static_cast<char>(*byte);
   const TokenId id = model.tokens.add({&c, 1});
-  if (model.byte_ids[*byte] != kNoToken) return duplicate_piece(vocab, model.byte_ids[*byte], id);
+  if (model.byte_ids[*byte] != kNoToken) return duplicate_token(vocab, model.byte_ids[*byte], id);
   model.byte_ids[*byte] = id;
   return {};
 }
@@ -57,7 +52,6 @@ std::string prefix_of(const Vocab& vocab, size_t i) {
 bool is_control(TokenType type) { return type == TokenType::kControl || type == TokenType::kUnknown; }
 
 Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
-  model.is_control.resize(vocab.tokens.size());
   model.byte_ids.fill(kNoToken);
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     const TokenType type = vocab.type(i);
@@ -70,7 +64,7 @@ Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
     const bool merges = type == TokenType::kNormal || (vocab.flags_of(i) & kTokenMerges) != 0;
     if (!merges || vocab.tokens[i].empty()) continue;
     if (const TokenId first = model.tokens.make_findable(id); first != kNoToken)
-      return duplicate_piece(vocab, first, id);
+      return duplicate_token(vocab, first, id);
   }
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     if (vocab.type(i) == TokenType::kNormal || vocab.tokens[i].empty()) continue;
@@ -78,10 +72,10 @@ Result<void> add_tokens(const Vocab& vocab, SentencePieceModel& model) {
     const std::string_view spelling = model.spellings.emplace_back(with_plain_spaces(vocab.tokens[i]));
     const auto [existing, inserted] = model.other_tokens.emplace(spelling, id);
     // Vocabularies are padded with any number of tokens of the same name, which never match text.
-    if (!inserted && vocab.type(i) != TokenType::kUnused) return duplicate_piece(vocab, existing->second, id);
+    if (!inserted && vocab.type(i) != TokenType::kUnused) return duplicate_token(vocab, existing->second, id);
     const TokenId first = model.tokens.find(spelling);
     if (first != kNoToken && first != id && vocab.type(i) != TokenType::kUnused)
-      return duplicate_piece(vocab, first, id);
+      return duplicate_token(vocab, first, id);
   }
   return {};
 }
@@ -209,18 +203,11 @@ std::string with_plain_spaces(std::string_view spelled) {
 
 Result<std::unique_ptr<SentencePieceModel>> build_sentence_piece_model(const Vocab& vocab) {
   TRY_STATUS(check_vocab(vocab));
-  auto model = std::make_unique<SentencePieceModel>(vocab.tokens.size());
+  auto model = std::make_unique<SentencePieceModel>(vocab);
   TRY_STATUS(add_tokens(vocab, *model));
   TRY_STATUS(check_fallback(vocab, *model));
   TRY_STATUS(add_merges(vocab, *model));
   collect_special_tokens(vocab, *model);
-  model->space_rule = vocab.space_rule;
-  model->split_at_spaces = vocab.split_at_spaces;
-  model->decode_strips_space = vocab.decode_strips_space;
-  model->add_bos = vocab.add_bos;
-  model->bos = vocab.bos;
-  model->final_token = vocab.final_token;
-  model->stop_tokens = vocab.stop_tokens;
   return model;
 }
 

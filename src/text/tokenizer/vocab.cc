@@ -64,6 +64,11 @@ Result<void> check_vocab(const Vocab& vocab) {
   return {};
 }
 
+std::unexpected<Error> duplicate_token(const Vocab& vocab, TokenId first, TokenId second) {
+  return fail(ErrorCode::kCorruption, "tokenizer: tokens {} and {} are both '{}'", first, second,
+              printable(vocab.tokens[static_cast<size_t>(second)]));
+}
+
 Result<std::unique_ptr<Tokenizer>> make_tokenizer(const Vocab& vocab) {
   return vocab.kind == VocabKind::kByteLevel ? make_bpe_tokenizer(vocab) : make_sentence_piece_tokenizer(vocab);
 }

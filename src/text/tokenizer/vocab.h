@@ -75,6 +75,9 @@ struct Vocab {
 // kCorruption, naming the problem: sizes or ids contradict each other. Called for every tokenizer.
 Result<void> check_vocab(const Vocab& vocab);
 
+// kCorruption: two tokens have the same spelling, though each text must have one id.
+std::unexpected<Error> duplicate_token(const Vocab& vocab, TokenId first, TokenId second);
+
 // Makes a tokenizer of either kind. It is thread-safe and gives the same ids as Hugging Face's tokenizers library.
 // Errors: kCorruption, naming the token or the merge: the vocabulary contradicts itself; kNotSupported.
 Result<std::unique_ptr<Tokenizer>> make_tokenizer(const Vocab& vocab);

@@ -117,16 +117,19 @@ Result<void> run_parallel(const Engine& engine, const BenchOptions& options, int
   return {};
 }
 
+void note_run(const BenchOptions& options, int run) {
+  if (!options.on_progress) return;
+  options.on_progress({.what = "measuring",
+                       .done = static_cast<uint64_t>(run) + 1,
+                       .total = static_cast<uint64_t>(options.repeats) + 1,
+                       .unit = "runs"});
+}
+
 Result<BenchResult> bench_parallel(const Engine& engine, const BenchOptions& options) {
   Rates warm_up, rates;
   for (int run = 0; run <= options.repeats; ++run) {
     TRY_STATUS(run_parallel(engine, options, run, run > 0 ? rates : warm_up));
-    if (options.on_progress) {
-      options.on_progress({.what = "measuring",
-                           .done = static_cast<uint64_t>(run) + 1,
-                           .total = static_cast<uint64_t>(options.repeats) + 1,
-                           .unit = "runs"});
-    }
+    note_run(options, run);
   }
   BenchResult result;
   result.prefill = spread_of(std::move(rates.prefill));
@@ -165,12 +168,7 @@ Result<BenchResult> bench_with(const Engine& engine, const BenchOptions& options
   for (int run = 0; run <= options.repeats; ++run) {
     const bool counts = run > 0;
     TRY_STATUS(run_once(session, prompt, options.n_generate, counts ? rates : warm_up, counts ? energy : no_energy));
-    if (options.on_progress) {
-      options.on_progress({.what = "measuring",
-                           .done = static_cast<uint64_t>(run) + 1,
-                           .total = static_cast<uint64_t>(options.repeats) + 1,
-                           .unit = "runs"});
-    }
+    note_run(options, run);
   }
   BenchResult result;
   if (reader) {

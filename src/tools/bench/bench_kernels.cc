@@ -69,7 +69,7 @@ uint64_t stride_of(uint64_t bytes) { return round_up(bytes, bytes < 4096 ? 64 : 
 Result<void> check_memory(const KernelBenchOptions& o) {
   uint64_t most = 0;
   for (const Kernel& kernel : cpu::study::kernels()) {
-    const uint64_t bytes = kernel.packed_bytes(o.rows, o.cols);
+    const uint64_t bytes = kernel.packing.bytes(o.rows, o.cols);
     most = std::max(most, stride_of(bytes) * copies_of(bytes, o.cached) + kernel.prepared_bytes(o.cols));
   }
   const uint64_t needed = most + static_cast<uint64_t>(o.rows * o.cols);
@@ -116,11 +116,11 @@ Problem make_problem(ThreadPool& pool, const Codes& codes) {
 class Copies {
  public:
   static Result<Copies> create(const Kernel& kernel, const Codes& codes, bool cached, ThreadPool& pool) {
-    const uint64_t bytes = kernel.packed_bytes(codes.rows, codes.cols);
+    const uint64_t bytes = kernel.packing.bytes(codes.rows, codes.cols);
     Copies copies(bytes, copies_of(bytes, cached));
     TRY(copies.memory_, HostMemory::allocate(copies.count_ * copies.stride_, "the packed matrix"));
     copies.memory_.advise_huge_pages();
-    kernel.pack(codes, {copies.memory_.data(), bytes});
+    kernel.packing.pack(codes, {copies.memory_.data(), bytes});
     std::atomic<uint64_t> next = 1;
     pool.run([&](int) {
       for (uint64_t i = next++; i < copies.count_; i = next++) {
@@ -193,7 +193,7 @@ Result<KernelBench> bench_one(const Kernel& kernel, const Problem& problem, cons
   }
   const bool int8 = kernel.activations == cpu::study::Activations::kInt8;
   KernelBench bench{.name = std::string(kernel.name),
-                    .packing = std::string(kernel.packing),
+                    .packing = std::string(kernel.packing.name),
                     .activations = int8 ? "int8" : "f32",
                     .what = std::string(kernel.what),
                     .target = kernel.is_vectors ? cpu_target() : "scalar",

@@ -17,21 +17,6 @@ Engine load_or_die(const std::string& path, HeadKind head = HeadKind::kFile) {
   return Engine::load({.model_path = path, .backend = BackendKind::kCpu, .n_threads = 1, .head = head}).value();
 }
 
-// Puts the whole text in one window: the probabilities that predict token 1, 2, … of BOS and the text.
-std::vector<std::vector<double>> probabilities(const Engine& engine, std::span<const TokenId> tokens, KvType kv_type) {
-  auto session = engine.new_session({.kv_type = kv_type}).value();
-  std::vector<std::vector<double>> rows;
-  EXPECT_TRUE(session.logits(tokens, [&](size_t i, std::span<const float> logits) -> Result<void> {
-    if (i + 1 == tokens.size()) return {};
-    double sum = 0;
-    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
-    rows.emplace_back();
-    for (const float logit : logits) rows.back().push_back(std::exp(static_cast<double>(logit)) / sum);
-    return {};
-  }));
-  return rows;
-}
-
 TEST(EvalAgainst, AModelDoesNotDifferFromItself) {
   const Engine engine = load_or_die(kDefaultModel), again = load_or_die(kDefaultModel);
   const auto found = eval_against(engine, again, kPassage, {.n_ctx = 16});

@@ -65,23 +65,10 @@ TEST(EvalKv, ComparesTheModelWithItself) {
 TEST(EvalKv, IsTheDivergenceFromTheReference) {
   const Engine engine = load_on_one_thread(kDefaultModel);
   const std::vector<TokenId> tokens = engine.tokenizer().encode(kLilysDay);
-  const auto log_probabilities = [&](KvType type) {
-    auto session = engine.new_session({.kv_type = type}).value();
-    std::vector<std::vector<double>> rows;
-    EXPECT_TRUE(session.logits(tokens, [&](size_t i, std::span<const float> logits) -> Result<void> {
-      if (i + 1 == tokens.size()) return {};
-      double sum = 0;
-      for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
-      rows.emplace_back();
-      for (const float logit : logits) rows.back().push_back(static_cast<double>(logit) - std::log(sum));
-      return {};
-    }));
-    return rows;
-  };
-  const auto p = log_probabilities(KvType::kF32), q = log_probabilities(KvType::kQ8_0);
+  const auto p = probabilities(engine, tokens, KvType::kF32), q = probabilities(engine, tokens, KvType::kQ8_0);
   double sum = 0;
   for (size_t i = 0; i < p.size(); ++i) {
-    for (size_t token = 0; token < p[i].size(); ++token) sum += std::exp(p[i][token]) * (p[i][token] - q[i][token]);
+    for (size_t token = 0; token < p[i].size(); ++token) sum += p[i][token] * std::log(p[i][token] / q[i][token]);
   }
   const auto found = eval_kv(engine, kLilysDay, KvType::kF32, {.n_ctx = 512, .kv_type = KvType::kQ8_0});
   ASSERT_TRUE(found) << found.error().message;

@@ -2,6 +2,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <concepts>
+
+#include "file/gguf/gguf_elements.h"
 
 namespace tern {
 namespace {
@@ -9,7 +12,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 // Writes 1e-05f as 1e-05, not as its double value 9.999999747378752e-06.
-OrderedJson float_json(float value) {
+OrderedJson number_json(float value) {
   if (!std::isfinite(value)) return nullptr;
   char text[64];
   const auto written = std::to_chars(text, text + sizeof text, value);
@@ -18,48 +21,23 @@ OrderedJson float_json(float value) {
   return nearest;
 }
 
-OrderedJson double_json(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
+OrderedJson number_json(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
 
-OrderedJson number_json(GgufKind kind, const std::byte* at) {
-  switch (kind) {
-    case GgufKind::kU8:
-      return load<uint8_t>(at);
-    case GgufKind::kI8:
-      return load<int8_t>(at);
-    case GgufKind::kU16:
-      return load<uint16_t>(at);
-    case GgufKind::kI16:
-      return load<int16_t>(at);
-    case GgufKind::kU32:
-      return load<uint32_t>(at);
-    case GgufKind::kI32:
-      return load<int32_t>(at);
-    case GgufKind::kU64:
-      return load<uint64_t>(at);
-    case GgufKind::kI64:
-      return load<int64_t>(at);
-    case GgufKind::kF32:
-      return float_json(load<float>(at));
-    case GgufKind::kF64:
-      return double_json(load<double>(at));
-    case GgufKind::kBool:
-      return load<uint8_t>(at) != 0;
-    case GgufKind::kString:
-    case GgufKind::kArray:
-      break;
-  }
-  return nullptr;
+template <std::integral Integer>
+OrderedJson number_json(Integer value) {
+  return value;
+}
+
+// The number or bool of `kind` at `at`.
+OrderedJson scalar_json(GgufKind kind, const std::byte* at) {
+  if (kind == GgufKind::kBool) return load<uint8_t>(at) != 0;
+  return with_type_of(kind, [at]<class T>(T) { return number_json(load<T>(at)); });
 }
 
 // Takes the next element off the front of `rest`. GgufFile has checked that it exists.
 OrderedJson take_json(GgufKind kind, Bytes& rest) {
-  if (kind == GgufKind::kString) {
-    const auto size = static_cast<size_t>(load<uint64_t>(rest.data()));
-    OrderedJson text = std::string(as_text(rest.subspan(sizeof(uint64_t), size)));
-    rest = rest.subspan(sizeof(uint64_t) + size);
-    return text;
-  }
-  OrderedJson number = number_json(kind, rest.data());
+  if (kind == GgufKind::kString) return std::string(take_gguf_string(rest));
+  OrderedJson number = scalar_json(kind, rest.data());
   rest = rest.subspan(gguf_kind_bytes(kind));
   return number;
 }
@@ -79,7 +57,7 @@ OrderedJson array_json(const GgufValue& value, bool whole) {
 OrderedJson metadata_json(const GgufValue& value, bool whole_arrays) {
   if (value.is_array) return array_json(value, whole_arrays);
   if (value.kind == GgufKind::kString) return std::string(as_text(value.data));
-  return number_json(value.kind, value.data.data());
+  return scalar_json(value.kind, value.data.data());
 }
 
 OrderedJson shortened_array(OrderedJson array, bool whole) {

@@ -1,6 +1,7 @@
 #include "tools/inspect/metadata_text.h"
 
 #include "base/text/format_text.h"
+#include "file/gguf/gguf_elements.h"
 #include "tern/visible.h"
 
 namespace tern {
@@ -10,41 +11,10 @@ constexpr size_t kLongestString = 240;  // bytes
 constexpr size_t kLongestItem = 40;     // bytes of a string in an array
 constexpr uint64_t kMostItems = 8;
 
-template <class T>
-std::string number_text(const std::byte* at) {
-  return format_text("{}", load<T>(at));
-}
-
-// Formats the scalar of `kind` at `at`.
+// Formats the number or bool of `kind` at `at`.
 std::string scalar_text(GgufKind kind, const std::byte* at) {
-  switch (kind) {
-    case GgufKind::kU8:
-      return number_text<uint8_t>(at);
-    case GgufKind::kI8:
-      return number_text<int8_t>(at);
-    case GgufKind::kU16:
-      return number_text<uint16_t>(at);
-    case GgufKind::kI16:
-      return number_text<int16_t>(at);
-    case GgufKind::kU32:
-      return number_text<uint32_t>(at);
-    case GgufKind::kI32:
-      return number_text<int32_t>(at);
-    case GgufKind::kU64:
-      return number_text<uint64_t>(at);
-    case GgufKind::kI64:
-      return number_text<int64_t>(at);
-    case GgufKind::kF32:
-      return number_text<float>(at);
-    case GgufKind::kF64:
-      return number_text<double>(at);
-    case GgufKind::kBool:
-      return load<uint8_t>(at) != 0 ? "true" : "false";
-    case GgufKind::kString:
-    case GgufKind::kArray:
-      break;
-  }
-  return "?";
+  if (kind == GgufKind::kBool) return load<uint8_t>(at) != 0 ? "true" : "false";
+  return with_type_of(kind, [at]<class T>(T) { return format_text("{}", load<T>(at)); });
 }
 
 std::string quoted_item(std::string_view text) {
@@ -55,12 +25,7 @@ std::string quoted_item(std::string_view text) {
 
 // Takes the next element off the front of `rest`. GgufFile has checked that it exists.
 std::string take_item(GgufKind kind, Bytes& rest) {
-  if (kind == GgufKind::kString) {
-    const auto size = static_cast<size_t>(load<uint64_t>(rest.data()));
-    const std::string_view text = as_text(rest.subspan(sizeof(uint64_t), size));
-    rest = rest.subspan(sizeof(uint64_t) + size);
-    return quoted_item(text);
-  }
+  if (kind == GgufKind::kString) return quoted_item(take_gguf_string(rest));
   std::string text = scalar_text(kind, rest.data());
   rest = rest.subspan(gguf_kind_bytes(kind));
   return text;

@@ -2,7 +2,7 @@
 
 import os
 
-os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # transformers compiles the quantisers; plain eager mode needs no compiler
+os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # transformers compiles the quantizers; plain eager mode needs no compiler
 
 import numpy as np
 import torch
@@ -58,8 +58,8 @@ def build(model: Model) -> BitNetForCausalLM:
         attn_implementation="eager",
     )
     network = BitNetForCausalLM(config)
-    quantisation = BitNetQuantConfig(linear_class="autobitlinear", quantization_mode="offline")
-    replace_with_bitnet_linear(network, modules_to_not_convert=["lm_head"], quantization_config=quantisation)
+    quantization = BitNetQuantConfig(linear_class="autobitlinear", quantization_mode="offline")
+    replace_with_bitnet_linear(network, modules_to_not_convert=["lm_head"], quantization_config=quantization)
     network.load_state_dict(_state(model), assign=True)
     _check_unpacked(network, model)
     return network.eval()

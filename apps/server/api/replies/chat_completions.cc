@@ -41,9 +41,7 @@ class ChatWriter final : public AnswerWriter {
       : tokenizer_(model.engine.tokenizer()),
         options_(options),
         end_(prompt.turn.end),
-        id_(new_id("chatcmpl-")),
-        created_(unix_seconds()),
-        model_(model.name) {
+        head_(answer_head("chatcmpl-", "chat.completion.chunk", model.name)) {
     for (int i = 0; i < options.n; ++i) {
       choices_.push_back({.parser = ChatReplyParser(prompt.turn.format, prompt.turn.reply)});
       choices_.back().deltas = choices_.back().parser.feed(prompt.turn.begin);
@@ -66,11 +64,9 @@ class ChatWriter final : public AnswerWriter {
                       {"logprobs", take_logprobs(choice)},
                       {"finish_reason", reason_of(choice, choice.finish)}});
     }
-    Json answer = base("chat.completion");
-    answer["choices"] = std::move(list);
-    answer["usage"] = usage.json();
-    answer["timings"] = timings_json(stats);
-    return answer;
+    Json head = head_;
+    head["object"] = "chat.completion";
+    return with_results(std::move(head), std::move(list), usage, stats);
   }
 
   std::vector<Json> first_events() override {
@@ -97,11 +93,7 @@ class ChatWriter final : public AnswerWriter {
 
   std::vector<Json> last_events(const Usage& usage, const GenerateStats& stats) override {
     if (!options_.include_usage) return {};
-    Json last = base("chat.completion.chunk");
-    last["choices"] = Json::array();
-    last["usage"] = usage.json();
-    last["timings"] = timings_json(stats);
-    return {std::move(last)};
+    return {with_results(head_, Json::array(), usage, stats)};
   }
 
  private:
@@ -163,12 +155,8 @@ class ChatWriter final : public AnswerWriter {
     return Json::object();
   }
 
-  Json base(std::string_view object) const {
-    return {{"id", id_}, {"object", object}, {"created", created_}, {"model", model_}};
-  }
-
   Json event(size_t index, Json delta, Json logprobs, Json finish) const {
-    Json chunk = base("chat.completion.chunk");
+    Json chunk = head_;
     chunk["choices"] = Json::array({Json{{"index", index},
                                          {"delta", std::move(delta)},
                                          {"logprobs", std::move(logprobs)},
@@ -193,9 +181,7 @@ class ChatWriter final : public AnswerWriter {
   const Tokenizer& tokenizer_;
   const ReplyOptions options_;
   const std::string end_;
-  const std::string id_;
-  const int64_t created_;
-  const std::string model_;
+  const Json head_;  // of a stream's events
   std::vector<Choice> choices_;
 };
 

@@ -61,10 +61,7 @@ class CompletionWriter final : public AnswerWriter {
   CompletionWriter(const ModelProfile& model, const ReplyOptions& options, const std::vector<std::string>& begins)
       : tokenizer_(model.engine.tokenizer()),
         options_(options),
-        base_({{"id", new_id("cmpl-")},
-               {"object", "text_completion"},
-               {"created", unix_seconds()},
-               {"model", model.name}}) {
+        head_(answer_head("cmpl-", "text_completion", model.name)) {
     for (const std::string& begin : begins) choices_.insert(choices_.end(), static_cast<size_t>(options.n), {begin});
   }
 
@@ -84,11 +81,7 @@ class CompletionWriter final : public AnswerWriter {
                       {"logprobs", std::exchange(choice.logprobs, nullptr)},
                       {"finish_reason", finish_reason(choice.finish)}});
     }
-    Json answer = base_;
-    answer["choices"] = std::move(list);
-    answer["usage"] = usage.json();
-    answer["timings"] = timings_json(stats);
-    return answer;
+    return with_results(head_, std::move(list), usage, stats);
   }
 
   std::vector<Json> first_events() override {
@@ -108,11 +101,7 @@ class CompletionWriter final : public AnswerWriter {
 
   std::vector<Json> last_events(const Usage& usage, const GenerateStats& stats) override {
     if (!options_.include_usage) return {};
-    Json last = base_;
-    last["choices"] = Json::array();
-    last["usage"] = usage.json();
-    last["timings"] = timings_json(stats);
-    return {std::move(last)};
+    return {with_results(head_, Json::array(), usage, stats)};
   }
 
  private:
@@ -124,7 +113,7 @@ class CompletionWriter final : public AnswerWriter {
   };
 
   Json event(size_t index, const std::string& text, Json logprobs, const std::optional<FinishReason>& finish) const {
-    Json chunk = base_;
+    Json chunk = head_;
     chunk["choices"] = Json::array({Json{{"text", text},
                                          {"index", index},
                                          {"logprobs", std::move(logprobs)},
@@ -156,7 +145,7 @@ class CompletionWriter final : public AnswerWriter {
 
   const Tokenizer& tokenizer_;
   const ReplyOptions options_;
-  const Json base_;
+  const Json head_;
   std::vector<Choice> choices_;
 };
 

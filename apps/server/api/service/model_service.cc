@@ -51,7 +51,6 @@ Result<std::unique_ptr<ModelService>> ModelService::start(const Engine& engine, 
 ModelService::ModelService(const Engine& engine, Scheduler scheduler, const Options& options)
     : engine_(engine),
       options_(options),
-      n_ctx_(options.scheduler.n_ctx),
       scheduler_(std::move(scheduler)),
       slots_(options.scheduler.max_replies),
       energy_(options.energy),
@@ -63,20 +62,20 @@ ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies
   const std::scoped_lock lock(mutex_);
   if (is_draining_) return std::unexpected(shutting_down());
   const int n = static_cast<int>(replies->size()), n_places = options_.scheduler.max_replies;
-  const int n_there = status_.n_running + status_.n_waiting + n_asked_;
+  const int n_there = load_.status.n_running + load_.status.n_waiting + load_.n_asked;
   if (replies->manner_.in_background) {
     if (n_there > 0 && n_there + n > n_places - n_places / 4) {
       return std::unexpected(ApiError{.status = 429, .message = "others are being answered", .code = "queue_full"});
     }
-    n_in_background_ += n;
-  } else if (n_there - n_in_background_ + n > options_.max_waiting + n_places) {
+    load_.n_in_background += n;
+  } else if (n_there - load_.n_in_background + n > options_.max_waiting + n_places) {
     // Free places count, too, because that many replies begin at once.
     const std::string message = format_text("{} replies wait already, of at most {}; try again later",
-                                            status_.n_waiting + n_asked_, options_.max_waiting);
+                                            load_.status.n_waiting + load_.n_asked, options_.max_waiting);
     return std::unexpected(ApiError{.status = 429, .message = message, .code = "queue_full", .retry_after_seconds = 1});
   }
-  asked_.push_back(replies);
-  n_asked_ += n;
+  inbox_.asked.push_back(replies);
+  load_.n_asked += n;
   is_idle_ = false;
   changed_.notify_all();
   return {};
@@ -84,7 +83,7 @@ ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies
 
 void ModelService::cancel(const std::shared_ptr<RunningReplies>& replies) {
   const std::scoped_lock lock(mutex_);
-  cancelled_.push_back(replies);
+  inbox_.cancelled.push_back(replies);
   changed_.notify_all();
 }
 
@@ -92,7 +91,7 @@ ApiResult<void> ModelService::between_steps(const Task& errand) {
   std::unique_lock lock(mutex_);
   if (is_draining_) return std::unexpected(shutting_down());
   bool is_done = false;
-  errands_.push_back({.errand = &errand, .is_done = &is_done});
+  inbox_.errands.push_back({.errand = &errand, .is_done = &is_done});
   is_idle_ = false;
   changed_.notify_all();
   changed_.wait(lock, [&] { return is_done; });
@@ -102,7 +101,7 @@ ApiResult<void> ModelService::between_steps(const Task& errand) {
 // The callers are waiting, so what the errands refer to still exists.
 void ModelService::run_errands() {
   std::unique_lock lock(mutex_);
-  const std::vector<PendingErrand> errands = std::exchange(errands_, {});
+  const std::vector<PendingErrand> errands = std::exchange(inbox_.errands, {});
   lock.unlock();
   for (const PendingErrand& one : errands) (*one.errand)(scheduler_, slots_);
   if (errands.empty()) return;
@@ -125,8 +124,8 @@ bool ModelService::is_draining() const {
 
 ModelService::Status ModelService::status() const {
   const std::scoped_lock lock(mutex_);
-  Status status = status_;
-  status.n_waiting += n_asked_;
+  Status status = load_.status;
+  status.n_waiting += load_.n_asked;
   return status;
 }
 
@@ -168,7 +167,7 @@ void ModelService::deliver_events(double joules) {
       std::ranges::count_if(news_, [](const News& one) { return one.news.is_over() && one.of->manner_.in_background; });
   if (n_ended > 0) {
     const std::scoped_lock lock(mutex_);
-    n_in_background_ -= static_cast<int>(n_ended);
+    load_.n_in_background -= static_cast<int>(n_ended);
   }
   const double share = news_.empty() ? 0 : joules / static_cast<double>(news_.size());
   for (News& one : news_) {
@@ -196,7 +195,7 @@ void ModelService::begin(const std::shared_ptr<RunningReplies>& replies, size_t 
 
 // Begins the first reply to each prompt, and the others once the first has read the prompt.
 void ModelService::admit() {
-  std::erase_if(to_begin_, [&](const std::shared_ptr<RunningReplies>& replies) {
+  std::erase_if(to_begin_.replies, [&](const std::shared_ptr<RunningReplies>& replies) {
     bool all_have_begun = true;
     for (size_t i = 0; i < replies->size(); ++i) {
       RunningReplies::Reply& reply = replies->replies_[i];
@@ -227,15 +226,15 @@ void ModelService::end_cancelled(const std::shared_ptr<RunningReplies>& replies)
 // From here on the status includes the replies taken since the last refresh.
 void ModelService::refresh_status() {
   int n_to_begin = 0;
-  for (const auto& replies : to_begin_) {
+  for (const auto& replies : to_begin_.replies) {
     n_to_begin += static_cast<int>(std::ranges::count_if(
         replies->replies_, [](const RunningReplies::Reply& reply) { return reply.id == 0 && !reply.is_over; }));
   }
   const std::scoped_lock lock(mutex_);
-  status_ = {.n_running = scheduler_.n_running(),
-             .n_waiting = scheduler_.n_waiting() + n_to_begin,
-             .scheduler = scheduler_.stats()};
-  n_asked_ -= std::exchange(n_taken_, 0);
+  load_.status = {.n_running = scheduler_.n_running(),
+                  .n_waiting = scheduler_.n_waiting() + n_to_begin,
+                  .scheduler = scheduler_.stats()};
+  load_.n_asked -= std::exchange(to_begin_.n_uncounted, 0);
 }
 
 void ModelService::run(const std::stop_token& stop) {
@@ -245,15 +244,15 @@ void ModelService::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(mutex_);
-      if (!is_busy && to_begin_.empty() && asked_.empty() && errands_.empty()) {
+      if (!is_busy && to_begin_.replies.empty() && inbox_.asked.empty() && inbox_.errands.empty()) {
         is_idle_ = true;
         changed_.notify_all();
-        changed_.wait(lock, stop, [&] { return !asked_.empty() || !cancelled_.empty() || !errands_.empty(); });
+        changed_.wait(lock, stop, [&] { return !inbox_.is_empty(); });
       }
-      std::ranges::move(asked_, std::back_inserter(to_begin_));
-      asked_.clear();
-      n_taken_ = n_asked_;
-      cancelled.swap(cancelled_);
+      std::ranges::move(inbox_.asked, std::back_inserter(to_begin_.replies));
+      inbox_.asked.clear();
+      to_begin_.n_uncounted = load_.n_asked;
+      cancelled.swap(inbox_.cancelled);
     }
     run_errands();
     for (const auto& replies : cancelled) end_cancelled(replies);

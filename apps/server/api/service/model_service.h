@@ -109,7 +109,7 @@ class ModelService {
 
   const Engine& engine() const { return engine_; }
   bool measures_energy() const { return options_.energy != nullptr; }
-  int n_ctx() const { return n_ctx_; }  // context length of a reply, in tokens
+  int n_ctx() const { return options_.scheduler.n_ctx; }  // context length of a reply, in tokens
 
   // 429 if too many replies wait, 503 while draining. If the engine refuses a reply, that is its first news. Background
   // replies take no place from others, which are admitted as if there were none. They get 429 unless there is room for
@@ -135,6 +135,32 @@ class ModelService {
   Status status() const;
 
  private:
+  struct PendingErrand {
+    const Task* errand;
+    bool* is_done;
+  };
+  // Holds what other threads have asked for since the last step.
+  struct Inbox {
+    std::vector<std::shared_ptr<RunningReplies>> asked, cancelled;
+    std::vector<PendingErrand> errands;  // their callers wait for them
+    bool is_empty() const { return asked.empty() && cancelled.empty() && errands.empty(); }
+  };
+  // Counts the replies.
+  struct Load {
+    Status status;
+    int n_asked = 0;          // replies that the status does not count yet
+    int n_in_background = 0;  // replies asked, waiting or running
+  };
+  // The replies that have been taken from the inbox and have not all begun.
+  struct ToBegin {
+    std::vector<std::shared_ptr<RunningReplies>> replies;
+    int n_uncounted = 0;  // those of Load::n_asked among them
+  };
+  struct News {
+    std::shared_ptr<RunningReplies> of;
+    ReplyEvent news;
+  };
+
   ModelService(const Engine& engine, Scheduler scheduler, const Options& options);
   void run(const std::stop_token& stop);
   void begin(const std::shared_ptr<RunningReplies>& replies, size_t index);
@@ -147,28 +173,18 @@ class ModelService {
   void run_errands();
 
   const Engine& engine_;
-  Options options_;
-  int n_ctx_ = 0;
-  Scheduler scheduler_;
-  Slots slots_;  // used by the scheduler's thread only
-  mutable std::mutex mutex_;
+  const Options options_;
+
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any changed_;
-  std::vector<std::shared_ptr<RunningReplies>> asked_, cancelled_;  // since the last step
-  int n_asked_ = 0;                                                 // replies that the status does not count yet
-  int n_taken_ = 0;          // … those of them in to_begin_; used by the scheduler's thread only
-  int n_in_background_ = 0;  // replies asked, waiting or running
-  struct PendingErrand {
-    const Task* errand;
-    bool* is_done;
-  };
-  std::vector<PendingErrand> errands_;  // their callers wait for them
+  Inbox inbox_;
+  Load load_;
   bool is_draining_ = false, is_idle_ = true;
-  Status status_;
-  std::vector<std::shared_ptr<RunningReplies>> to_begin_;  // each has replies that have not begun
-  struct News {
-    std::shared_ptr<RunningReplies> of;
-    ReplyEvent news;
-  };
+
+  // Used by the scheduler's thread only.
+  Scheduler scheduler_;
+  Slots slots_;
+  ToBegin to_begin_;
   std::vector<News> news_;  // of the current step
   EnergyShare energy_;
   std::jthread thread_;  // the last member: it uses the others

@@ -35,44 +35,35 @@ TileConfig config_for(size_t n_tokens) {
 
 #define TERN_AMX __attribute__((target("amx-tile,amx-int8")))
 
-// Multiplies 32 tokens with 32 rows.
-TERN_AMX void multiply_32(const uint8_t* panel, const int8_t* q, size_t cols, int32_t* sums) {
+// Multiplies 16 or 32 tokens with 32 rows; 16 are fewer if the tiles are configured for fewer.
+template <int kTokens>
+TERN_AMX void multiply(const uint8_t* panel, const int8_t* q, size_t cols, int32_t* sums) {
   const auto q_stride = static_cast<long>(cols);
   const int8_t* const q2 = q + kTileRows * cols;
   _tile_zero(0);
   _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
+  if constexpr (kTokens == 32) {
+    _tile_zero(2);
+    _tile_zero(3);
+  }
   for (size_t i = 0; i < cols; i += kTileRowBytes, panel += kTileRowBytes * kPanelRows) {
     _tile_loadd(4, q + i, q_stride);
     _tile_loadd(6, panel, kPanelStride);
     _tile_loadd(7, panel + kTileRowBytes, kPanelStride);
     _tile_dpbsud(0, 4, 6);
     _tile_dpbsud(1, 4, 7);
-    _tile_loadd(5, q2 + i, q_stride);
-    _tile_dpbsud(2, 5, 6);
-    _tile_dpbsud(3, 5, 7);
+    if constexpr (kTokens == 32) {
+      _tile_loadd(5, q2 + i, q_stride);
+      _tile_dpbsud(2, 5, 6);
+      _tile_dpbsud(3, 5, 7);
+    }
   }
   _tile_stored(0, sums, kSumsStride);
   _tile_stored(1, sums + kTileRows, kSumsStride);
-  _tile_stored(2, sums + kTileRows * kPanelRows, kSumsStride);
-  _tile_stored(3, sums + kTileRows * kPanelRows + kTileRows, kSumsStride);
-}
-
-// Multiplies as many tokens as the tiles are configured for (at most 16) with 32 rows.
-TERN_AMX void multiply_16(const uint8_t* panel, const int8_t* q, size_t cols, int32_t* sums) {
-  const auto q_stride = static_cast<long>(cols);
-  _tile_zero(0);
-  _tile_zero(1);
-  for (size_t i = 0; i < cols; i += kTileRowBytes, panel += kTileRowBytes * kPanelRows) {
-    _tile_loadd(4, q + i, q_stride);
-    _tile_loadd(6, panel, kPanelStride);
-    _tile_loadd(7, panel + kTileRowBytes, kPanelStride);
-    _tile_dpbsud(0, 4, 6);
-    _tile_dpbsud(1, 4, 7);
+  if constexpr (kTokens == 32) {
+    _tile_stored(2, sums + kTileRows * kPanelRows, kSumsStride);
+    _tile_stored(3, sums + kTileRows * kPanelRows + kTileRows, kSumsStride);
   }
-  _tile_stored(0, sums, kSumsStride);
-  _tile_stored(1, sums + kTileRows, kSumsStride);
 }
 
 }  // namespace
@@ -83,16 +74,16 @@ TERN_AMX void amx_panel(const uint8_t* panel, const int8_t* q, size_t n, size_t 
     const TileConfig config = config_for(kTileRows);
     _tile_loadconfig(&config);
     for (; t + 2 * kTileRows <= n; t += 2 * kTileRows) {
-      multiply_32(panel, q + t * cols, cols, sums + t * kPanelRows);
+      multiply<32>(panel, q + t * cols, cols, sums + t * kPanelRows);
     }
     for (; t + kTileRows <= n; t += kTileRows) {
-      multiply_16(panel, q + t * cols, cols, sums + t * kPanelRows);
+      multiply<16>(panel, q + t * cols, cols, sums + t * kPanelRows);
     }
   }
   if (t < n) {
     const TileConfig config = config_for(n - t);
     _tile_loadconfig(&config);
-    multiply_16(panel, q + t * cols, cols, sums + t * kPanelRows);
+    multiply<16>(panel, q + t * cols, cols, sums + t * kPanelRows);
   }
   _tile_release();
 }

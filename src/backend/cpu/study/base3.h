@@ -48,4 +48,6 @@ inline void pack_base3(const Codes& codes, MutableBytes out) {
   }
 }
 
+inline constexpr Packing kBase3 = {"base-3", base3_bytes, pack_base3};
+
 }  // namespace tern::cpu::study

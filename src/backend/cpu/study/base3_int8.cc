@@ -169,28 +169,17 @@ HWY_EXPORT(Base3Multiply);
 
 Kernel base3_int8_kernel() {
   return {.name = "base3-int8",
-          .packing = "base-3",
+          .packing = kBase3,
           .activations = Activations::kInt8,
           .is_vectors = true,
           .what = "digits of whole vectors of bytes, dot products of bytes",
-          .packed_bytes = base3_bytes,
-          .pack = pack_base3,
-          .alignment = 1,
           .prepared_bytes =
               [](int64_t cols) {
                 const auto plane = static_cast<uint64_t>(base3_row_bytes(cols)) + kBase3Slack;
                 return kInt8Header + 2 * kTrits * plane;
               },
-          .prepare =
-              [](const Packed& w, const float* x, std::byte* out) {
-                HWY_DYNAMIC_DISPATCH(Base3Prepare)
-                (w, x, out);
-              },
-          .multiply =
-              [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
-                HWY_DYNAMIC_DISPATCH(Base3Multiply)
-                (w, prepared, queue, y);
-              },
+          .prepare = [](auto... args) { return HWY_DYNAMIC_DISPATCH(Base3Prepare)(args...); },
+          .multiply = [](auto... args) { return HWY_DYNAMIC_DISPATCH(Base3Multiply)(args...); },
           .roundings = nullptr};
 }
 

@@ -42,13 +42,10 @@ void base3_lut_multiply(const Packed& w, const std::byte* prepared, WorkQueue& q
 
 Kernel base3_lut_kernel() {
   return {.name = "base3-lut",
-          .packing = "base-3",
+          .packing = kBase3,
           .activations = Activations::kFloat,
           .is_vectors = false,
           .what = "a table of 243 sums for every five columns",
-          .packed_bytes = base3_bytes,
-          .pack = pack_base3,
-          .alignment = 1,
           .prepared_bytes =
               [](int64_t cols) { return static_cast<uint64_t>(base3_row_bytes(cols)) * kTableFloats * sizeof(float); },
           .prepare = base3_lut_prepare,

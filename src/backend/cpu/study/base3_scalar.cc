@@ -45,13 +45,10 @@ void base3_scalar_prepare(const Packed& w, const float* x, std::byte* out) {
 
 Kernel base3_scalar_kernel() {
   return {.name = "base3-scalar",
-          .packing = "base-3",
+          .packing = kBase3,
           .activations = Activations::kFloat,
           .is_vectors = false,
           .what = "one digit at a time, thirds by multiplication",
-          .packed_bytes = base3_bytes,
-          .pack = pack_base3,
-          .alignment = 1,
           .prepared_bytes =
               [](int64_t cols) { return static_cast<uint64_t>(kTrits * base3_row_bytes(cols)) * sizeof(float); },
           .prepare = base3_scalar_prepare,

@@ -54,16 +54,12 @@ void engine_multiply(const Packed& w, const std::byte* prepared, WorkQueue& queu
 
 // Makes a Kernel for any layout that ternary_linear takes.
 template <Format kFormat>
-Kernel engine_kernel(std::string_view name, std::string_view packing, std::string_view what) {
-  constexpr bool kWords = kFormat == Format::kTQ1_0;
+Kernel engine_kernel(std::string_view name, const Packing& packing, std::string_view what) {
   return {.name = name,
           .packing = packing,
           .activations = Activations::kInt8,
           .is_vectors = true,
           .what = what,
-          .packed_bytes = kWords ? word_bytes : i2_s_bytes,
-          .pack = kWords ? pack_words : pack_two_bit,
-          .alignment = kWords ? alignof(uint16_t) : 1,
           .prepared_bytes = prepared_bytes,
           .prepare = engine_prepare,
           .multiply = engine_multiply<kFormat>,
@@ -73,11 +69,13 @@ Kernel engine_kernel(std::string_view name, std::string_view packing, std::strin
 }  // namespace
 
 Kernel engine_i2_s_kernel() {
-  return engine_kernel<Format::kI2_S>("tern I2_S", "2-bit", "what Tern runs: I2_S as it is in the file");
+  return engine_kernel<Format::kI2_S>("tern I2_S", {"2-bit", i2_s_bytes, pack_two_bit},
+                                      "what Tern runs: I2_S as it is in the file");
 }
 
 Kernel engine_base3_kernel() {
-  return engine_kernel<Format::kTQ1_0>("tern TQ1_0", "base-3", "what Tern runs: TQ1_0 as ten digits in 16 bits");
+  return engine_kernel<Format::kTQ1_0>("tern TQ1_0", {"base-3", word_bytes, pack_words, alignof(uint16_t)},
+                                       "what Tern runs: TQ1_0 as ten digits in 16 bits");
 }
 
 }  // namespace tern::cpu::study

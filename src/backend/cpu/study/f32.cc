@@ -65,6 +65,8 @@ namespace {
 
 HWY_EXPORT(F32Multiply);
 
+uint64_t f32_bytes(int64_t rows, int64_t cols) { return static_cast<uint64_t>(rows * cols) * sizeof(float); }
+
 void f32_pack(const Codes& codes, MutableBytes out) {
   for (size_t i = 0; i < codes.values.size(); ++i) {
     store(out.data() + i * sizeof(float), static_cast<float>(codes.values[i]));
@@ -75,21 +77,14 @@ void f32_pack(const Codes& codes, MutableBytes out) {
 
 Kernel f32_kernel() {
   return {.name = "f32",
-          .packing = "f32",
+          .packing = {"f32", f32_bytes, f32_pack, alignof(float)},
           .activations = Activations::kFloat,
           .is_vectors = true,
           .what = "a float for each weight, fused multiply-adds",
-          .packed_bytes = [](int64_t rows, int64_t cols) { return static_cast<uint64_t>(rows * cols) * sizeof(float); },
-          .pack = f32_pack,
-          .alignment = alignof(float),
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(cols) * sizeof(float); },
           .prepare = [](const Packed& w, const float* x,
                         std::byte* out) { std::copy_n(x, w.cols, reinterpret_cast<float*>(out)); },
-          .multiply =
-              [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
-                HWY_DYNAMIC_DISPATCH(F32Multiply)
-                (w, prepared, queue, y);
-              },
+          .multiply = [](auto... args) { return HWY_DYNAMIC_DISPATCH(F32Multiply)(args...); },
           // Four chains of vectors of at least four lanes, then the sums over chains and lanes, and the scale.
           .roundings = [](int64_t cols) { return static_cast<double>(cols) / 16 + 12; }};
 }

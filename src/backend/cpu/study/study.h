@@ -41,7 +41,7 @@ struct Codes {
   }
 };
 
-// A packed matrix; a weight is scale · code. It may begin at any multiple of Kernel::alignment.
+// A packed matrix; a weight is scale · code. It may begin at any multiple of Packing::alignment.
 struct Packed {
   int rows = 0, cols = 0;
   float scale = 1;
@@ -50,19 +50,23 @@ struct Packed {
   const uint8_t* bytes() const { return reinterpret_cast<const uint8_t*>(data.data()); }
 };
 
-struct Kernel {
-  std::string_view name;     // "base3-int8"
-  std::string_view packing;  // "f32", "2-bit", "base-3"
-  Activations activations;
-  bool is_vectors;        // false: plain C++ for every instruction set
-  std::string_view what;  // one line to be read by people
+struct Packing {
+  std::string_view name;  // "f32", "2-bit", "base-3"
 
   // The bytes of a packed [rows, cols] matrix, all of which a product reads; and the packing itself. `out` is zeroed
   // and has that size.
-  uint64_t (*packed_bytes)(int64_t rows, int64_t cols);
+  uint64_t (*bytes)(int64_t rows, int64_t cols);
   void (*pack)(const Codes& codes, MutableBytes out);
 
-  size_t alignment;  // of a packed matrix
+  size_t alignment = 1;  // of a packed matrix
+};
+
+struct Kernel {
+  std::string_view name;  // "base3-int8"
+  Packing packing;
+  Activations activations;
+  bool is_vectors;        // false: plain C++ for every instruction set
+  std::string_view what;  // one line to be read by people
 
   // The bytes that `prepare` writes, 64-byte aligned.
   uint64_t (*prepared_bytes)(int64_t cols);

@@ -186,25 +186,14 @@ HWY_EXPORT(TmacMultiply);
 
 Kernel tmac_int8_kernel() {
   return {.name = "2bit-lut-int8",
-          .packing = "2-bit",
+          .packing = {"2-bit", tmac_bytes, pack_tmac},
           .activations = Activations::kInt8,
           .is_vectors = true,
           .what = "tables of 16 sums for every two columns, looked up for many rows at once",
-          .packed_bytes = tmac_bytes,
-          .pack = pack_tmac,
-          .alignment = 1,
           .prepared_bytes =
               [](int64_t cols) { return kInt8Header + static_cast<uint64_t>(tmac_groups(cols)) * (kGroupTables + 4); },
-          .prepare =
-              [](const Packed& w, const float* x, std::byte* out) {
-                HWY_DYNAMIC_DISPATCH(TmacPrepare)
-                (w, x, out);
-              },
-          .multiply =
-              [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
-                HWY_DYNAMIC_DISPATCH(TmacMultiply)
-                (w, prepared, queue, y);
-              },
+          .prepare = [](auto... args) { return HWY_DYNAMIC_DISPATCH(TmacPrepare)(args...); },
+          .multiply = [](auto... args) { return HWY_DYNAMIC_DISPATCH(TmacMultiply)(args...); },
           .roundings = nullptr};
 }
 

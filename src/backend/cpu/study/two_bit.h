@@ -27,4 +27,6 @@ inline void pack_two_bit(const Codes& codes, MutableBytes out) {
   }
 }
 
+inline constexpr Packing kTwoBit = {"2-bit", two_bit_bytes, pack_two_bit};
+
 }  // namespace tern::cpu::study

@@ -103,20 +103,13 @@ void two_bit_float_prepare(const Packed& w, const float* x, std::byte* out) {
 
 Kernel two_bit_float_kernel() {
   return {.name = "2bit-float",
-          .packing = "2-bit",
+          .packing = kTwoBit,
           .activations = Activations::kFloat,
           .is_vectors = true,
           .what = "vectors of codes converted to floats, fused multiply-adds",
-          .packed_bytes = two_bit_bytes,
-          .pack = pack_two_bit,
-          .alignment = 1,
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(two_bit_cols(cols) + 1) * sizeof(float); },
           .prepare = two_bit_float_prepare,
-          .multiply =
-              [](const Packed& w, const std::byte* prepared, WorkQueue& queue, float* y) {
-                HWY_DYNAMIC_DISPATCH(TwoBitFloatMultiply)
-                (w, prepared, queue, y);
-              },
+          .multiply = [](auto... args) { return HWY_DYNAMIC_DISPATCH(TwoBitFloatMultiply)(args...); },
           // Four chains of vectors of at least four lanes and their sum, over Σ |code·x| ≤ 2·Σ|x|; then Σ x and the
           // difference, at most three times Σ|x|, and the scale. Without fused multiply-adds, a product is rounded only
           // if its code has more than one bit set, which no code here has.

@@ -40,13 +40,10 @@ void two_bit_lut_multiply(const Packed& w, const std::byte* prepared, WorkQueue&
 Kernel two_bit_lut_kernel() {
   return {
       .name = "2bit-lut",
-      .packing = "2-bit",
+      .packing = kTwoBit,
       .activations = Activations::kFloat,
       .is_vectors = false,
       .what = "a table of 256 sums for every four columns",
-      .packed_bytes = two_bit_bytes,
-      .pack = pack_two_bit,
-      .alignment = 1,
       .prepared_bytes =
           [](int64_t cols) { return static_cast<uint64_t>(two_bit_row_bytes(cols)) * kTableFloats * sizeof(float); },
       .prepare = two_bit_lut_prepare,

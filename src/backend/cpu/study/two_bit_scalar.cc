@@ -46,13 +46,10 @@ void two_bit_scalar_prepare(const Packed& w, const float* x, std::byte* out) {
 
 Kernel two_bit_scalar_kernel() {
   return {.name = "2bit-scalar",
-          .packing = "2-bit",
+          .packing = kTwoBit,
           .activations = Activations::kFloat,
           .is_vectors = false,
           .what = "one weight at a time, no branches",
-          .packed_bytes = two_bit_bytes,
-          .pack = pack_two_bit,
-          .alignment = 1,
           .prepared_bytes = [](int64_t cols) { return static_cast<uint64_t>(two_bit_cols(cols)) * sizeof(float); },
           .prepare = two_bit_scalar_prepare,
           .multiply = two_bit_scalar_multiply,

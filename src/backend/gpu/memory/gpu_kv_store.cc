@@ -20,13 +20,13 @@ GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, bool t
       config_(config),
       type_(type),
       on_new_buffers_(std::move(on_new_buffers)),
-      host_block_bytes_(kv_bytes(config, kKvBlock, type)),
+      block_bytes_{.on_host = kv_bytes(config, kKvBlock, type)},
       wants_together_(together) {
   for (int layer = 0; layer < config.n_layers; ++layer) {
     const uint64_t bytes = device_block_bytes(config, layer, type);
     layers_.push_back({.buffer = nullptr, .block_bytes = bytes});
-    block_bytes_ += bytes;
-    largest_bytes_ = std::max(largest_bytes_, bytes);
+    block_bytes_.of_layers += bytes;
+    block_bytes_.of_largest = std::max(block_bytes_.of_largest, bytes);
   }
 }
 
@@ -47,34 +47,35 @@ BufferView GpuKvStore::block_of(size_t i, KvBlockId block) const {
 
 bool GpuKvStore::can_be_together(int capacity) const {
   const Limits& limits = device_.limits();
-  const uint64_t bytes = (static_cast<uint64_t>(capacity) + 1) * block_bytes_;
+  const uint64_t bytes = (static_cast<uint64_t>(capacity) + 1) * block_bytes_.of_layers;
   const bool may = wants_together_ && (capacity_ == 0 || together_);  // once separated, layers stay so
-  return may && block_bytes_ == layers_.size() * largest_bytes_ && largest_bytes_ % limits.offset_alignment == 0 &&
-         bytes <= limits.binding_bytes && bytes <= limits.buffer_bytes;
+  return may && block_bytes_.of_layers == layers_.size() * block_bytes_.of_largest &&
+         block_bytes_.of_largest % limits.offset_alignment == 0 && bytes <= limits.binding_bytes &&
+         bytes <= limits.buffer_bytes;
 }
 
 // `wanted` blocks, or as many as fit, but at least n_blocks. Errors if those do not fit. The spare block comes on top.
 Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
   const auto least = static_cast<uint64_t>(n_blocks), now = static_cast<uint64_t>(capacity_);
   const int tokens = n_blocks * kKvBlock;
-  uint64_t most = device_.limits().binding_bytes / largest_bytes_ - 1;
+  uint64_t most = device_.limits().binding_bytes / block_bytes_.of_largest - 1;
   if (least > most) {
     return fail(
         ErrorCode::kOutOfMemory,
         "keys and values of {} tokens take {} MB a layer, but this GPU binds at most {} MB at once; use a smaller "
         "context, or hold fewer conversations",
-        tokens, least * largest_bytes_ >> 20, device_.limits().binding_bytes >> 20);
+        tokens, least * block_bytes_.of_largest >> 20, device_.limits().binding_bytes >> 20);
   }
   if (const uint64_t memory = device_.adapter().memory_bytes; memory > 0) {
     const uint64_t used = device_.allocated_bytes(), rest = used < memory ? memory - used : 0;
     // A shared buffer moves as a whole. Separate layers move one by one, so hardly anything exists twice.
-    const uint64_t fit = rest / block_bytes_, more = fit + (now > 0 ? 0 : -1);
+    const uint64_t fit = rest / block_bytes_.of_layers, more = fit + (now > 0 ? 0 : -1);
     const uint64_t all = together_ ? std::max(fit, uint64_t{1}) - 1 : now + more;
     if (least > all) {
       return fail(ErrorCode::kOutOfMemory,
                   "keys and values of {} tokens take {} MB, which do not fit into the {} MB of the GPU {}, of which {} "
                   "MB are in use; use a smaller context, hold fewer conversations, or use the cpu backend",
-                  tokens, least * block_bytes_ >> 20, memory >> 20, device_.adapter().name, used >> 20);
+                  tokens, least * block_bytes_.of_layers >> 20, memory >> 20, device_.adapter().name, used >> 20);
     }
     most = std::min(most, all);
   }
@@ -94,7 +95,7 @@ void GpuKvStore::note_replaced(const BufferView& old, const BufferView& other) {
 }
 
 Result<void> GpuKvStore::grow_together(int capacity) {
-  const uint64_t of_layer = static_cast<uint64_t>(capacity + 1) * largest_bytes_;
+  const uint64_t of_layer = static_cast<uint64_t>(capacity + 1) * block_bytes_.of_largest;
   TRY(auto larger, device_.new_buffer("the KV cache", of_layer * layers_.size(), BufferUse::kWork));
   std::vector<Command> copies;
   for (size_t i = 0; together_ && i < layers_.size(); ++i) {
@@ -196,7 +197,7 @@ void GpuKvStore::free(KvBlockId) {
 // WebGPU cannot copy within a buffer, so the copy goes through another one.
 Result<void> GpuKvStore::copy(KvBlockId from, KvBlockId to) {
   if (!copied_) {
-    TRY(copied_, device_.new_buffer("a block of the KV cache", largest_bytes_, BufferUse::kWork));
+    TRY(copied_, device_.new_buffer("a block of the KV cache", block_bytes_.of_largest, BufferUse::kWork));
   }
   std::vector<Command> copies;
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -208,8 +209,8 @@ Result<void> GpuKvStore::copy(KvBlockId from, KvBlockId to) {
 }
 
 Result<void> GpuKvStore::read(KvBlockId block, MutableBytes out) const {
-  CHECK(out.size() == host_block_bytes_);
-  std::vector<std::byte> bytes(largest_bytes_);
+  CHECK(out.size() == block_bytes_.on_host);
+  std::vector<std::byte> bytes(block_bytes_.of_largest);
   for (int i = 0; i < config_.n_layers; ++i) {
     const Layer& layer = layers_[static_cast<size_t>(i)];
     const MutableBytes of_layer = MutableBytes(bytes).first(layer.block_bytes);
@@ -222,8 +223,8 @@ Result<void> GpuKvStore::read(KvBlockId block, MutableBytes out) const {
 }
 
 Result<void> GpuKvStore::write(KvBlockId block, Bytes in) {
-  CHECK(in.size() == host_block_bytes_);
-  std::vector<std::byte> bytes(largest_bytes_);
+  CHECK(in.size() == block_bytes_.on_host);
+  std::vector<std::byte> bytes(block_bytes_.of_largest);
   for (int i = 0; i < config_.n_layers; ++i) {
     const Layer& layer = layers_[static_cast<size_t>(i)];
     const MutableBytes of_layer = MutableBytes(bytes).first(layer.block_bytes);

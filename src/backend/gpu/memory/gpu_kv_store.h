@@ -23,7 +23,7 @@ class GpuKvStore : public KvStore {
 
   KvType type() const override { return type_; }
   int block_tokens() const override;
-  uint64_t block_bytes() const override { return host_block_bytes_; }
+  uint64_t block_bytes() const override { return block_bytes_.on_host; }
   Result<void> reserve(int n_blocks) override;
   Result<void> allocate(KvBlockId block) override;
   void free(KvBlockId block) override;
@@ -56,6 +56,10 @@ class GpuKvStore : public KvStore {
     std::unique_ptr<Buffer> buffer;
     uint64_t block_bytes;
   };
+  struct BlockBytes {
+    uint64_t on_host;
+    uint64_t of_layers = 0, of_largest = 0;  // on the device: all layers, the largest layer
+  };
   Result<int> capacity_for(int n_blocks, int wanted) const;
   Result<void> grow(int n_blocks, int wanted);
   Result<void> grow_to(int capacity);
@@ -70,10 +74,9 @@ class GpuKvStore : public KvStore {
   const Config& config_;
   KvType type_;
   std::function<Result<void>()> on_new_buffers_;
-  uint64_t host_block_bytes_;
+  BlockBytes block_bytes_;
   std::vector<Layer> layers_;
-  uint64_t block_bytes_ = 0, largest_bytes_ = 0;  // bytes on the device: all layers, the largest layer
-  std::unique_ptr<Buffer> copied_;                // for copying a layer's block; created when first needed
+  std::unique_ptr<Buffer> copied_;  // for copying a layer's block; created when first needed
   std::map<BufferView, BufferView> replaced_;
   bool wants_together_, has_parted_ = false;
   std::unique_ptr<Buffer> together_;

@@ -132,17 +132,18 @@ View<wgsl::Vec2<wgsl::F32>> WorkBuffers::stats(SlotId id) const {
 View<wgsl::Vec4<wgsl::I8x4>> WorkBuffers::int8_quads(SlotId id) const { return {int8_words(id).view}; }
 
 Result<const Buffer*> WorkBuffers::halves() {
-  if (!halves_) {
-    TRY(halves_, device_.new_buffer("halves", halves_bytes(plan_, max_batch_), BufferUse::kWork));
+  if (!when_needed_.halves) {
+    TRY(when_needed_.halves, device_.new_buffer("halves", halves_bytes(plan_, max_batch_), BufferUse::kWork));
   }
-  return halves_.get();
+  return when_needed_.halves.get();
 }
 
 Result<const Buffer*> WorkBuffers::qkv_rows() {
-  if (!qkv_rows_) {
-    TRY(qkv_rows_, device_.new_buffer("queries, keys and values", qkv_rows_bytes(plan_, max_batch_), BufferUse::kWork));
+  if (!when_needed_.qkv_rows) {
+    TRY(when_needed_.qkv_rows,
+        device_.new_buffer("queries, keys and values", qkv_rows_bytes(plan_, max_batch_), BufferUse::kWork));
   }
-  return qkv_rows_.get();
+  return when_needed_.qkv_rows.get();
 }
 
 uint32_t WorkBuffers::halved_logit_rows() const {
@@ -151,16 +152,16 @@ uint32_t WorkBuffers::halved_logit_rows() const {
 
 Result<const Buffer*> WorkBuffers::logit_halves(uint32_t width) {
   const uint64_t bytes = uint64_t{2} * 2 * halved_logit_rows() * width;
-  if (!logit_halves_) {
-    TRY(logit_halves_, device_.new_buffer("halves of logit rows", bytes, BufferUse::kWork));
+  if (!when_needed_.logit_halves) {
+    TRY(when_needed_.logit_halves, device_.new_buffer("halves of logit rows", bytes, BufferUse::kWork));
   }
-  CHECK(logit_halves_->bytes() >= bytes);
-  return logit_halves_.get();
+  CHECK(when_needed_.logit_halves->bytes() >= bytes);
+  return when_needed_.logit_halves.get();
 }
 
 Result<const Buffer*> WorkBuffers::attention_parts(int n_tokens, uint32_t n_splits) {
   CHECK(n_splits <= kMostSplits);
-  std::unique_ptr<Buffer>& parts = attention_parts_[n_splits];
+  std::unique_ptr<Buffer>& parts = when_needed_.attention_parts[n_splits];
   if (!parts) {
     const Config& c = plan_.config;
     const uint64_t values = static_cast<uint64_t>(n_tokens) * static_cast<uint64_t>(c.n_heads) * n_splits *
@@ -171,18 +172,18 @@ Result<const Buffer*> WorkBuffers::attention_parts(int n_tokens, uint32_t n_spli
 }
 
 Result<BufferView> WorkBuffers::constant(const Constant& values) {
-  if (const auto found = constant_views_.find(values); found != constant_views_.end()) return found->second;
+  if (const auto found = constants_.views.find(values); found != constants_.views.end()) return found->second;
   const uint64_t step = std::max<uint64_t>(device_.limits().offset_alignment, 16);
-  if (constants_.empty() || constants_used_ + step > kConstantsBytes) {
+  if (constants_.buffers.empty() || constants_.used + step > kConstantsBytes) {
     TRY(auto buffer, device_.new_buffer("constants", kConstantsBytes, BufferUse::kUniform));
-    constants_.push_back(std::move(buffer));
-    constants_used_ = 0;
+    constants_.buffers.push_back(std::move(buffer));
+    constants_.used = 0;
   }
-  const Buffer& buffer = *constants_.back();
-  TRY_STATUS(device_.write(buffer, constants_used_, std::as_bytes(std::span(values))));
-  const BufferView view{&buffer, constants_used_, 16};
-  constants_used_ += step;
-  constant_views_.emplace(values, view);
+  const Buffer& buffer = *constants_.buffers.back();
+  TRY_STATUS(device_.write(buffer, constants_.used, std::as_bytes(std::span(values))));
+  const BufferView view{&buffer, constants_.used, 16};
+  constants_.used += step;
+  constants_.views.emplace(values, view);
   return view;
 }
 

@@ -62,6 +62,17 @@ class WorkBuffers {
   Result<BufferView> constant(const Constant& values);
 
  private:
+  // Buffers that are created when they are first needed.
+  struct WhenNeeded {
+    std::unique_ptr<Buffer> halves, qkv_rows, logit_halves;
+    std::map<uint32_t, std::unique_ptr<Buffer>> attention_parts;  // by number of splits
+  };
+  struct Constants {
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    uint64_t used = 0;  // in the last buffer
+    std::map<Constant, BufferView> views;
+  };
+
   WorkBuffers(Device& device, const Plan& plan, int max_batch, int max_logit_rows)
       : device_(device),
         plan_(plan),
@@ -73,13 +84,10 @@ class WorkBuffers {
   const Plan& plan_;
   int max_batch_, max_logit_rows_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
-  std::unique_ptr<Buffer> params_, tokens_, unused_gain_, unused_stats_, token_scales_, halves_, qkv_rows_,
-      logit_halves_;
-  std::map<uint32_t, std::unique_ptr<Buffer>> attention_parts_;  // by number of splits
+  std::unique_ptr<Buffer> params_, tokens_, unused_gain_, unused_stats_, token_scales_;
+  WhenNeeded when_needed_;
   RopeTables ropes_;
-  std::vector<std::unique_ptr<Buffer>> constants_;
-  uint64_t constants_used_ = 0;  // in the last buffer
-  std::map<Constant, BufferView> constant_views_;
+  Constants constants_;
 };
 
 // Bytes of a batch as f16, for the widest row of any step.

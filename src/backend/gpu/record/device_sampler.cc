@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kMaxParts = 128;
 constexpr int kFilterTopK = 1, kFilterTopP = 2;
 
-// The layout that the kernels read (SampleOptions).
+// The layout that the kernels read (gpu::SampleOptions).
 struct RowOptions {
   float temperature, top_k, top_p, min_p;
 };

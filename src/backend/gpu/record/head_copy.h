@@ -41,6 +41,7 @@ class HeadCopy {
   // Bytes read to find a row's best logits, in addition to the matrix rows that are computed exactly.
   uint64_t bytes_per_token() const;
 
+  // What the kernels of best_logits.h read and write.
   View<HeadCodes> codes() const { return {{codes_.get(), 0, 0}}; }
   View<HeadErrors> errors() const { return {{errors_.get(), 0, 0}}; }
   View<HeadCodes> parts() const { return {{parts_.get(), 0, 0}}; }

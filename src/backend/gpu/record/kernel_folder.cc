@@ -1,4 +1,4 @@
-// Kernels edited in a folder.
+// Compiles kernels from a folder, where they can be edited.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>

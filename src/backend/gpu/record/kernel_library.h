@@ -1,4 +1,5 @@
-// Compiles kernels, either as traced or as edited in a folder of WGSL files.
+// Traces kernels and compiles them. Tracing calls the C++ function that writes the kernel's WGSL (wgsl/kernel.h). Files
+// that were edited in a folder may replace that text.
 #pragma once
 
 #include <deque>

@@ -27,7 +27,7 @@ class LayerPath {
   // are used.
   virtual void begin_compiling() {}                                            // before the weights are uploaded
   virtual Result<void> prepare(WorkBuffers& /*work*/) { return {}; }           // after the weights have been uploaded
-  virtual Result<void> try_out(const PreparedStore& /*store*/) { return {}; }  // runs tokens both ways
+  virtual Result<void> try_out(const PreparedStore& /*store*/) { return {}; }  // runs tokens on both paths
   // Prepares and tries out what a batch of one token each of n_sequences sequences needs. Returns true if anything ran.
   virtual Result<bool> expect(int /*n_sequences*/) { return false; }
 
@@ -50,8 +50,8 @@ class LayerPath {
 
   // Workgroups for one token each of n_rows sequences; 0: use the steps.
   virtual uint32_t workgroups(int /*n_rows*/) const { return 0; }
-  // For runs with workgroups. ready(): call before the run. outcome(): the buffer to read after it: a word for
-  // has_failed(), then what was copied to token_slot(), a word per row.
+  // For runs with the megakernel (workgroups() > 0). ready(): call before the run. outcome(): the buffer to read after
+  // it: a word for has_failed(), then what was copied to token_slot(), a word per row.
   virtual Result<void> ready(const RunShape& /*shape*/) { return {}; }
   virtual BufferView outcome(int /*run_rows*/, size_t /*n_words*/) const { CHECK(false); }
   virtual BufferView token_slot(int /*run_rows*/, size_t /*n_words*/) const { CHECK(false); }

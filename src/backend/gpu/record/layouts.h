@@ -33,10 +33,10 @@ struct Layouts {
   MatvecLayout float_wide = {32, 1, 256};
   MatvecLayout float_glu = {16, 1, 256};
   MatvecLayout float_qkv = {16, 1, 256};
-  // Ternary layers for several tokens (kernels/ternary/ternary_columns.h): each workgroup has as many rows as above,
-  // two per group of lanes. Up to `few_columns` tokens the kernel takes that many at a time, then `columns_of_ternary`,
-  // if workgroup memory allows. Above `most_in_columns` tokens the matrix kernels run. 0: they run from kMatmulTokens
-  // on.
+  // Ternary layers for several tokens (kernels/ternary/ternary_columns.h). Of this layout only `workgroup` counts: a
+  // workgroup has as many rows of weights as above, so a smaller one has more per group of lanes. Up to `few_columns`
+  // tokens the kernel takes that many at a time, then `columns_of_ternary`, if workgroup memory allows. Above
+  // `most_in_columns` tokens, or from kMatmulTokens on if it is 0, the matrix kernels run.
   MatvecLayout ternary_columns = {16, 2, 256};
   uint32_t few_columns = 2, columns_of_ternary = 4;
   int most_in_columns = 32;
@@ -53,8 +53,8 @@ struct Layouts {
   // Tokens from which float weights are multiplied in tiles, if there are no tiles for few tokens; at least
   // kMatmulTokens.
   int float_tiles_from = 13;
-  // Up to this many tokens, tiles on matrices have few rows and few tokens, so that there are enough of them. If even
-  // tiles for many tokens are enough (big_tiles_from), only up to 32 tokens.
+  // Up to this many tokens, tiles on subgroup matrices are small, so that there are enough of them to fill the GPU. If
+  // PromptTiles::small already gives enough tiles (big_tiles_from), only up to 32 tokens.
   int most_in_few_tiles = 64;
   // A tile of up to `tokens` tokens and `rows` rows of each matrix, both multiples of 16. It is used for runs of up to
   // `tokens` tokens; the last one in a list is used for any number. Up to `splits` subgroups, a power of two, share a

@@ -12,7 +12,7 @@
 
 namespace tern::gpu {
 
-// The runs that a dispatch is for.
+// The runs that a dispatch is for: those whose RunShape is within all limits, which are inclusive.
 enum class Slices { kAny, kDecodeBatch, kLonger };
 enum class If { kAny, kYes, kNo };
 struct When {
@@ -42,7 +42,7 @@ struct Extent {
   When when = {};
 };
 
-// The layer path that a dispatch belongs to: steps or megakernel.
+// The layer path (layer_path.h) that a dispatch belongs to. kAny: it runs on both.
 enum class DispatchPath { kAny, kSteps, kMegakernel };
 
 struct RecordedDispatch {

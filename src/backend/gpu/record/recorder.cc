@@ -87,7 +87,7 @@ Result<void> Recorder::norm_quantize(const step::RmsNormQuantize& s, const When&
 
 Result<void> Recorder::record(const step::RmsNormQuantize& s) { return norm_quantize(s, {}); }
 
-// Only hosts compute this path: plans for this backend have no such step (plan/plan.h, Fusions).
+// Only plans for hosts have this step (Fusions::int8_blocks). On GPUs kernels quantize what they read, where they can.
 Result<void> Recorder::record(const step::QuantizeBlocks&) {
   return fail(ErrorCode::kNotSupported, "the webgpu backend multiplies floats as they are, not int8 blocks of them");
 }

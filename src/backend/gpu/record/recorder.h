@@ -1,6 +1,11 @@
 // Turns the plan's steps into recorded dispatches: chooses kernels and their layouts, and binds buffers.
 // recorder_ternary.cc: ternary layers; recorder_float.cc: float layers; recorder_attention.cc: attention and the steps
-// before it; recorder.cc: the rest.
+// before it; recorder_batches.cc: several rows on subgroup matrices; recorder_head.cc: the head with its int8 copy;
+// recorder.cc: the rest.
+//
+// A step gets several dispatches, each for runs of another size (When): one for single tokens, others for a few tokens
+// at a time (each a column of the product, in_columns()) or on subgroup matrices (in_batches()), and those for many
+// tokens, in tiles (*_many, *_matmul).
 #pragma once
 
 #include <algorithm>
@@ -110,15 +115,15 @@ class Recorder {
   Result<void> normed_linear(const step::TernaryLinearAdd& s);
   Result<void> glu_few(SlotId in, const step::TernaryGlu& s);
   Result<void> glu_many(SlotId in, const step::TernaryGlu& s, const When& when);
-  // A kernel for several tokens, and the runs it is for. The list is empty if there is no room, or the device does not
-  // suit it.
+  // A kernel for several tokens at a time, and the runs it is for. in_columns() returns none if there is no room, or
+  // the device does not suit the kernel. `one`: the layout for one token.
   struct InColumns {
     TernaryConfig layout;
     ColumnsConfig columns;
     Extent extent;
   };
   std::vector<InColumns> in_columns(const TernaryConfig& one, int last) const;  // up to `last` tokens
-  // The number of rows at a time, at most `wanted`, for which `one` can be laid out; 1: only one.
+  // The number of tokens at a time, at most `wanted`, for which `one` can be laid out; 1: only one.
   uint32_t fitting_columns(const TernaryConfig& one, uint32_t wanted) const;
   TernaryConfig columns_layout(const TernaryConfig& one) const;
   // For layers that norm what they read: the most tokens for which the vector kernels run. The same for the whole plan,
@@ -154,7 +159,7 @@ class Recorder {
   Result<View<wgsl::Vec4<wgsl::F32>>> gain_view(const FloatRead& read);
   Result<void> float_matvec(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out, Store store,
                             const MatvecLayout& layout);
-  // out = (matrices, rows after rows) · in, or out += that.
+  // out = W · in, or out += W · in, where W is the matrices one below the other.
   Result<void> float_linear_step(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm,
                                  SlotId out, Store store, const MatvecLayout& layout);
   bool has_f16_matrices() const;  // worth using
@@ -185,8 +190,8 @@ class Recorder {
                             SlotId out, Store store, const When& when);
   Result<void> glu_matmul(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
 
-  // Norms inside other steps. int8_input() returns the int8 slot of a step's input. If the step's own kernel does not
-  // norm, it records the norm that fills the slot.
+  // Norms inside other steps. int8_input() returns the int8 slot of a step's input and records the norm that fills it:
+  // for all runs, or only for those of many tokens if the kernels for few norm what they read (norms_on_read()).
   Result<SlotId> int8_input(SlotId in, const step::NormOnRead& norm);
   bool norms_on_read(SlotId in, const step::NormOnRead& norm) const;
   struct NormViews {
@@ -218,6 +223,7 @@ class Recorder {
   bool has_batches(const step::TernaryLinearAdd& s) const;
   bool has_batches(const step::TernaryGlu& s) const;
   bool has_batches(const step::TernaryQkv& s) const;
+  // The most tokens for which another kernel is needed.
   int last_before(std::span<const InBatches> batches) const;
   // The int8 rows of several tokens; records the kernel that writes them for `batches`.
   Result<View<QuantizedWords>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
@@ -229,16 +235,16 @@ class Recorder {
   Result<int> in_batches(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
                          const NextViews& next);
   Result<int> in_batches(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm);
-  // The rows of logits from which the head is a matrix product. The *_matmul functions return false if this device or
-  // format has no such kernel.
+  // The rows of logits from which the head is computed in tiles, by the head_matmul functions below.
   int head_products_from(const Tensor& w) const {
     return std::max(2, w.format == Format::kF16 ? c_.layouts.head_matrices_from : c_.layouts.head_tiles_from);
   }
-  // The best logits found with the head's copy (recorder_head.cc).
+  // The best logits, found with the head's copy (recorder_head.cc).
   Result<void> best_logits(const step::FloatLinear& s);
   Result<void> estimates(const Tensor& w, std::span<const FloatRead> reads);
   Result<void> best_of_estimates(const step::FloatLinear& s, const FloatRead& read);
   EstimateConfig estimate_config(const Tensor& w, uint32_t columns) const;
+  // The head in tiles (recorder_batches.cc); false if this device or format has no such kernel.
   Result<bool> head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
                            SlotId out);
   Result<bool> f16_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
@@ -317,8 +323,8 @@ class Recorder {
   Caps caps_;
   int step_ = 0;
   DispatchPath path_ = DispatchPath::kAny;
-  int fewest_best_ = 0, most_best_ = INT_MAX;  // n_best of the runs that are being recorded
-  int most_few_ = INT_MAX;                     // until it is known
+  int fewest_best_ = 0, most_best_ = INT_MAX;  // n_best of the runs that dispatch() records for
+  int most_few_ = INT_MAX;                     // most_in_columns(); INT_MAX while that is computed
   std::map<int, uint32_t> n_parts_;            // of the statistics in a slot, set by the step that writes them
   // With one token, the only row is the one whose logits are wanted, and the copy is skipped.
   std::optional<step::SelectRows> alias_;

@@ -140,7 +140,8 @@ Result<bool> Recorder::head_matmul(const FloatMatrix& matrix, const Tensor& w, S
                                   : packed_head_matmul(matrix, w, in, norm, out);
 }
 
-// One f16 part of the activations is more precise than the codes of packed weights; an F16 head needs both parts.
+// One f16 part of the activations is more precise than the codes of packed weights; an F16 head needs the part of the
+// rounding errors too.
 Result<bool> Recorder::packed_head_matmul(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                           const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles_of = [&](const WeightCoding& coding) {

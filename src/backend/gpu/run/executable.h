@@ -1,4 +1,5 @@
-// The executable of the WebGPU backend. executable.cc loads and runs batches; token_stream.cc decodes on the device.
+// The executable of the WebGPU backend. executable.cc loads and runs batches; token_stream.cc decodes on the device;
+// checks.cc tests the model on it.
 #pragma once
 
 #include <algorithm>

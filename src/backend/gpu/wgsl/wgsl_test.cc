@@ -71,7 +71,7 @@ TEST(Operators, SumsAndProductsBindAsInC) {
 }
 
 // WGSL's grammar defines no precedence among these, or between them and + − * / %.
-TEST(Operators, BitsShiftsAndComparisonsNeverMixUnparenthesised) {
+TEST(Operators, BitsShiftsAndComparisonsNeverMixUnparenthesized) {
   const Names n;
   EXPECT_TEXT((n.a & n.b) | 1u, "(a & b) | 1u");
   EXPECT_TEXT(n.a & n.b & 1u, "(a & b) & 1u");

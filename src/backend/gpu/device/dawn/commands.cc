@@ -120,7 +120,7 @@ void DawnDevice::encode_timed(const wgpu::CommandEncoder& encoder, std::span<con
       continue;
     }
     const wgpu::PassTimestampWrites writes = queries.of(dispatch++);
-    if (timestamps_inside_passes_) {
+    if (modes_.timestamps_inside_passes) {
       if (!pass) pass.emplace(encoder.BeginComputePass());
       pass->pass().WriteTimestamp(writes.querySet, writes.beginningOfPassWriteIndex);
       pass->dispatch(command);
@@ -155,7 +155,7 @@ Result<std::vector<double>> DawnDevice::time(std::span<const Command> commands) 
   TRY_STATUS(errors_.take());
   TRY_STATUS(check_commands(commands, *this));
   TRY_STATUS(prepare(commands));
-  if (!features_.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", info_.name);
+  if (!opened_.features.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", opened_.info.name);
   size_t n_dispatches = 0;
   for (const Command& command : commands) n_dispatches += command.pipeline != nullptr;
   std::vector<double> seconds(commands.size(), 0.0);
@@ -179,7 +179,7 @@ Result<double> DawnDevice::time_whole(std::span<const Command> commands) {
   TRY_STATUS(errors_.take());
   TRY_STATUS(check_commands(commands, *this));
   TRY_STATUS(prepare(commands));
-  if (!features_.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", info_.name);
+  if (!opened_.features.timestamps) return fail(ErrorCode::kNotSupported, "{} cannot measure times", opened_.info.name);
   const TimestampQueries queries(device_, 1);
   const wgpu::CommandEncoder encoder = device_.CreateCommandEncoder();
   const wgpu::PassTimestampWrites writes = queries.of(0);

@@ -37,9 +37,9 @@ wgpu::BufferUsage usage_of(BufferUse use) {
 
 DawnDevice::DawnDevice(DeviceSetup& setup)
     : instance_(std::move(setup.instance)),
-      info_(setup.adapter.info),
-      only_validates_(setup.only_validates),
-      compiles_when_run_(!setup.only_validates && !setup.options.validation),
+      opened_{.info = setup.adapter.info},
+      modes_{.only_validates = setup.only_validates,
+             .compiles_when_run = !setup.only_validates && !setup.options.validation},
       staging_(device_),
       uploads_(instance_->api, device_) {}
 
@@ -130,7 +130,7 @@ Result<void> DawnDevice::wait() {
   unflushed_bytes_ = 0;
   uploads_.clear();  // its memory is not needed until the next upload
   TRY_STATUS(errors_.take());
-  if (!done) return fail(ErrorCode::kDeviceLost, "{} did not finish the submitted work", info_.name);
+  if (!done) return fail(ErrorCode::kDeviceLost, "{} did not finish the submitted work", opened_.info.name);
   return {};
 }
 

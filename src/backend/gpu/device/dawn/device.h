@@ -37,9 +37,9 @@ class DawnDevice final : public Device {
   DawnDevice(const DawnDevice&) = delete;
   DawnDevice& operator=(const DawnDevice&) = delete;
 
-  const AdapterInfo& adapter() const override { return info_; }
-  const Limits& limits() const override { return limits_; }
-  const Features& features() const override { return features_; }
+  const AdapterInfo& adapter() const override { return opened_.info; }
+  const Limits& limits() const override { return opened_.limits; }
+  const Features& features() const override { return opened_.features; }
   uint64_t allocated_bytes() const override { return allocated_bytes_; }
   PipelineStats pipeline_stats() const override;
 
@@ -98,6 +98,17 @@ class DawnDevice final : public Device {
                                               uint64_t offset, uint64_t bytes);
   Result<void> read_all(const wgpu::Buffer& buffer, uint64_t offset, MutableBytes out);
 
+  struct Opened {
+    AdapterInfo info;
+    Limits limits = {};
+    Features features = {};
+  };
+  struct Modes {
+    bool only_validates;
+    bool compiles_when_run;  // otherwise pipelines are compiled when they are requested, so that errors appear then
+    bool timestamps_inside_passes = false;
+  };
+
   // Callbacks use these until the instance is destroyed, so they must be declared before it.
   ErrorState errors_;
   std::optional<BlobCache> cache_;
@@ -106,12 +117,8 @@ class DawnDevice final : public Device {
   std::shared_ptr<const Instance> instance_;
   wgpu::Device device_;
   wgpu::Queue queue_;
-  AdapterInfo info_;
-  Limits limits_;
-  Features features_;
-  bool only_validates_;
-  bool compiles_when_run_;  // otherwise pipelines are compiled when they are requested, so that errors appear then
-  bool timestamps_inside_passes_ = false;
+  Opened opened_;
+  Modes modes_;
   uint64_t allocated_bytes_ = 0;
   uint64_t unflushed_bytes_ = 0;  // written since the queue was last waited for
   PipelineStats stats_;

@@ -63,8 +63,8 @@ WGPUDawnCacheDeviceDescriptor cache_descriptor(BlobCache& cache, wgpu::ChainedSt
 
 void DawnDevice::choose_features(const DeviceSetup& setup) {
   const Restrictions& without = setup.options.without;
-  features_ = restricted(info_.features, without);
-  if (without.memory_bytes > 0) info_.memory_bytes = without.memory_bytes;
+  opened_.features = restricted(opened_.info.features, without);
+  if (without.memory_bytes > 0) opened_.info.memory_bytes = without.memory_bytes;
 }
 
 std::vector<wgpu::FeatureName> DawnDevice::wanted_features(const DeviceSetup& setup) const {
@@ -78,11 +78,11 @@ std::vector<wgpu::FeatureName> DawnDevice::wanted_features(const DeviceSetup& se
   const auto want = [&](bool use, wgpu::FeatureName name) {
     if (use && setup.adapter.handle.HasFeature(name)) wanted.push_back(name);
   };
-  want(features_.f16, wgpu::FeatureName::ShaderF16);
-  want(features_.subgroups, wgpu::FeatureName::Subgroups);
-  want(!features_.matrices.empty(), wgpu::FeatureName::ChromiumExperimentalSubgroupMatrix);
-  want(features_.timestamps, wgpu::FeatureName::TimestampQuery);
-  want(features_.timestamps, wgpu::FeatureName::ChromiumExperimentalTimestampQueryInsidePasses);
+  want(opened_.features.f16, wgpu::FeatureName::ShaderF16);
+  want(opened_.features.subgroups, wgpu::FeatureName::Subgroups);
+  want(!opened_.features.matrices.empty(), wgpu::FeatureName::ChromiumExperimentalSubgroupMatrix);
+  want(opened_.features.timestamps, wgpu::FeatureName::TimestampQuery);
+  want(opened_.features.timestamps, wgpu::FeatureName::ChromiumExperimentalTimestampQueryInsidePasses);
   return wanted;
 }
 
@@ -114,18 +114,19 @@ Result<void> DawnDevice::create(const DeviceSetup& setup) {
   descriptor.SetDeviceLostCallback(
       wgpu::CallbackMode::AllowSpontaneous,
       [](const wgpu::Device&, wgpu::DeviceLostReason, wgpu::StringView message, DawnDevice* self) {
-        self->errors_.record_loss(format_text("the GPU {} was lost: {}", self->info_.name, first_line(message)));
+        self->errors_.record_loss(format_text("the GPU {} was lost: {}", self->opened_.info.name, first_line(message)));
       },
       this);
   device_ = setup.adapter.handle.CreateDevice(&descriptor);
   TRY_STATUS(errors_.take());
-  if (device_ == nullptr) return fail(ErrorCode::kNotSupported, "the GPU {} cannot be opened", info_.name);
+  if (device_ == nullptr) return fail(ErrorCode::kNotSupported, "the GPU {} cannot be opened", opened_.info.name);
   device_.SetLoggingCallback([](wgpu::LoggingType, wgpu::StringView) {});
   queue_ = device_.GetQueue();
-  timestamps_inside_passes_ = device_.HasFeature(wgpu::FeatureName::ChromiumExperimentalTimestampQueryInsidePasses);
+  modes_.timestamps_inside_passes =
+      device_.HasFeature(wgpu::FeatureName::ChromiumExperimentalTimestampQueryInsidePasses);
   wgpu::Limits granted;
   device_.GetLimits(&granted);
-  limits_ = to_limits(granted);
+  opened_.limits = to_limits(granted);
   return {};
 }
 

@@ -120,7 +120,7 @@ Result<void> DawnDevice::start(const DawnPipeline& pipeline) {
 }
 
 Result<void> DawnDevice::begin(const Pipeline& pipeline) {
-  if (!compiles_when_run_ || dawn(pipeline).handle || is_compiling(dawn(pipeline))) return {};
+  if (!modes_.compiles_when_run || dawn(pipeline).handle || is_compiling(dawn(pipeline))) return {};
   const auto start_time = std::chrono::steady_clock::now();
   const auto started = start(dawn(pipeline));
   stats_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
@@ -129,7 +129,7 @@ Result<void> DawnDevice::begin(const Pipeline& pipeline) {
 
 Result<void> DawnDevice::prepare(std::span<const Command> commands) {
   const auto is_missing = [](const Command& c) { return c.pipeline != nullptr && !dawn(*c.pipeline).handle; };
-  if (only_validates_ || std::ranges::none_of(commands, is_missing)) return {};
+  if (modes_.only_validates || std::ranges::none_of(commands, is_missing)) return {};
   const auto start_time = std::chrono::steady_clock::now();
   // The slowest compilations come first: Dawn has few threads, and a slow one should not start last. For an NVIDIA
   // driver 34 kB with subgroup matrices are as much work as 134 kB without.
@@ -170,14 +170,15 @@ Result<void> DawnDevice::prepare(std::span<const Command> commands) {
 }
 
 Result<std::unique_ptr<DawnPipeline>> DawnDevice::make_pipeline(const wgsl::Module& module) {
-  if (compiles_when_run_) return std::make_unique<DawnPipeline>(module, make_layout(device_, module), nullptr);
+  if (modes_.compiles_when_run) return std::make_unique<DawnPipeline>(module, make_layout(device_, module), nullptr);
   ErrorScopes scopes(instance_->api, device_);
   TRY(const wgpu::ShaderModule shader, compile(module));
   wgpu::BindGroupLayout layout = make_layout(device_, module);
   wgpu::ComputePipeline handle;
   // The Null backend has only the guaranteed limits and no matrix shapes. For kernels beyond those, the text is still
   // checked.
-  if (!only_validates_ || (fits(module.needs, limits_, features_) && !module.needs.subgroup_matrix)) {
+  if (!modes_.only_validates ||
+      (fits(module.needs, opened_.limits, opened_.features) && !module.needs.subgroup_matrix)) {
     const auto descriptor = descriptor_of(device_, module, layout, shader);
     handle = device_.CreateComputePipeline(&descriptor);
   }
@@ -191,13 +192,13 @@ Result<const Pipeline*> DawnDevice::pipeline(const wgsl::Module& module) {
     ++stats_.hits;
     return found->second.get();
   }
-  TRY_STATUS(check_needs(module, *this, !only_validates_));
+  TRY_STATUS(check_needs(module, *this, !modes_.only_validates));
   const auto start = std::chrono::steady_clock::now();
   auto made = make_pipeline(module);
   stats_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   TRY_STATUS(errors_.take());
   TRY(auto pipeline, std::move(made));
-  stats_.compiled += !compiles_when_run_;
+  stats_.compiled += !modes_.compiles_when_run;
   const Pipeline* result = pipeline.get();
   const std::string_view text = pipeline->module().text;
   pipelines_.emplace(text, std::move(pipeline));

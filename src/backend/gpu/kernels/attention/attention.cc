@@ -108,9 +108,7 @@ class AttentionBody {
         places_(shared<U32>("places", c.chunk)),
         sums_(shared<Vec4<F32>>("sums", c.workgroup)),
         my_q_(share_of(c, query)),
-        greatest_(var("greatest", kLowestScore)),
-        total_(var("total", 0.0f)),
-        acc_(var<Vec4<F32>>("acc")) {
+        softmax_{var("greatest", kLowestScore), var("total", 0.0f), var<Vec4<F32>>("acc")} {
     CHECK(c.heads.head_dim % 4 == 0 && c.workgroup == c.chunk * c.per_pos && c.workgroup % quads_ == 0);
     CHECK(quads_ % c.per_pos == 0);
     if (own) own_value_ = let("own_value", own->quads[2 * quads_ + here.my_quad]);
@@ -129,10 +127,10 @@ class AttentionBody {
       auto whole = reduce_lanes(Reduce::kSum, c_.caps, my_score, tid, c_.per_pos, c_.workgroup);
       auto seen = let("seen", select(kLowestScore, softcapped(whole, c_.softcap), pos < here_.n_pos));
       auto top = reduce_workgroup(Reduce::kMax, c_.caps, seen, tid, c_.workgroup);
-      auto new_greatest = let("new_greatest", max(greatest_, top));
-      auto shrink = let("shrink", exp(greatest_ - new_greatest));
+      auto new_greatest = let("new_greatest", max(softmax_.greatest, top));
+      auto shrink = let("shrink", exp(softmax_.greatest - new_greatest));
       auto weight = let("weight", select(0.0f, exp(seen - new_greatest), pos < here_.n_pos));
-      total_ = total_ * shrink;
+      softmax_.total = softmax_.total * shrink;
       when(here_.part_of_pos == 0u, [&] {
         if constexpr (kHasKvScales<KvWord>) {
           for (uint32_t g = 0; g < n_weights_; ++g) {
@@ -142,10 +140,10 @@ class AttentionBody {
           weights_[here_.my_pos] = weight;
         }
         places_[here_.my_pos] = key_at;
-        total_ += weight;
+        softmax_.total += weight;
       });
       workgroupBarrier();
-      acc_ = acc_ * shrink;
+      softmax_.acc = softmax_.acc * shrink;
       for (uint32_t p = 0; p < c_.chunk; p += lines_) {
         auto at_p = let("at_p", here_.line + p);
         if (p + lines_ <= c_.chunk) {
@@ -154,12 +152,12 @@ class AttentionBody {
           when(at_p < c_.chunk, [&] { add_value(first, at_p); });
         }
       }
-      greatest_ = new_greatest;
+      softmax_.greatest = new_greatest;
       workgroupBarrier();  // before the next chunk's weights
     });
-    auto my_total = let("my_total", total_);
+    auto my_total = let("my_total", softmax_.total);
     sum_of_weights_ = reduce_workgroup(Reduce::kSum, c_.caps, my_total, tid, c_.workgroup);
-    sums_[tid] = acc_;
+    sums_[tid] = softmax_.acc;
     workgroupBarrier();
   }
 
@@ -167,14 +165,14 @@ class AttentionBody {
   template <class Also>
   void store(const Out<"y", F32>& y, const Builtins& b, Also&& also) {
     when(here_.line == 0u, [&] {
-      auto sum = var("sum", acc_);
+      auto sum = var("sum", softmax_.acc);
       for (uint32_t i = 1; i < lines_; ++i) sum += sums_[b.tid + i * quads_];
       if (c_.max_splits > 0) {
         auto row =
             let("base", ((here_.token * c_.heads.n_heads + here_.head) * c_.max_splits + b.wg.z) * c_.partial_stride());
         for (uint32_t i = 0; i < 4; ++i) y[row + here_.my_quad * 4u + i] = at(sum, i);
         when(here_.my_quad == 0u, [&] {
-          y[row + c_.heads.head_dim] = greatest_;
+          y[row + c_.heads.head_dim] = softmax_.greatest;
           y[row + (c_.heads.head_dim + 1)] = sum_of_weights_;
         });
         return;
@@ -186,6 +184,10 @@ class AttentionBody {
   }
 
  private:
+  struct Softmax {
+    Var<F32> greatest, total;  // total: Σ weights over this invocation's positions
+    Var<Vec4<F32>> acc;
+  };
   // This invocation's share of the query stays in registers.
   template <class Query>
   static std::vector<Name<Vec4<F32>>> share_of(const AttentionConfig& c, Query&& query) {
@@ -272,9 +274,9 @@ class AttentionBody {
     auto place = let("place", places_[at_p]);
     auto v4 = let("v4", kv_[place + here_.template value_behind<KvWord>() + here_.my_quad]);
     if (own_) {
-      acc_ += select(kv_values<KvWord>(v4), own_value_, first + at_p >= own_->pos) * w;
+      softmax_.acc += select(kv_values<KvWord>(v4), own_value_, first + at_p >= own_->pos) * w;
     } else {
-      acc_ += kv_values<KvWord>(v4) * w;
+      softmax_.acc += kv_values<KvWord>(v4) * w;
     }
   }
 
@@ -288,9 +290,7 @@ class AttentionBody {
   Shared<U32> places_;  // where the keys are
   Shared<Vec4<F32>> sums_;
   std::vector<Name<Vec4<F32>>> my_q_;
-  Var<F32> greatest_;
-  Var<F32> total_;  // Σ weights over this invocation's positions
-  Var<Vec4<F32>> acc_;
+  Softmax softmax_;
   Name<Vec4<F32>> own_value_;
   Name<F32> sum_of_weights_;
 };

@@ -15,8 +15,8 @@ struct AttentionConfig {
   // workgroup handles the whole history and writes the result itself).
   uint32_t chunk = 64;
   uint32_t max_splits = 0;
-  uint32_t window = 0;  // scores s become softcap · tanh(s / softcap); 0: no cap
-  float softcap = 0;    // scores s become softcap · tanh(s / softcap); 0: as they are
+  uint32_t window = 0;  // positions that a token sees, its own included; 0: all
+  float softcap = 0;    // scores s become softcap · tanh(s / softcap); 0: no cap
 
   uint32_t per_pos = 4;  // invocations that share a position's score
   uint32_t rounds = 1;   // positions of a chunk per invocation: at most per_pos; above 1 only in grouped_attention

@@ -39,53 +39,47 @@ class GroupedBody {
   GroupedBody(const AttentionConfig& c, const In<"q", Vec4<F32>>& q, const In<"kv", KvQuad<KvWord>>& kv,
               const ParamsBuffer& params, const WorkgroupId& wg, const NumWorkgroups& n_wg, const LocalIndex& tid)
       : c_(c),
-        together_(heads_together(c.heads)),
-        quads_(c.heads.head_dim / 4),
-        lines_(c.workgroup / quads_),
-        groups_(kv_weights_per_position<KvWord>(c.heads.head_dim)),
+        sizes_(c),
         q_(q),
         kv_(kv),
         params_(params),
         wg_(wg),
         n_wg_(n_wg),
         tid_(tid),
-        queries_(shared<Vec4<F32>>("queries", together_ * quads_)),
-        weights_(shared<T>("weights", c.chunk * groups_)),
-        places_(shared<U32>("places", c.chunk)),
-        sums_(shared<Vec4<F32>>("sums", c.workgroup)),
-        first_head_(let("first_head", wg.x * together_)),
-        row_(let("row", wg.y * c.heads.n_heads + first_head_)),
-        kv_head_(let("kv_head", first_head_ / (c.heads.n_heads / c.heads.n_kv_heads))),
-        n_pos_(let("n_pos", row_word(params, wg.y, kRowPos) + 1u)),
-        table_(let("table", row_word(params, wg.y, kRowTable))),
-        my_pos_(let("my_pos", tid / c.per_pos)),
-        part_of_pos_(let("part_of_pos", tid % c.per_pos)),
-        my_quad_(let("my_quad", tid % quads_)),
-        line_(let("line", tid / quads_)),
-        greatest_(var("greatest", splat<T>(kLowestScore))),
-        total_(var<T>("total")) {
-    CHECK(together_ > 1 && together_ <= T::kSize && c.chunk <= c.workgroup);
-    CHECK(c.workgroup * c.rounds == c.chunk * c.per_pos && c.workgroup % quads_ == 0 && quads_ % c.per_pos == 0);
-    for (uint32_t h = 0; h < together_; ++h) acc_.push_back(var<Vec4<F32>>("acc"));
+        memory_{.queries = shared<Vec4<F32>>("queries", sizes_.together * sizes_.quads),
+                .weights = shared<T>("weights", c.chunk * sizes_.groups),
+                .places = shared<U32>("places", c.chunk),
+                .sums = shared<Vec4<F32>>("sums", c.workgroup)},
+        place_(c, sizes_, params, wg),
+        mine_{.pos = let("my_pos", tid / c.per_pos),
+              .part_of_pos = let("part_of_pos", tid % c.per_pos),
+              .quad = let("my_quad", tid % sizes_.quads),
+              .line = let("line", tid / sizes_.quads)},
+        softmax_{.greatest = var("greatest", splat<T>(kLowestScore)), .total = var<T>("total"), .acc = {}} {
+    CHECK(sizes_.together > 1 && sizes_.together <= T::kSize && c.chunk <= c.workgroup);
+    CHECK(c.workgroup * c.rounds == c.chunk * c.per_pos && c.workgroup % sizes_.quads == 0 &&
+          sizes_.quads % c.per_pos == 0);
+    for (uint32_t h = 0; h < sizes_.together; ++h) softmax_.acc.push_back(var<Vec4<F32>>("acc"));
   }
 
   void attend() {
     const float scale = 1.0f / std::sqrt(static_cast<float>(c_.heads.head_dim));
-    loop("i", tid_, together_ * quads_, c_.workgroup,
-         [&](const Name<U32>& i) { queries_[i] = q_[row_ * quads_ + i] * scale; });
+    loop("i", tid_, sizes_.together * sizes_.quads, c_.workgroup,
+         [&](const Name<U32>& i) { memory_.queries[i] = q_[place_.row * sizes_.quads + i] * scale; });
     // The queries are read after a barrier: each chunk has one after its places.
-    auto start = c_.window > 0 ? max(n_pos_, c_.window) - c_.window + wg_.z * c_.chunk : wg_.z * c_.chunk;
-    loop("first", std::move(start), n_pos_, n_wg_.z * c_.chunk, [&](const Name<U32>& first) { take_chunk(first); });
+    auto start = c_.window > 0 ? max(place_.n_pos, c_.window) - c_.window + wg_.z * c_.chunk : wg_.z * c_.chunk;
+    loop("first", std::move(start), place_.n_pos, n_wg_.z * c_.chunk,
+         [&](const Name<U32>& first) { take_chunk(first); });
   }
 
   // Stores the partial sums of a split.
   void store_part(const Out<"y", F32>& y) {
     const Name<T> sum_of_weights = add_up_weights();
-    auto all_greatest = let("all_greatest", greatest_);
+    auto all_greatest = let("all_greatest", softmax_.greatest);
     for_heads([&](uint32_t h, const Name<Vec4<F32>>& sum) {
-      auto base = let("base", ((row_ + h) * c_.max_splits + wg_.z) * c_.partial_stride());
-      for (uint32_t i = 0; i < 4; ++i) y[base + my_quad_ * 4u + i] = at(sum, i);
-      when(my_quad_ == 0u, [&] {
+      auto base = let("base", ((place_.row + h) * c_.max_splits + wg_.z) * c_.partial_stride());
+      for (uint32_t i = 0; i < 4; ++i) y[base + mine_.quad * 4u + i] = at(sum, i);
+      when(mine_.quad == 0u, [&] {
         y[base + c_.heads.head_dim] = at(all_greatest, h);
         y[base + (c_.heads.head_dim + 1)] = at(sum_of_weights, h);
       });
@@ -98,10 +92,10 @@ class GroupedBody {
     auto squares = var<T>("squares"), largest = var<T>("largest");
     for_heads([&](uint32_t h, const Name<Vec4<F32>>& sum) {
       auto result = let("result", sum * at(factors, h));
-      for (uint32_t i = 0; i < 4; ++i) y[((row_ + h) * quads_ + my_quad_) * 4u + i] = at(result, i);
+      for (uint32_t i = 0; i < 4; ++i) y[((place_.row + h) * sizes_.quads + mine_.quad) * 4u + i] = at(result, i);
       at(squares, h) = dot(result, result);
       for (uint32_t i = 0; i < 4; ++i) {
-        auto g = let("g", gain[(first_head_ + h) * c_.heads.head_dim + my_quad_ * 4u + i]);
+        auto g = let("g", gain[(place_.first_head + h) * c_.heads.head_dim + mine_.quad * 4u + i]);
         at(largest, h) = max(at(largest, h), abs(at(result, i) * g));
       }
     });
@@ -109,12 +103,45 @@ class GroupedBody {
     auto all_squares = reduce_workgroup(Reduce::kSum, c_.caps, my_squares, tid_, c_.workgroup);
     auto all_largest = reduce_workgroup(Reduce::kMax, c_.caps, my_largest, tid_, c_.workgroup);
     when(tid_ == 0u, [&] {
-      for (uint32_t h = 0; h < together_; ++h) parts[row_ + h] = vec2f(at(all_squares, h), at(all_largest, h));
+      for (uint32_t h = 0; h < sizes_.together; ++h)
+        parts[place_.row + h] = vec2f(at(all_squares, h), at(all_largest, h));
     });
   }
 
  private:
   using Quad = Name<KvQuad<KvWord>>;
+  struct Sizes {
+    explicit Sizes(const AttentionConfig& c)
+        : together(heads_together(c.heads)),
+          quads(c.heads.head_dim / 4),
+          lines(c.workgroup / quads),
+          groups(kv_weights_per_position<KvWord>(c.heads.head_dim)) {}
+    uint32_t together, quads, lines, groups;
+  };
+  struct Memory {
+    Shared<Vec4<F32>> queries;  // [heads, head_dim / 4]
+    Shared<T> weights;          // [chunk, groups]
+    Shared<U32> places;         // where the keys are
+    Shared<Vec4<F32>> sums;
+  };
+  // The workgroup's heads and sequence.
+  struct Place {
+    Place(const AttentionConfig& c, const Sizes& sizes, const ParamsBuffer& params, const WorkgroupId& wg)
+        : first_head(let("first_head", wg.x * sizes.together)),
+          row(let("row", wg.y * c.heads.n_heads + first_head)),
+          kv_head(let("kv_head", first_head / (c.heads.n_heads / c.heads.n_kv_heads))),
+          n_pos(let("n_pos", row_word(params, wg.y, kRowPos) + 1u)),
+          table(let("table", row_word(params, wg.y, kRowTable))) {}
+    Name<U32> first_head, row, kv_head, n_pos, table;
+  };
+  // The invocation's share: of scores, a part of a position; of values, a quad and the positions of a line.
+  struct Mine {
+    Name<U32> pos, part_of_pos, quad, line;
+  };
+  struct Softmax {
+    Var<T> greatest, total;
+    std::vector<Var<Vec4<F32>>> acc;  // of each head
+  };
   // A position whose score this invocation helps compute: its index in the chunk, and its key.
   struct Scored {
     Name<U32> in_chunk, key_at;
@@ -122,19 +149,19 @@ class GroupedBody {
   };
 
   Name<T> add_up_weights() {
-    auto my_total = let("my_total", total_);
+    auto my_total = let("my_total", softmax_.total);
     return reduce_workgroup(Reduce::kSum, c_.caps, my_total, tid_, c_.workgroup);
   }
 
   // Calls body(head, quad of its weighted values) on the invocations of the first line.
   template <class Body>
   void for_heads(const Body& body) {
-    for (uint32_t h = 0; h < together_; ++h) {
-      sums_[tid_] = acc_[h];
+    for (uint32_t h = 0; h < sizes_.together; ++h) {
+      memory_.sums[tid_] = softmax_.acc[h];
       workgroupBarrier();
-      when(line_ == 0u, [&] {
-        auto sum = var("sum", acc_[h]);
-        for (uint32_t i = 1; i < lines_; ++i) sum += sums_[tid_ + i * quads_];
+      when(mine_.line == 0u, [&] {
+        auto sum = var("sum", softmax_.acc[h]);
+        for (uint32_t i = 1; i < sizes_.lines; ++i) sum += memory_.sums[tid_ + i * sizes_.quads];
         auto whole = let("whole", sum);
         body(h, whole);
       });
@@ -147,71 +174,71 @@ class GroupedBody {
     // All keys and values are requested before the first is used.
     std::vector<Scored> scored;
     for (uint32_t r = 0; r < c_.rounds; ++r) {
-      auto in_chunk = let("in_chunk", my_pos_ + r * (c_.workgroup / c_.per_pos));
-      auto key_at = let("key_at", places_[in_chunk]);
-      auto k_row = let("k_row", key_at + part_of_pos_);
+      auto in_chunk = let("in_chunk", mine_.pos + r * (c_.workgroup / c_.per_pos));
+      auto key_at = let("key_at", memory_.places[in_chunk]);
+      auto k_row = let("k_row", key_at + mine_.part_of_pos);
       Scored& mine = scored.emplace_back(in_chunk, key_at);
-      for (uint32_t i = 0; i < quads_; i += c_.per_pos) mine.key.push_back(let("k4", kv_[k_row + i]));
+      for (uint32_t i = 0; i < sizes_.quads; i += c_.per_pos) mine.key.push_back(let("k4", kv_[k_row + i]));
     }
     std::vector<std::vector<Name<F32>>> value_scales;
     for (const Scored& mine : scored) value_scales.push_back(value_scales_at(mine.key_at));
     std::vector<Name<U32>> lines;
     std::vector<Quad> values;
-    for (uint32_t p = 0; p < c_.chunk; p += lines_) {
-      lines.push_back(let("at_p", line_ + p));
+    for (uint32_t p = 0; p < c_.chunk; p += sizes_.lines) {
+      lines.push_back(let("at_p", mine_.line + p));
       auto some_line = is_whole(p) ? lines.back() : let("some_line", min(lines.back(), c_.chunk - 1));
-      auto place = let("place", places_[some_line]);
-      values.push_back(let("v4", kv_[place + value_behind() + my_quad_]));
+      auto place = let("place", memory_.places[some_line]);
+      values.push_back(let("v4", kv_[place + value_behind() + mine_.quad]));
     }
     std::vector<Name<T>> seen;
     auto mine_top = var("mine_top", splat<T>(kLowestScore));
     const auto parts = scores_of(scored);
     for (size_t r = 0; r < scored.size(); ++r) {
       auto whole = capped(reduce_lanes(Reduce::kSum, c_.caps, parts[r], tid_, c_.per_pos, c_.workgroup));
-      auto is_seen = let("is_seen", first + scored[r].in_chunk < n_pos_);
+      auto is_seen = let("is_seen", first + scored[r].in_chunk < place_.n_pos);
       seen.push_back(let("seen", select(splat<T>(kLowestScore), whole, is_seen)));
       mine_top = max(mine_top, seen.back());
     }
     auto my_top = let("my_top", mine_top);
     auto top = reduce_workgroup(Reduce::kMax, c_.caps, my_top, tid_, c_.workgroup);
-    auto new_greatest = let("new_greatest", max(greatest_, top));
-    auto shrink = let("shrink", exp(greatest_ - new_greatest));
-    total_ = total_ * shrink;
+    auto new_greatest = let("new_greatest", max(softmax_.greatest, top));
+    auto shrink = let("shrink", exp(softmax_.greatest - new_greatest));
+    softmax_.total = softmax_.total * shrink;
     for (size_t r = 0; r < scored.size(); ++r) {
-      auto is_seen = let("is_seen", first + scored[r].in_chunk < n_pos_);
+      auto is_seen = let("is_seen", first + scored[r].in_chunk < place_.n_pos);
       auto weight = let("weight", select(splat<T>(0.0f), exp(seen[r] - new_greatest), is_seen));
-      when(part_of_pos_ == 0u, [&] {
-        for (uint32_t g = 0; g < groups_; ++g) {
+      when(mine_.part_of_pos == 0u, [&] {
+        for (uint32_t g = 0; g < sizes_.groups; ++g) {
           if constexpr (kHasKvScales<KvWord>) {
-            weights_[scored[r].in_chunk * groups_ + g] = weight * value_scales[r][g];
+            memory_.weights[scored[r].in_chunk * sizes_.groups + g] = weight * value_scales[r][g];
           } else {
-            weights_[scored[r].in_chunk] = weight;
+            memory_.weights[scored[r].in_chunk] = weight;
           }
         }
-        total_ += weight;
+        softmax_.total += weight;
       });
     }
     workgroupBarrier();
-    for (uint32_t h = 0; h < together_; ++h) acc_[h] = acc_[h] * at(shrink, h);
+    for (uint32_t h = 0; h < sizes_.together; ++h) softmax_.acc[h] = softmax_.acc[h] * at(shrink, h);
     for (size_t i = 0; i < values.size(); ++i) {
-      if (is_whole(static_cast<uint32_t>(i) * lines_)) {
+      if (is_whole(static_cast<uint32_t>(i) * sizes_.lines)) {
         add_value(lines[i], values[i]);
       } else {
         when(lines[i] < c_.chunk, [&] { add_value(lines[i], values[i]); });
       }
     }
-    greatest_ = new_greatest;
+    softmax_.greatest = new_greatest;
     workgroupBarrier();  // before the next chunk's places and weights
   }
 
-  bool is_whole(uint32_t first_line) const { return first_line + lines_ <= c_.chunk; }
+  bool is_whole(uint32_t first_line) const { return first_line + sizes_.lines <= c_.chunk; }
 
   // Positions past the end are replaced by the last one and get weight 0, so that no load waits for a branch.
   void look_up_places(const Name<U32>& first) {
     const auto look_up = [&] {
-      auto pos = let("pos", min(first + tid_, n_pos_ - 1u));
-      auto block = kv_block(params_, table_, pos);
-      places_[tid_] = kv_place(c_.heads, block, kv_head_, pos) * kv_row_quads<KvWord>(c_.heads.head_dim);
+      auto pos = let("pos", min(first + tid_, place_.n_pos - 1u));
+      auto block = kv_block(params_, place_.table, pos);
+      memory_.places[tid_] = kv_place(c_.heads, block, place_.kv_head, pos) * kv_row_quads<KvWord>(c_.heads.head_dim);
     };
     if (c_.chunk == c_.workgroup) {
       look_up();
@@ -223,17 +250,17 @@ class GroupedBody {
 
   // This invocation's share of the dot products of all heads with each position's key.
   std::vector<Name<T>> scores_of(const std::vector<Scored>& scored) {
-    const uint32_t n = quads_ / c_.per_pos;
+    const uint32_t n = sizes_.quads / c_.per_pos;
     std::vector<Var<T>> scores;
     for (size_t r = 0; r < scored.size(); ++r) scores.push_back(var<T>("scores"));
     const auto add = [&](std::vector<Var<T>>& sums, uint32_t i) {
       std::vector<Name<Vec4<F32>>> q;
-      for (uint32_t h = 0; h < together_; ++h) {
-        q.push_back(let("q4", queries_[part_of_pos_ + (h * quads_ + i * c_.per_pos)]));
+      for (uint32_t h = 0; h < sizes_.together; ++h) {
+        q.push_back(let("q4", memory_.queries[mine_.part_of_pos + (h * sizes_.quads + i * c_.per_pos)]));
       }
       for (size_t r = 0; r < scored.size(); ++r) {
         auto key = let("key", kv_values<KvWord>(scored[r].key[i]));
-        for (uint32_t h = 0; h < together_; ++h) at(sums[r], h) += dot(q[h], key);
+        for (uint32_t h = 0; h < sizes_.together; ++h) at(sums[r], h) += dot(q[h], key);
       }
     };
     if constexpr (kHasKvScales<KvWord>) {
@@ -261,7 +288,7 @@ class GroupedBody {
     if constexpr (kHasKvScales<KvWord>) {
       auto value_at = let("value_at", key_at + value_behind());
       const KvScales scales(kv_, value_at, c_.heads.head_dim);
-      for (uint32_t g = 0; g < groups_; ++g) of_groups.push_back(scales.of(g));
+      for (uint32_t g = 0; g < sizes_.groups; ++g) of_groups.push_back(scales.of(g));
     }
     return of_groups;
   }
@@ -269,15 +296,15 @@ class GroupedBody {
   Name<T> capped(const Name<T>& scores) const {
     if (c_.softcap == 0) return scores;
     auto all = var("capped_scores", scores);
-    for (uint32_t h = 0; h < together_; ++h) at(all, h) = softcapped(at(scores, h), c_.softcap);
+    for (uint32_t h = 0; h < sizes_.together; ++h) at(all, h) = softcapped(at(scores, h), c_.softcap);
     return let("all_capped", all);
   }
 
   void add_value(const Name<U32>& at_p, const Quad& v4) {
-    auto w = kHasKvScales<KvWord> ? let("w", weights_[at_p * groups_ + my_quad_ / (kScaleGroup / 4)])
-                                  : let("w", weights_[at_p]);
+    auto w = kHasKvScales<KvWord> ? let("w", memory_.weights[at_p * sizes_.groups + mine_.quad / (kScaleGroup / 4)])
+                                  : let("w", memory_.weights[at_p]);
     auto value = let("value", kv_values<KvWord>(v4));
-    for (uint32_t h = 0; h < together_; ++h) acc_[h] += value * at(w, h);
+    for (uint32_t h = 0; h < sizes_.together; ++h) softmax_.acc[h] += value * at(w, h);
   }
 
   uint32_t value_behind() const {
@@ -285,20 +312,17 @@ class GroupedBody {
   }
 
   const AttentionConfig& c_;
-  uint32_t together_, quads_, lines_, groups_;
+  Sizes sizes_;
   const In<"q", Vec4<F32>>& q_;
   const In<"kv", KvQuad<KvWord>>& kv_;
   const ParamsBuffer& params_;
   const WorkgroupId& wg_;
   const NumWorkgroups& n_wg_;
   const LocalIndex& tid_;
-  Shared<Vec4<F32>> queries_;  // [heads, head_dim / 4]
-  Shared<T> weights_;          // [chunk, groups]
-  Shared<U32> places_;         // where the keys are
-  Shared<Vec4<F32>> sums_;
-  Name<U32> first_head_, row_, kv_head_, n_pos_, table_, my_pos_, part_of_pos_, my_quad_, line_;
-  Var<T> greatest_, total_;
-  std::vector<Var<Vec4<F32>>> acc_;  // of each head
+  Memory memory_;
+  Place place_;
+  Mine mine_;
+  Softmax softmax_;
 };
 
 }  // namespace

@@ -46,50 +46,31 @@ class MatrixAttentionBody {
                       const In<"kv", MatrixKvQuad<KvWord>>& kv, const ParamsBuffer& params, const WorkgroupId& wg,
                       const NumWorkgroups& n_wg, const LocalIndex& tid)
       : c_(c),
-        quads_(c.heads.head_dim / 4),
-        stride_(stride_of_halves(c.heads.head_dim)),
-        score_stride_(stride_of_floats(c.chunk)),
-        weight_stride_(stride_of_halves(c.chunk)),
-        lanes_(c.subgroup / M),
         kv_(kv),
         params_(params),
         tid_(tid),
-        staged_(shared<F16>("staged", staged_halves(c))),
-        scores_(shared<F32>("scores", c.tokens() * score_stride_)),
-        weights_(shared<F16>("weights", c.tokens() * weight_stride_)),
-        shrinks_(shared<Atomic<U32>>("shrinks", kFlags)),
-        head_(let("head", wg.x)),
-        kv_head_(let("kv_head", head_ / (c.heads.n_heads / c.heads.n_kv_heads))),
-        n_tokens_(let("n_tokens", params[kNTokens])),
-        // The last tokens first, because they see the most positions.
-        first_token_(let("first_token", (n_wg.y - 1u - wg.y) * c.tokens())),
-        last_token_(let("last_token", min(first_token_ + (c.tokens() - 1), n_tokens_ - 1u))),
-        subgroup_(let("subgroup", tid / c.subgroup)),
-        lane_(let("lane", tid % c.subgroup)),
-        part_(let("part", lane_ % lanes_)),
-        my_row_(let("my_row", subgroup_ * M + lane_ / lanes_)),
-        my_token_(let("my_token", first_token_ + my_row_)),
-        my_pos_(let("my_pos", row_word(params, min(my_token_, last_token_), kRowPos))),
-        from_(var("weights_from", kLowestScore)),
-        shrink_(var("shrink", 1.0f)),
-        total_(var("total", 0.0f)) {
+        memory_{shared<F16>("staged", staged_halves(c)), shared<F32>("scores", c.tokens() * score_stride()),
+                shared<F16>("weights", c.tokens() * weight_stride()), shared<Atomic<U32>>("shrinks", kFlags)},
+        tile_(c, params, wg, n_wg),
+        mine_(c, params, tid, tile_),
+        softmax_{var("weights_from", kLowestScore), var("shrink", 1.0f), var("total", 0.0f)} {
     stage_queries(q);
     for (uint32_t n = 0; n < c.heads.head_dim / N; ++n) sums_.push_back(var<ResultMatrix<F32, M, N>>("sum"));
   }
 
   void attend() {
-    auto first_table = let("first_table", row_word(params_, first_token_, kRowTable));
-    auto last_table = let("last_table", row_word(params_, last_token_, kRowTable));
+    auto first_table = let("first_table", row_word(params_, tile_.first_token, kRowTable));
+    auto last_table = let("last_table", row_word(params_, tile_.last_token, kRowTable));
     auto is_one = let("is_one", first_table == last_table);
-    auto end = let("end_of_starts", select(last_token_ + 1u, first_token_ + 1u, is_one));
-    loop("token", first_token_, end, 1u, [&](const Name<U32>& token) {
+    auto end = let("end_of_starts", select(tile_.last_token + 1u, tile_.first_token + 1u, is_one));
+    loop("token", tile_.first_token, end, 1u, [&](const Name<U32>& token) {
       auto table = let("table", row_word(params_, token, kRowTable));
       auto before = let("before", row_word(params_, max(token, 1u) - 1u, kRowTable));
-      when(token == first_token_ || table != before, [&] {
-        auto last = var("last_of_sequence", last_token_);
+      when(token == tile_.first_token || table != before, [&] {
+        auto last = var("last_of_sequence", tile_.last_token);
         when(table != last_table, [&] {
           last = token;
-          loop("next", token + 1u, last_token_, 1u,
+          loop("next", token + 1u, tile_.last_token, 1u,
                [&](const Name<U32>& next) { when(row_word(params_, next, kRowTable) == table, [&] { last = next; }); });
         });
         attend_to(table, token, let("last_of_these", last));
@@ -99,42 +80,79 @@ class MatrixAttentionBody {
 
   // Stores the result, and each head's statistics as a part of the token's.
   void store(const Out<"y", F32>& y, const NextGain& gain, const NextParts& parts) {
-    auto my_total = let("my_total", total_);
+    auto my_total = let("my_total", softmax_.total);
     auto factor = let("factor", 1.0f / of_row(Reduce::kSum, my_total));
     auto squares = var("squares", 0.0f), largest = var("largest", 0.0f);
-    auto first_row = let("first_row", subgroup_ * M);
+    auto first_row = let("first_row", mine_.subgroup * M);
     for_pieces([&](uint32_t first_dim, uint32_t width) {
       for_my_piece(width, [&](const Name<U32>& at, const Name<U32>& column) {
-        auto result = let("result", scores_[at] * factor);
-        scores_[at] = result;
+        auto result = let("result", memory_.scores[at] * factor);
+        memory_.scores[at] = result;
         squares += result * result;
-        auto g = let("g", gain[head_ * c_.heads.head_dim + first_dim + column]);
+        auto g = let("g", gain[tile_.head * c_.heads.head_dim + first_dim + column]);
         largest = max(largest, abs(result * g));
       });
       workgroupBarrier();
-      loop("i", lane_, M * width, c_.subgroup, [&](const Name<U32>& i) {
+      loop("i", mine_.lane, M * width, c_.subgroup, [&](const Name<U32>& i) {
         auto row = let("row", first_row + i / width);
-        auto token = let("token", first_token_ + row);
-        when(token < n_tokens_, [&] {
-          y[(token * c_.heads.n_heads + head_) * c_.heads.head_dim + first_dim + i % width] =
-              scores_[row * score_stride_ + i % width];
+        auto token = let("token", tile_.first_token + row);
+        when(token < tile_.n_tokens, [&] {
+          y[(token * c_.heads.n_heads + tile_.head) * c_.heads.head_dim + first_dim + i % width] =
+              memory_.scores[row * score_stride() + i % width];
         });
       });
     });
     auto my_squares = let("my_squares", squares), my_largest = let("my_largest", largest);
     auto all_squares = of_row(Reduce::kSum, my_squares);
     auto all_largest = of_row(Reduce::kMax, my_largest);
-    when(part_ == 0u && my_token_ < n_tokens_,
-         [&] { parts[my_token_ * c_.heads.n_heads + head_] = vec2f(all_squares, all_largest); });
+    when(mine_.part == 0u && mine_.token < tile_.n_tokens,
+         [&] { parts[mine_.token * c_.heads.n_heads + tile_.head] = vec2f(all_squares, all_largest); });
   }
 
  private:
   using Quad = Name<MatrixKvQuad<KvWord>>;
+  struct Memory {
+    Shared<F16> staged;   // the chunk's keys, then its values
+    Shared<F32> scores;   // [tokens, chunk]
+    Shared<F16> weights;  // [tokens, chunk]
+    Shared<Atomic<U32>> shrinks;
+  };
+  // The workgroup's head and tokens.
+  struct Tile {
+    Tile(const MatrixAttentionConfig& c, const ParamsBuffer& params, const WorkgroupId& wg, const NumWorkgroups& n_wg)
+        : head(let("head", wg.x)),
+          kv_head(let("kv_head", head / (c.heads.n_heads / c.heads.n_kv_heads))),
+          n_tokens(let("n_tokens", params[kNTokens])),
+          // The last tokens first, because they see the most positions.
+          first_token(let("first_token", (n_wg.y - 1u - wg.y) * c.tokens())),
+          last_token(let("last_token", min(first_token + (c.tokens() - 1), n_tokens - 1u))) {}
+    Name<U32> head, kv_head, n_tokens, first_token, last_token;
+  };
+  // The invocation's lane, and the row of the tile and the token that it has a part of.
+  struct Mine {
+    Mine(const MatrixAttentionConfig& c, const ParamsBuffer& params, const LocalIndex& tid, const Tile& tile)
+        : subgroup(let("subgroup", tid / c.subgroup)),
+          lane(let("lane", tid % c.subgroup)),
+          part(let("part", lane % (c.subgroup / M))),
+          row(let("my_row", subgroup * M + lane / (c.subgroup / M))),
+          token(let("my_token", tile.first_token + row)),
+          pos(let("my_pos", row_word(params, min(token, tile.last_token), kRowPos))) {}
+    Name<U32> subgroup, lane, part, row, token, pos;
+  };
+  // Each lane has those of its token, and a total of its own part only.
+  struct Softmax {
+    Var<F32> from, shrink, total;
+  };
+  uint32_t quads() const { return c_.heads.head_dim / 4; }
+  uint32_t stride() const { return stride_of_halves(c_.heads.head_dim); }
+  uint32_t score_stride() const { return stride_of_floats(c_.chunk); }
+  uint32_t weight_stride() const { return stride_of_halves(c_.chunk); }  // also of values
+  uint32_t lanes() const { return c_.subgroup / M; }                     // lanes that share a token
 
   // Reduces over the lanes that share a token.
   Name<F32> of_row(Reduce how, const Name<F32>& mine) const {
     Name<F32> reduced = mine;
-    for (uint32_t mask = lanes_ / 2; mask > 0; mask /= 2) {
+    for (uint32_t mask = lanes() / 2; mask > 0; mask /= 2) {
       auto other = subgroupShuffleXor(reduced, mask);
       reduced = let("of_row", detail::combine(how, reduced, other));
     }
@@ -146,16 +164,17 @@ class MatrixAttentionBody {
   void stage_queries(const In<"q", Vec4<F32>>& q) {
     const float to_powers = c_.softcap > 0 ? 1.0f : std::numbers::log2e_v<float>;
     const float scale = to_powers / std::sqrt(static_cast<float>(c_.heads.head_dim));
-    loop("i", tid_, c_.tokens() * quads_, c_.workgroup(), [&](const Name<U32>& i) {
-      auto token = let("token", min(first_token_ + i / quads_, last_token_));
-      auto v = let("v", q[(token * c_.heads.n_heads + head_) * quads_ + i % quads_] * scale);
-      auto to = let("to", i / quads_ * stride_ + i % quads_ * 4u);
-      put_halves(staged_, to, v);
+    loop("i", tid_, c_.tokens() * quads(), c_.workgroup(), [&](const Name<U32>& i) {
+      auto token = let("token", min(tile_.first_token + i / quads(), tile_.last_token));
+      auto v = let("v", q[(token * c_.heads.n_heads + tile_.head) * quads() + i % quads()] * scale);
+      auto to = let("to", i / quads() * stride() + i % quads() * 4u);
+      put_halves(memory_.staged, to, v);
     });
     workgroupBarrier();
     for (uint32_t k = 0; k < c_.heads.head_dim; k += K) {
-      auto from = let("from_query", subgroup_ * (M * stride_) + k);
-      queries_.push_back(subgroupMatrixLoad<LeftMatrix<F16, M, K>>(staged_, from, MatrixLayout::kRowMajor, stride_));
+      auto from = let("from_query", mine_.subgroup * (M * stride()) + k);
+      queries_.push_back(
+          subgroupMatrixLoad<LeftMatrix<F16, M, K>>(memory_.staged, from, MatrixLayout::kRowMajor, stride()));
     }
     workgroupBarrier();
   }
@@ -164,17 +183,17 @@ class MatrixAttentionBody {
   void attend_to(const Name<U32>& table, const Name<U32>& token, const Name<U32>& last) {
     auto first_pos = let("first_pos", row_word(params_, token, kRowPos));
     auto last_pos = let("last_pos", row_word(params_, last, kRowPos));
-    auto is_mine = let("is_mine", my_token_ >= token && my_token_ <= last);
+    auto is_mine = let("is_mine", mine_.token >= token && mine_.token <= last);
     auto start = c_.window > 0 ? let("start", (max(first_pos + 1u, c_.window) - c_.window) / c_.chunk * c_.chunk)
                                : let("start", 0u);
     loop("first", start, last_pos + 1u, c_.chunk, [&](const Name<U32>& first) {
       stage(table, first, last_pos);
-      when(tid_ == 0u, [&] { atomicStore(shrinks_[0u], 0u); });
+      when(tid_ == 0u, [&] { atomicStore(memory_.shrinks[0u], 0u); });
       workgroupBarrier();
       score();
       workgroupBarrier();
       weigh(first, is_mine);
-      auto is_shrinking = workgroupUniformLoad(shrinks_);
+      auto is_shrinking = workgroupUniformLoad(memory_.shrinks);
       // Before the first chunk there are no sums.
       when(is_shrinking != 0u && first != start, [&] { shrink(); });
       add_values();
@@ -188,14 +207,14 @@ class MatrixAttentionBody {
   void stage(const Name<U32>& table, const Name<U32>& first, const Name<U32>& last_pos) {
     auto block = kv_block(params_, table, first);
     stage_side(
-        block, first, last_pos, 0, [&](const Name<U32>& i) { return std::pair{i / quads_, i % quads_}; },
+        block, first, last_pos, 0, [&](const Name<U32>& i) { return std::pair{i / quads(), i % quads()}; },
         [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
-          return position * stride_ + quad * 4u + k;
+          return position * stride() + quad * 4u + k;
         });
     stage_side(
         block, first, last_pos, 1, [&](const Name<U32>& i) { return std::pair{i % c_.chunk, i / c_.chunk}; },
         [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
-          return quad * (4 * weight_stride_) + position + (c_.chunk * stride_ + k * weight_stride_);
+          return quad * (4 * weight_stride()) + position + (c_.chunk * stride() + k * weight_stride());
         });
   }
 
@@ -207,7 +226,7 @@ class MatrixAttentionBody {
     struct Part {
       Name<U32> position, quad, row;
     };
-    const uint32_t n = c_.chunk * quads_, row_quads = kv_row_quads<KvWord>(c_.heads.head_dim);
+    const uint32_t n = c_.chunk * quads(), row_quads = kv_row_quads<KvWord>(c_.heads.head_dim);
     CHECK(n % c_.workgroup() == 0);
     std::vector<Part> parts;
     std::vector<Quad> loaded;
@@ -217,13 +236,13 @@ class MatrixAttentionBody {
       auto position = let("position", std::move(in_chunk));
       auto quad = let("kv_quad", std::move(of_row));
       auto pos = let("pos", min(first + position, last_pos));
-      auto row = let("kv_row", kv_place(c_.heads, block, side * c_.heads.n_kv_heads + kv_head_, pos) * row_quads);
+      auto row = let("kv_row", kv_place(c_.heads, block, side * c_.heads.n_kv_heads + tile_.kv_head, pos) * row_quads);
       parts.push_back({position, quad, row});
       loaded.push_back(let("kv4", kv_[row + quad]));
     }
     for (size_t i = 0; i < parts.size(); ++i) {
       const auto store = [&](const auto& value) {
-        for (uint32_t k = 0; k < 4; ++k) staged_[place(parts[i].position, parts[i].quad, k)] = value(k);
+        for (uint32_t k = 0; k < 4; ++k) memory_.staged[place(parts[i].position, parts[i].quad, k)] = value(k);
       };
       if constexpr (kHasKvScales<KvWord>) {
         auto group = let("group", parts[i].quad / (kScaleGroup / 4));
@@ -237,58 +256,59 @@ class MatrixAttentionBody {
   }
 
   void score() const {
-    auto to = let("to_scores", subgroup_ * (M * score_stride_));
+    auto to = let("to_scores", mine_.subgroup * (M * score_stride()));
     for (uint32_t n = 0; n < c_.chunk; n += N) {
       auto sum = var<ResultMatrix<F32, M, N>>("score");
       for (uint32_t k = 0; k < c_.heads.head_dim; k += K) {
-        auto keys = subgroupMatrixLoad<RightMatrix<F16, K, N>>(staged_, e(n * stride_ + k), MatrixLayout::kColumnMajor,
-                                                               stride_);
+        auto keys = subgroupMatrixLoad<RightMatrix<F16, K, N>>(memory_.staged, e(n * stride() + k),
+                                                               MatrixLayout::kColumnMajor, stride());
         subgroupMatrixMultiplyAccumulate(queries_[k / K], keys, sum);
       }
-      subgroupMatrixStore(scores_, to + n, sum, score_stride_);
+      subgroupMatrixStore(memory_.scores, to + n, sum, score_stride());
     }
   }
 
   void weigh(const Name<U32>& first, const Name<Bool>& is_mine) const {
-    auto from_score = let("from_score", my_row_ * score_stride_ + part_);
-    auto first_pos = let("my_first_pos", first + part_);
+    auto from_score = let("from_score", mine_.row * score_stride() + mine_.part);
+    auto first_pos = let("my_first_pos", first + mine_.part);
     std::vector<Name<F32>> seen;
     auto top = var("top", kLowestScore);
-    for (uint32_t i = 0; i < c_.chunk; i += lanes_) {
+    for (uint32_t i = 0; i < c_.chunk; i += lanes()) {
       auto pos = let("pos", first_pos + i);
-      auto s = let("s", scores_[from_score + i]);
+      auto s = let("s", memory_.scores[from_score + i]);
       auto capped = c_.softcap > 0 ? let("power", softcapped(s, c_.softcap) * std::numbers::log2e_v<float>) : s;
-      auto is_seen = c_.window > 0 ? let("is_seen", is_mine && pos <= my_pos_ && pos + c_.window > my_pos_)
-                                   : let("is_seen", is_mine && pos <= my_pos_);
+      auto is_seen = c_.window > 0 ? let("is_seen", is_mine && pos <= mine_.pos && pos + c_.window > mine_.pos)
+                                   : let("is_seen", is_mine && pos <= mine_.pos);
       seen.push_back(let("seen", select(kLowestScore, capped, is_seen)));
       top = max(top, seen.back());
     }
     auto my_top = let("my_top", top);
     auto row_top = of_row(Reduce::kMax, my_top);
-    auto passes = let("passes", row_top > from_ + kSlack);
-    auto from = let("new_from", select(from_, row_top, passes));
-    shrink_ = exp2(from_ - from);
-    auto sum = var("sum_of_weights", total_ * shrink_);
-    auto to = let("to_weight", my_row_ * weight_stride_ + part_);
-    for (uint32_t i = 0; i < c_.chunk; i += lanes_) {
-      auto weight = let("weight", select(0.0f, exp2(seen[i / lanes_] - from), seen[i / lanes_] > kLowestScore));
-      weights_[to + i] = f16(weight);
+    auto passes = let("passes", row_top > softmax_.from + kSlack);
+    auto from = let("new_from", select(softmax_.from, row_top, passes));
+    softmax_.shrink = exp2(softmax_.from - from);
+    auto sum = var("sum_of_weights", softmax_.total * softmax_.shrink);
+    auto to = let("to_weight", mine_.row * weight_stride() + mine_.part);
+    for (uint32_t i = 0; i < c_.chunk; i += lanes()) {
+      auto weight = let("weight", select(0.0f, exp2(seen[i / lanes()] - from), seen[i / lanes()] > kLowestScore));
+      memory_.weights[to + i] = f16(weight);
       sum += weight;
     }
-    total_ = sum;
-    from_ = from;
-    when(passes, [&] { atomicMax(shrinks_[0u], 1u); });
+    softmax_.total = sum;
+    softmax_.from = from;
+    when(passes, [&] { atomicMax(memory_.shrinks[0u], 1u); });
   }
 
   // Copies the sums of several dimensions at a time to the memory of the scores and calls body(first dimension, number
   // of dimensions). Ends with a barrier.
   template <class Body>
   void for_pieces(const Body& body) const {
-    auto at_scores = let("at_scores", subgroup_ * (M * score_stride_));
+    auto at_scores = let("at_scores", mine_.subgroup * (M * score_stride()));
     const uint32_t together = std::max(c_.chunk / N, 1u);
     for (uint32_t n = 0; n < sums_.size(); n += together) {
       const uint32_t end = std::min<uint32_t>(n + together, static_cast<uint32_t>(sums_.size()));
-      for (uint32_t i = n; i < end; ++i) subgroupMatrixStore(scores_, at_scores + (i - n) * N, sums_[i], score_stride_);
+      for (uint32_t i = n; i < end; ++i)
+        subgroupMatrixStore(memory_.scores, at_scores + (i - n) * N, sums_[i], score_stride());
       workgroupBarrier();
       body(n * N, (end - n) * N);
       workgroupBarrier();
@@ -297,50 +317,48 @@ class MatrixAttentionBody {
   // Calls body(index in the memory of the scores, column) for this lane's part of its token's row.
   template <class Body>
   void for_my_piece(uint32_t width, const Body& body) const {
-    loop("column", part_, e(width), lanes_, [&](const Name<U32>& column) {
-      auto at = let("at", my_row_ * score_stride_ + column);
+    loop("column", mine_.part, e(width), lanes(), [&](const Name<U32>& column) {
+      auto at = let("at", mine_.row * score_stride() + column);
       body(at, column);
     });
   }
 
   void shrink() const {
-    auto at_scores = let("shrink_at", subgroup_ * (M * score_stride_));
+    auto at_scores = let("shrink_at", mine_.subgroup * (M * score_stride()));
     for_pieces([&](uint32_t first_dim, uint32_t width) {
-      for_my_piece(width, [&](const Name<U32>& at, const Name<U32>&) { scores_[at] = scores_[at] * shrink_; });
+      for_my_piece(width, [&](const Name<U32>& at, const Name<U32>&) {
+        memory_.scores[at] = memory_.scores[at] * softmax_.shrink;
+      });
       workgroupBarrier();
       for (uint32_t n = 0; n < width; n += N) {
-        sums_[(first_dim + n) / N] =
-            subgroupMatrixLoad<ResultMatrix<F32, M, N>>(scores_, at_scores + n, MatrixLayout::kRowMajor, score_stride_);
+        sums_[(first_dim + n) / N] = subgroupMatrixLoad<ResultMatrix<F32, M, N>>(
+            memory_.scores, at_scores + n, MatrixLayout::kRowMajor, score_stride());
       }
     });
   }
 
   void add_values() const {
-    auto from = let("from_weights", subgroup_ * (M * weight_stride_));
+    auto from = let("from_weights", mine_.subgroup * (M * weight_stride()));
     for (uint32_t k = 0; k < c_.chunk; k += K) {
-      auto weights =
-          subgroupMatrixLoad<LeftMatrix<F16, M, K>>(weights_, from + k, MatrixLayout::kRowMajor, weight_stride_);
+      auto weights = subgroupMatrixLoad<LeftMatrix<F16, M, K>>(memory_.weights, from + k, MatrixLayout::kRowMajor,
+                                                               weight_stride());
       for (uint32_t n = 0; n < c_.heads.head_dim; n += N) {
-        auto values = subgroupMatrixLoad<RightMatrix<F16, K, N>>(
-            staged_, e(c_.chunk * stride_ + n * weight_stride_ + k), MatrixLayout::kColumnMajor, weight_stride_);
+        auto values =
+            subgroupMatrixLoad<RightMatrix<F16, K, N>>(memory_.staged, e(c_.chunk * stride() + n * weight_stride() + k),
+                                                       MatrixLayout::kColumnMajor, weight_stride());
         subgroupMatrixMultiplyAccumulate(weights, values, sums_[n / N]);
       }
     }
   }
 
   const MatrixAttentionConfig& c_;
-  uint32_t quads_, stride_, score_stride_;
-  uint32_t weight_stride_;  // also for values
-  uint32_t lanes_;          // lanes that share a token
   const In<"kv", MatrixKvQuad<KvWord>>& kv_;
   const ParamsBuffer& params_;
   const LocalIndex& tid_;
-  Shared<F16> staged_;   // the chunk's keys, then its values
-  Shared<F32> scores_;   // [tokens, chunk]
-  Shared<F16> weights_;  // [tokens, chunk]
-  Shared<Atomic<U32>> shrinks_;
-  Name<U32> head_, kv_head_, n_tokens_, first_token_, last_token_, subgroup_, lane_, part_, my_row_, my_token_, my_pos_;
-  Var<F32> from_, shrink_, total_;  // of this lane's token; total_ only covers the lane's own part
+  Memory memory_;
+  Tile tile_;
+  Mine mine_;
+  Softmax softmax_;
   std::vector<Name<LeftMatrix<F16, M, K>>> queries_;
   std::vector<Var<ResultMatrix<F32, M, N>>> sums_;
 };

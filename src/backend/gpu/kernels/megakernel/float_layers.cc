@@ -83,24 +83,30 @@ class FloatLayers {
         residual_(c_, mailbox_, b),
         last_tag_(let("last_tag", atomicLoad(words[LayersShape::kTag]))),
         attention_(c_, angles, params, kv, mailbox_, b, head_norms()),
-        narrow_(LayersProducts::memory("narrow", "narrow_runs", c.d_model)),
-        wide_(LayersProducts::memory("wide", "wide_runs", std::max(c.d_ff, c.q_width()))),
-        squares_(shared<F32>("squares_of_group", c.subgroups())),
-        output_(products_.product({&Kind::output}, c.d_model, c.q_width(), c.attention_words(), wide_, std::nullopt)),
-        glu_(products_.product({&Kind::gate, &Kind::up}, c.d_ff, c.d_model, c.middle_words(), narrow_, c.glu_gain())),
-        down_(products_.product({&Kind::down}, c.d_model, c.d_ff, c.ffn_words(), wide_, std::nullopt)) {
+        staged_{.narrow = LayersProducts::memory("narrow", "narrow_runs", c.d_model),
+                .wide = LayersProducts::memory("wide", "wide_runs", std::max(c.d_ff, c.q_width())),
+                .squares = shared<F32>("squares_of_group", c.subgroups())},
+        of_layer_{
+            .output = products_.product({&Kind::output}, c.d_model, c.q_width(), c.attention_words(), staged_.wide,
+                                        std::nullopt),
+            .glu = products_.product({&Kind::gate, &Kind::up}, c.d_ff, c.d_model, c.middle_words(), staged_.narrow,
+                                     c.glu_gain()),
+            .down = products_.product({&Kind::down}, c.d_model, c.d_ff, c.ffn_words(), staged_.wide, std::nullopt),
+            .qkv = {}} {
     const uint32_t qk_rows = c.has_v_alone() ? c.q_width() + c.kv_width() : c.qkv_width();
-    qkv_.push_back(products_.product({&Kind::qk}, qk_rows, c.d_model, c.x_words(), narrow_, c.qkv_gain()));
+    of_layer_.qkv.push_back(
+        products_.product({&Kind::qk}, qk_rows, c.d_model, c.x_words(), staged_.narrow, c.qkv_gain()));
     if (!c.has_v_alone()) return;
-    qkv_.push_back(products_.product({&Kind::v}, c.kv_width(), c.d_model, c.x_words(),
-                                     LayersProducts::memory("narrow_v", "narrow_v_runs", c.d_model), std::nullopt));
-    qkv_.back().first_out = qk_rows;
+    of_layer_.qkv.push_back(products_.product({&Kind::v}, c.kv_width(), c.d_model, c.x_words(),
+                                              LayersProducts::memory("narrow_v", "narrow_v_runs", c.d_model),
+                                              std::nullopt));
+    of_layer_.qkv.back().first_out = qk_rows;
   }
 
   void run() {
     auto first_tag = let("first_tag", (last_tag_ + 1u) & kTagMask);
     residual_.load(x_, first_tag);
-    for (const Product& p : qkv_) next_.emplace_back(products_, p, true);
+    for (const Product& p : of_layer_.qkv) next_.emplace_back(products_, p, true);
     prefetch_qkv(let("first_layer", 0u));
     run_layers(*this, c_, last_tag_);
     residual_.store(x_);
@@ -116,7 +122,7 @@ class FloatLayers {
     return {layer, tag, next_tag, products_.kinds().at(layer)};
   }
   auto multiply_qkv(const At& at) const {
-    const Name<F32> of_qkv = stage(qkv_, next_.front().gains(), at.kinds, at.tag);
+    const Name<F32> of_qkv = stage(of_layer_.qkv, next_.front().gains(), at.kinds, at.tag);
     auto newest = attention_.load_positions(at.layer);
     for (const Prefetch& prefetch : next_) {
       multiply(prefetch, at.kinds, [&](const auto& row, const auto& dots) {
@@ -129,13 +135,19 @@ class FloatLayers {
   }
   void attend(const At& at, const auto& newest) const { attention_.attend(at.layer, newest, at.tag); }
   void merge(const At& at) const { attention_.merge(at.tag); }
-  Prefetch prefetch_output(const At& at) const { return products_.prefetch(output_, at.kinds, at.layer); }
-  Prefetch prefetch_glu(const At& at) const { return products_.prefetch(glu_, at.kinds, at.layer); }
-  Prefetch prefetch_down(const At& at) const { return products_.prefetch(down_, at.kinds, at.layer); }
+  Prefetch prefetch_output(const At& at) const { return products_.prefetch(of_layer_.output, at.kinds, at.layer); }
+  Prefetch prefetch_glu(const At& at) const { return products_.prefetch(of_layer_.glu, at.kinds, at.layer); }
+  Prefetch prefetch_down(const At& at) const { return products_.prefetch(of_layer_.down, at.kinds, at.layer); }
   void prefetch_qkv_of_next(const At& at) { prefetch_qkv(let("next_layer", min(at.layer + 1u, c_.n_layers - 1))); }
-  auto stage_output(const Prefetch& p, const At& at) const { return stage({&output_, 1}, p.gains(), at.kinds, at.tag); }
-  auto stage_glu(const Prefetch& p, const At& at) const { return stage({&glu_, 1}, p.gains(), at.kinds, at.tag); }
-  auto stage_down(const Prefetch& p, const At& at) const { return stage({&down_, 1}, p.gains(), at.kinds, at.tag); }
+  auto stage_output(const Prefetch& p, const At& at) const {
+    return stage({&of_layer_.output, 1}, p.gains(), at.kinds, at.tag);
+  }
+  auto stage_glu(const Prefetch& p, const At& at) const {
+    return stage({&of_layer_.glu, 1}, p.gains(), at.kinds, at.tag);
+  }
+  auto stage_down(const Prefetch& p, const At& at) const {
+    return stage({&of_layer_.down, 1}, p.gains(), at.kinds, at.tag);
+  }
   void multiply_output(const Prefetch& p, const Name<F32>& /*factor*/, const At& at) const {
     multiply(p, at.kinds,
              [&](const auto& row, const auto& dots) { residual_.add(row, dots[0], c_.middle_words(), at.tag); });
@@ -154,6 +166,15 @@ class FloatLayers {
   }
 
  private:
+  struct Staged {
+    Memory narrow, wide;
+    Shared<F32> squares;
+  };
+  struct OfLayer {
+    Product output, glu, down;
+    std::vector<Product> qkv;  // one for all, or one for queries and keys and one for values
+  };
+
   void prefetch_qkv(const Name<U32>& layer) {
     const LayerAt at = products_.kinds().at(layer);
     for (Prefetch& prefetch : next_) prefetch.prefetch(at, layer);
@@ -220,9 +241,9 @@ class FloatLayers {
     const uint32_t lanes = c_.caps.subgroup, parts = c_.subgroups();
     auto mine = let("my_squares", *squares);
     auto of_group = reduce_lanes(Reduce::kSum, c_.caps, mine, b_.tid, lanes, c_.workgroup);
-    when((b_.tid & (lanes - 1)) == 0u, [&] { squares_[b_.tid / lanes] = of_group; });
+    when((b_.tid & (lanes - 1)) == 0u, [&] { staged_.squares[b_.tid / lanes] = of_group; });
     workgroupBarrier();
-    auto part = let("squares_part", squares_[b_.tid & (parts - 1)]);
+    auto part = let("squares_part", staged_.squares[b_.tid & (parts - 1)]);
     auto all = reduce_lanes(Reduce::kSum, c_.caps, part, b_.tid, parts, c_.workgroup);
     return let("norm_factor", 1.0f / sqrt(all / static_cast<float>(p.cols) + c_.eps));
   }
@@ -284,11 +305,9 @@ class FloatLayers {
   Residual residual_;
   Name<U32> last_tag_;
   LayersAttention attention_;
-  Memory narrow_, wide_;
-  Shared<F32> squares_;
-  Product output_, glu_, down_;
-  std::vector<Product> qkv_;    // one for all, or one for queries and keys and one for values
-  std::vector<Prefetch> next_;  // of qkv_, for the next layer
+  Staged staged_;
+  OfLayer of_layer_;
+  std::vector<Prefetch> next_;  // of qkv, for the next layer
 };
 
 }  // namespace

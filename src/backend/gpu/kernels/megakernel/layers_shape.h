@@ -65,7 +65,7 @@ struct LayersShape {
   // except those that the host writes.
   static constexpr uint32_t kTag = 0;        // the last tag that was used
   static constexpr uint32_t kSpinLimit = 1;  // polls of a word before a wait times out; written by the host
-  static constexpr uint32_t kFailed = 32;    // number of timed-out invocations, ever
+  static constexpr uint32_t kFailed = 32;    // timed-out invocations since the host reset the words
   static constexpr uint32_t kToken = 33;     // for the host, which reads it together with kFailed
   // Regions of the first row of x; those of the other rows follow at multiples of row_words(). Rows that products read
   // are stored in whole blocks.

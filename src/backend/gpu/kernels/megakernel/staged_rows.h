@@ -26,12 +26,12 @@ class StagedRows {
         b_(b),
         n_rows_(n_rows),
         dot4_(c.caps),
-        staged_(
-            shared<QuantizedWords>("staged", c.tokens * std::min(c.most_columns(), whole_blocks(c.widest_row())) / 16)),
-        row_stats_(shared<Vec2<F32>>("row_stats", c.subgroups())),
-        made_(shared<Vec2<F32>>("made_stats", c.subgroups() * c.tokens)),
-        scales_(shared<F32>("row_scales", c.tokens)),
-        sums_(shared<I32>("row_sums", c.subgroups())),
+        memory_{.staged = shared<QuantizedWords>(
+                    "staged", c.tokens * std::min(c.most_columns(), whole_blocks(c.widest_row())) / 16),
+                .row_stats = shared<Vec2<F32>>("row_stats", c.subgroups()),
+                .made = shared<Vec2<F32>>("made_stats", c.subgroups() * c.tokens),
+                .scales = shared<F32>("row_scales", c.tokens),
+                .sums = shared<I32>("row_sums", c.subgroups())},
         my_row_(let("my_row", b.tid & (c.tokens - 1))),
         is_row_(let("is_row", my_row_ < n_rows)),
         my_words_(let("my_words", my_row_ * c.row_words())),
@@ -83,9 +83,10 @@ class StagedRows {
       auto my_largest = let("my_largest", largest_);
       auto s = l_.over_lanes(Reduce::kSum, my_squares, c.tokens, subgroup);
       auto m = l_.over_lanes(Reduce::kMax, my_largest, c.tokens, subgroup);
-      when(l_.b_.tid % subgroup < c.tokens, [&] { l_.made_[l_.my_row_ * n_sub + l_.b_.tid / subgroup] = vec2f(s, m); });
+      when(l_.b_.tid % subgroup < c.tokens,
+           [&] { l_.memory_.made[l_.my_row_ * n_sub + l_.b_.tid / subgroup] = vec2f(s, m); });
       workgroupBarrier();
-      auto of_subgroup = let("made_of_subgroup", l_.made_[l_.b_.tid & (n - 1)]);
+      auto of_subgroup = let("made_of_subgroup", l_.memory_.made[l_.b_.tid & (n - 1)]);
       auto all_squares = l_.over_lanes(Reduce::kSum, let("squares_part", at(of_subgroup, 0)), 1, n_sub);
       auto all_largest = l_.over_lanes(Reduce::kMax, let("largest_part", at(of_subgroup, 1)), 1, n_sub);
       auto row = let("made_row", l_.b_.tid / n_sub);
@@ -149,19 +150,19 @@ class StagedRows {
     const uint32_t subgroup = c_.caps.subgroup, n = subgroups_of_team();
     auto s = over_lanes(Reduce::kSum, my_squares, 1, subgroup);
     auto m = over_lanes(Reduce::kMax, my_largest, 1, subgroup);
-    when(b_.tid % subgroup == 0u, [&] { row_stats_[b_.tid / subgroup] = vec2f(s, m); });
+    when(b_.tid % subgroup == 0u, [&] { memory_.row_stats[b_.tid / subgroup] = vec2f(s, m); });
     workgroupBarrier();
     auto all_squares = var("all_squares", 0.0f);
     auto all_largest = var("all_largest", 0.0f);
     for (uint32_t i = 0; i < n; ++i) {
-      auto part = let("stats_part", row_stats_[team_ * n + i]);
+      auto part = let("stats_part", memory_.row_stats[team_ * n + i]);
       all_squares += at(part, 0);
       all_largest = max(all_largest, at(part, 1));
     }
     auto row_squares = let("squares_of_row", all_squares);
     auto row_largest = let("largest_of_row", all_largest);
     const auto [factor_and_scale, scale] = norm_scales(row_squares, row_largest, cols, c_.eps);
-    when(lane_ == 0u, [&] { scales_[team_] = scale; });
+    when(lane_ == 0u, [&] { memory_.scales[team_] = scale; });
     prepared.factor = factor_and_scale;
     return prepared;
   }
@@ -192,23 +193,30 @@ class StagedRows {
   void put_sum(const Var<I32>& q_sum) const {
     auto my_sum = let("my_sum", q_sum);
     auto of_subgroup = reduce_lanes(Reduce::kSum, c_.caps, my_sum, b_.tid, c_.caps.subgroup, c_.workgroup);
-    when(b_.tid % c_.caps.subgroup == 0u, [&] { sums_[b_.tid / c_.caps.subgroup] = of_subgroup; });
+    when(b_.tid % c_.caps.subgroup == 0u, [&] { memory_.sums[b_.tid / c_.caps.subgroup] = of_subgroup; });
   }
   // The scale of my_row(), after put_sum() and the barrier.
   ActivationScale scale() const {
-    auto scale = let("x_scale", scales_[my_row_]);
+    auto scale = let("x_scale", memory_.scales[my_row_]);
     auto sum = var("x_sum", 0);
-    for (uint32_t i = 0; i < subgroups_of_team(); ++i) sum += sums_[my_row_ * subgroups_of_team() + i];
+    for (uint32_t i = 0; i < subgroups_of_team(); ++i) sum += memory_.sums[my_row_ * subgroups_of_team() + i];
     return {scale, let("x_sum_of_row", sum)};
   }
   // The quads that TernaryDots multiplies with a piece of this tiling.
   auto quads(const TernaryConfig& t) const {
     return [this, vectors = t.row_vectors()]<class P>(uint32_t row, const Name<U32>& i, const P& plane) {
-      return staged_[i + plane * vectors + row * 4 * vectors];
+      return memory_.staged[i + plane * vectors + row * 4 * vectors];
     };
   }
 
  private:
+  struct Memory {
+    Shared<QuantizedWords> staged;  // [rows, 4 planes, half blocks]
+    Shared<Vec2<F32>> row_stats, made;
+    Shared<F32> scales;
+    Shared<I32> sums;  // of int8 activations, one per subgroup
+  };
+
   uint32_t team() const { return c_.workgroup / c_.tokens; }
   uint32_t subgroups_of_team() const { return team() / c_.caps.subgroup; }
 
@@ -230,7 +238,7 @@ class StagedRows {
         q_sum += dot4_(words.back(), ones);
       }
       auto where = let("staged_at", staged_unit(team_ * (4 * vectors), unit, vectors));
-      staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
+      memory_.staged[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
     });
   }
 
@@ -254,10 +262,7 @@ class StagedRows {
   LayerBuiltins b_;
   Name<U32> n_rows_;
   Dot4 dot4_;
-  Shared<QuantizedWords> staged_;  // [rows, 4 planes, half blocks]
-  Shared<Vec2<F32>> row_stats_, made_;
-  Shared<F32> scales_;
-  Shared<I32> sums_;  // of int8 activations, one per subgroup
+  Memory memory_;
   Name<U32> my_row_;
   Name<Bool> is_row_;
   Name<U32> my_words_, team_, lane_, team_row_, team_words_;

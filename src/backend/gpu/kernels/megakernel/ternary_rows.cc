@@ -33,12 +33,12 @@ class RowsLayers {
         attention_(c_, angles, params, kv, mailbox_, b),
         rows_(c_, vectors, mailbox_, b, attention_.n_rows()),
         x_share_(b, c.d_model),
-        qkv_(product(c.qkv_width(), c.d_model, {c.qkv_at}, kBeforeQkv, c.qkv_lanes, 1)),
-        output_(product(c.d_model, c.q_width(), {c.output_at}, kBeforeOutput, c.square_lanes, c.rows_added)),
-        glu_(product(c.d_ff, c.d_model, {c.gate_at, c.up_at}, kBeforeGlu, c.glu_lanes, 1)),
-        down_(product(c.d_model, c.d_ff, {c.down_at}, kBeforeDown, c.wide_lanes, c.rows_added)) {
+        of_layer_{.qkv = product(c.qkv_width(), c.d_model, {c.qkv_at}, kBeforeQkv, c.qkv_lanes, 1),
+                  .output = product(c.d_model, c.q_width(), {c.output_at}, kBeforeOutput, c.square_lanes, c.rows_added),
+                  .glu = product(c.d_ff, c.d_model, {c.gate_at, c.up_at}, kBeforeGlu, c.glu_lanes, 1),
+                  .down = product(c.d_model, c.d_ff, {c.down_at}, kBeforeDown, c.wide_lanes, c.rows_added)} {
     const uint32_t n_unfinished = c.tokens * c.most_rows;
-    if (std::max(output_.pieces.size(), down_.pieces.size()) == 1) return;
+    if (std::max(of_layer_.output.pieces.size(), of_layer_.down.pieces.size()) == 1) return;
     const bool has_room = n_unfinished <= LayersAttention::idle_values(c);
     unfinished_ = has_room ? attention_.idle_memory() : shared<F32>("unfinished", n_unfinished);
   }
@@ -60,9 +60,9 @@ class RowsLayers {
     return {layer, tag, next_tag, vectors_at, next_vectors};
   }
   Nothing multiply_qkv(const At& at) const {
-    const Prefetched for_qkv = prefetch(qkv_, at.layer);
+    const Prefetched for_qkv = prefetch(of_layer_.qkv, at.layer);
     const auto q_scale = w_scale(at, 0), k_scale = w_scale(at, 1), v_scale = w_scale(at, 2);
-    multiply(qkv_, at.layer, for_qkv, at.tag,
+    multiply(of_layer_.qkv, at.layer, for_qkv, at.tag,
              [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
                const uint32_t first_key = c_.q_width(), first_value = first_key + c_.kv_width();
                auto of_k_or_v = let("of_k_or_v", select(v_scale, k_scale, row < first_value));
@@ -107,16 +107,18 @@ class RowsLayers {
     Prefetched weights;
     std::vector<Name<F32>> scales;  // of its matrices
   };
-  ForProduct prefetch_output(const At& at) const { return {prefetch(output_, at.layer), {w_scale(at, 3)}}; }
-  ForProduct prefetch_glu(const At& at) const { return {prefetch(glu_, at.layer), {w_scale(at, 4), w_scale(at, 5)}}; }
-  ForProduct prefetch_down(const At& at) const { return {prefetch(down_, at.layer), {w_scale(at, 6)}}; }
+  ForProduct prefetch_output(const At& at) const { return {prefetch(of_layer_.output, at.layer), {w_scale(at, 3)}}; }
+  ForProduct prefetch_glu(const At& at) const {
+    return {prefetch(of_layer_.glu, at.layer), {w_scale(at, 4), w_scale(at, 5)}};
+  }
+  ForProduct prefetch_down(const At& at) const { return {prefetch(of_layer_.down, at.layer), {w_scale(at, 6)}}; }
   void prefetch_qkv_of_next(const At& /*at*/) const {}
   Nothing stage_output(const ForProduct& /*p*/, const At& /*at*/) const { return {}; }
   Nothing stage_glu(const ForProduct& /*p*/, const At& /*at*/) const { return {}; }
   Nothing stage_down(const ForProduct& /*p*/, const At& /*at*/) const { return {}; }
   void multiply_output(const ForProduct& p, Nothing /*x*/, const At& at) const {
     StagedRows::RowProducer producer(rows_, kBeforeGlu, at.vectors, at.tag);
-    multiply(output_, at.layer, p.weights, at.tag,
+    multiply(of_layer_.output, at.layer, p.weights, at.tag,
              [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
                producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, p.scales[0]))));
              });
@@ -124,7 +126,7 @@ class RowsLayers {
   }
   void multiply_glu(const ForProduct& p, Nothing /*x*/, const At& at) const {
     StagedRows::RowProducer producer(rows_, kBeforeDown, at.vectors, at.tag);
-    multiply(glu_, at.layer, p.weights, at.tag,
+    multiply(of_layer_.glu, at.layer, p.weights, at.tag,
              [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
                auto gate = let("gate", dequantize(dots[0], scale, p.scales[0]));
                auto up = let("up", dequantize(dots[1], scale, p.scales[1]));
@@ -134,7 +136,7 @@ class RowsLayers {
   }
   void multiply_down(const ForProduct& p, Nothing /*x*/, const At& at) const {
     StagedRows::RowProducer producer(rows_, kBeforeQkv, at.next_vectors, at.next_tag);
-    multiply(down_, at.layer, p.weights, at.tag,
+    multiply(of_layer_.down, at.layer, p.weights, at.tag,
              [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
                producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, p.scales[0]))));
              });
@@ -193,6 +195,9 @@ class RowsLayers {
     Stage stage;
     const TernaryConfig& tiling() const { return pieces.front(); }
     uint32_t groups() const { return tiling().workgroup / tiling().lanes; }
+  };
+  struct OfLayer {
+    Product qkv, output, glu, down;
   };
   // rows_together: rows of each matrix that a group of lanes computes together.
   Product product(uint32_t rows, uint32_t cols, std::vector<uint32_t> matrices, Stage stage, uint32_t lanes,
@@ -307,7 +312,7 @@ class RowsLayers {
   LayersAttention attention_;
   StagedRows rows_;
   Share x_share_;
-  Product qkv_, output_, glu_, down_;
+  OfLayer of_layer_;
 };
 
 }  // namespace

@@ -46,17 +46,17 @@ class NormedColumns {
         column_(let("column", tid / team_)),
         lane_(let("lane_of_team", tid & (team_ - 1))),
         token_(let("token", wg.y * n_ + column_)),
-        staged_(shared<QuantizedWords>("staged", n_ * 4 * c.row_vectors())),
-        runs_(shared<Vec2<F32>>("run_stats", c.workgroup / c.caps.subgroup * n_runs_of_lane())),
-        scales_(shared<F32>("x_scales", n_)),
-        sums_(shared<Atomic<I32>>("x_sums", n_)) {
+        memory_{.staged = shared<QuantizedWords>("staged", n_ * 4 * c.row_vectors()),
+                .runs = shared<Vec2<F32>>("run_stats", c.workgroup / c.caps.subgroup * n_runs_of_lane()),
+                .scales = shared<F32>("x_scales", n_),
+                .sums = shared<Atomic<I32>>("x_sums", n_)} {
     CHECK(has_columns(c, columns));
   }
 
   // All invocations must call it.
   void prepare() {
     const Factor factor = add_up_parts();
-    when(lane_ == 0u, [&] { scales_[column_] = factor.scale; });
+    when(lane_ == 0u, [&] { memory_.scales[column_] = factor.scale; });
     auto sum = var("q_sum", 0);
     auto x_row = let("x_row", token_ * (c_.cols / 4));
     const uint32_t n_units = c_.cols / 16;
@@ -77,22 +77,28 @@ class NormedColumns {
     const uint32_t lanes = std::min(c_.caps.subgroup, team_);
     auto my_sum = let("my_sum", sum);
     auto of_run = reduce_lanes(Reduce::kSum, c_.caps, my_sum, tid_, lanes, c_.workgroup);
-    when((lane_ & (lanes - 1)) == 0u, [&] { atomicAdd(sums_[column_], of_run); });
+    when((lane_ & (lanes - 1)) == 0u, [&] { atomicAdd(memory_.sums[column_], of_run); });
     workgroupBarrier();
   }
 
   auto quads() const {
     return [this]<class P>(uint32_t column, const Name<U32>& i, const P& p) {
-      return staged_[i + p * c_.row_vectors() + column * 4 * c_.row_vectors()];
+      return memory_.staged[i + p * c_.row_vectors() + column * 4 * c_.row_vectors()];
     };
   }
   ActivationScale scale(const Name<U32>& column) const {
-    auto scale = let("x_scale", scales_[column]);
-    auto sum = atomicLoad(sums_[column]);
+    auto scale = let("x_scale", memory_.scales[column]);
+    auto sum = atomicLoad(memory_.sums[column]);
     return {scale, sum};
   }
 
  private:
+  struct Memory {
+    Shared<QuantizedWords> staged;  // [columns, 4 planes, half blocks]
+    Shared<Vec2<F32>> runs;
+    Shared<F32> scales;
+    Shared<Atomic<I32>> sums;
+  };
   struct Factor {
     Name<F32> with_scale, scale;
   };
@@ -130,13 +136,14 @@ class NormedColumns {
       auto my_largest = let("my_largest", largest);
       auto run_squares = reduce_lanes(Reduce::kSum, c_.caps, my_squares, tid_, subgroup, c_.workgroup);
       auto run_largest = reduce_lanes(Reduce::kMax, c_.caps, my_largest, tid_, subgroup, c_.workgroup);
-      when((lane_ & (subgroup - 1)) == 0u, [&] { runs_[to + j * runs_of_team] = vec2f(run_squares, run_largest); });
+      when((lane_ & (subgroup - 1)) == 0u,
+           [&] { memory_.runs[to + j * runs_of_team] = vec2f(run_squares, run_largest); });
     }
     workgroupBarrier();
     std::vector<Name<F32>> squares;
     auto largest = var("largest_of_row", 0.0f);
     for (uint32_t run = 0; run < n_runs; ++run) {
-      auto stats = let("run", runs_[column_ * n_runs + run]);
+      auto stats = let("run", memory_.runs[column_ * n_runs + run]);
       squares.push_back(let("run_squares", at(stats, 0)));
       largest = max(largest, at(stats, 1));
     }
@@ -180,7 +187,7 @@ class NormedColumns {
     }
     auto row = column_ * (4 * c_.row_vectors());
     auto where = let("staged_at", staged_unit(std::move(row), unit, c_.row_vectors()));
-    staged_[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
+    memory_.staged[where] = call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
   }
 
   TernaryConfig c_;
@@ -191,10 +198,7 @@ class NormedColumns {
   NormParts parts_;
   LocalIndex tid_;
   Name<U32> column_, lane_, token_;
-  Shared<QuantizedWords> staged_;  // [columns, 4 planes, half blocks]
-  Shared<Vec2<F32>> runs_;
-  Shared<F32> scales_;
-  Shared<Atomic<I32>> sums_;
+  Memory memory_;
 };
 
 // The statistics of what each group's lanes have stored. Lane i has those of column i.

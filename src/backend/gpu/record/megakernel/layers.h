@@ -45,7 +45,7 @@ Result<MegakernelLayers> megakernel_layers(const Device& device, const Plan& pla
 // The same for a token of each of up to `rows` sequences.
 Result<TernaryRowsConfig> megakernel_rows(const Device& device, const MegakernelLayers& layers, uint32_t rows);
 
-// A layer's matrices as WeightStore is asked for them: queries, keys and values together.
+// A layer's matrices in the groups that WeightStore keeps together: queries, keys and values are one group.
 std::array<std::span<const Tensor* const>, 5> bound_matrices(const MegakernelLayers::Layer& layer);
 
 }  // namespace tern::gpu

@@ -47,6 +47,7 @@ class Megakernel {
   static bool has_failed(Bytes outcome);
   BufferView token_slot(size_t n_rows = 1) const { return {words_.get(), 4 * LayersShape::kToken, 4 * n_rows}; }
 
+  // The numbers of rows (tokens of different sequences) that it can compute.
   int fewest_rows() const { return fewest_rows_; }
   int most_rows() const { return static_cast<int>(shape().tokens); }
 

@@ -66,11 +66,11 @@ class MegakernelPath final : public LayerPath {
  private:
   // The megakernel for n_rows rows, each of another sequence; null: none.
   Megakernel* find(int n_rows) const;
-  // Chooses the number of workgroups of `one`. If it is not to be used, returns the reason.
+  // Chooses the number of workgroups of `one`. Returns why it is not used; empty if it is used.
   Result<std::string> try_out(Megakernel& one, const PreparedStore& store);
   // Compiles these megakernels together and tests them; afterwards rows_ has those that are useful.
   Result<void> add_rows(std::vector<std::unique_ptr<Megakernel>> made);
-  // Compiles what their fewest and most rows need, both in steps and in one dispatch.
+  // Compiles what their fewest and most rows need, on both paths.
   Result<void> compile_for_rows(const Program& program, std::span<Megakernel* const> added) const;
   void refuse_rows(const std::string& why, int fewest, int most);
 

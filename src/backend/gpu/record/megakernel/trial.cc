@@ -19,8 +19,8 @@ namespace {
 // tags when the tokens are computed again.
 constexpr int kCompared = 7, kHistory = 24, kFar = 2;
 static_assert(kFar % 2 == 0 && kHistory + kCompared < kKvBlock);
-// Limit of the squared difference divided by the square; see check_products.cc. Values that rounding moves to the next
-// int8 contribute much less.
+// Limit of the squared difference divided by the square; see run/trust/check_products.cc. Values that rounding moves to
+// the next int8 contribute much less.
 constexpr double kMostErrorOfLayers = 0.05;
 
 class Trial {

@@ -67,8 +67,8 @@ constexpr int blocks_of_trial(uint32_t rows) { return kHistoryBlocks + static_ca
 inline int positions_of_trial(const Config& config, const LayersShape& shape) {
   return std::max(kKvBlock, LongHistory(config, shape, shape.most_splits).n_positions);
 }
-// Runs tokens both ways. `program` must be for a store with that many blocks, which are overwritten. Only the device's
-// errors are errors; wrong results and failed waits are reported in the trial.
+// Runs tokens on both paths and compares them. `program` must be for a store with that many blocks, which are
+// overwritten. Only the device's errors are errors; wrong results and failed waits are reported in the trial.
 Result<MegakernelTrial> try_megakernel(Device& device, const Plan& plan, const Program& program,
                                        const WorkBuffers& work, Megakernel& one, int max_batch);
 

@@ -1,0 +1,32 @@
+#include "engine/reply/drafting.h"
+
+#include <chrono>
+
+namespace tern {
+
+Drafting::Drafting(size_t most, Drafter* drafter, PassTimes& times)
+    : drafter_(drafter ? *drafter : lookup_), times_(times), pace_(most, drafter_, times_) {}
+
+std::span<const TokenId> Drafting::begin_pass(std::span<const TokenId> known, PassPlan& plan) {
+  const size_t wanted = pace_.n_wanted(plan);
+  draft_ = {};
+  if (wanted > 0) {
+    const auto start = std::chrono::steady_clock::now();
+    draft_ = drafter_.draft(known, wanted);
+    if (!drafter_.is_free()) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      pace_.add_draft(draft_.tokens.size(), elapsed.count());
+    }
+  }
+  n_drafts_ = pace_.n_worth(draft_, plan);
+  is_in_pass_ = true;
+  tokens_.assign(1, known.back());
+  tokens_.insert(tokens_.end(), draft_.tokens.begin(), draft_.tokens.begin() + static_cast<ptrdiff_t>(n_drafts_));
+  return tokens_;
+}
+
+void Drafting::add_time(double seconds) { times_.add(tokens_.size(), seconds); }
+
+void Drafting::add_chosen(std::span<const TokenId> chosen) { pace_.add(draft_, chosen); }
+
+}  // namespace tern

@@ -1,0 +1,46 @@
+// The draft tokens in the passes of one reply.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/reply/speculation.h"
+
+namespace tern {
+
+// Asks the drafter for draft tokens, chooses those that a pass checks, and learns from the tokens chosen in their
+// place.
+class Drafting {
+ public:
+  // A pass checks at most `most` draft tokens. They come from `drafter`, or from the text itself if it is null. `times`
+  // and the drafter must outlive this object.
+  Drafting(size_t most, Drafter* drafter, PassTimes& times);
+  Drafting(const Drafting&) = delete;
+  Drafting& operator=(const Drafting&) = delete;
+
+  // The tokens of the next pass: the last known token and the draft tokens to check after it, which are added to
+  // `plan`. Valid until the next call.
+  std::span<const TokenId> begin_pass(std::span<const TokenId> known, PassPlan& plan);
+  // The next pass has no draft tokens, and nothing is learned from it.
+  void skip_pass() { is_in_pass_ = false; }
+  // True after begin_pass(), even if no draft token was worth checking; false after skip_pass().
+  bool is_in_pass() const { return is_in_pass_; }
+  size_t n_drafts() const { return n_drafts_; }  // draft tokens in the pass
+
+  void add_time(double seconds);                     // the pass has taken this long
+  void add_chosen(std::span<const TokenId> chosen);  // the tokens chosen after the last known one
+
+  void forget() { lookup_.forget(); }  // starts a new text
+
+ private:
+  LookupDrafter lookup_;
+  Drafter& drafter_;
+  PassTimes& times_;
+  SpeculationPace pace_;
+  Draft draft_;                  // its first n_drafts_ tokens are run
+  std::vector<TokenId> tokens_;  // the tokens of the pass
+  size_t n_drafts_ = 0;
+  bool is_in_pass_ = false;
+};
+
+}  // namespace tern
