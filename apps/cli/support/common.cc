@@ -243,8 +243,7 @@ void note_default_model(const ModelOptions& model, const Engine& engine) {
   const Result<ModelPlace> place = model.place();
   const char* other = std::getenv("TERN_MODEL");
   if (!place || !place->path.empty() || !place->hub_name.empty() || (other && *other)) return;
-  print_note(
-      format_text("the default model, {}: it {}; -m names another", engine.info().name, kDefaultModelLimits));
+  print_note(format_text("the default model, {}: it {}; -m names another", engine.info().name, kDefaultModelLimits));
 }
 
 std::string joined_words(const std::vector<std::string>& words) {

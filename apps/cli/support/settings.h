@@ -14,8 +14,8 @@ std::string variable_of(const CLI::Option& option);
 
 // Sets options without a value from their variables, then those still unset from `file` (TOML or INI; empty: none),
 // whose keys are the long option names. An option that conflicts with one already set is skipped. Call this after
-// parsing: it sets the bound variables. kInvalidArgument: an unknown key, one that is there twice, a section, or an invalid value; kNotFound,
-// kIo: the file cannot be read.
+// parsing: it sets the bound variables. kInvalidArgument: an unknown key, one that is there twice, a section, or an
+// invalid value; kNotFound, kIo: the file cannot be read.
 Result<void> apply_settings(CLI::App& command, const std::string& file);
 
 // A section of the file, which begins with [NAME].
