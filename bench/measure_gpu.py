@@ -101,7 +101,7 @@ def starts(arguments, models):
             seconds = time.monotonic() - begin
             _, told = run.communicate(timeout=SECONDS)
             cells.append(f"{seconds:.2f}" if run.returncode == 0 else "failed")
-            for line in re.findall(r".*(?:load|kernels|one dispatch).*", told.decode()):
+            for line in re.findall(r".*(?:load|kernels|megakernel).*", told.decode()):
                 print(f"{name}: {line.strip()}", file=sys.stderr)
         print_row(cells)
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <sstream>
 
 #include "base/files/mapped_file.h"
 #include "source_files.h"
@@ -44,6 +46,7 @@ const std::map<std::string, size_t> kFilesWithLongerFunctions = {
 };
 
 constexpr size_t kMaxFilesInFolder = 40;
+constexpr int64_t kMostWordsOfDocs = 25'000;
 
 std::string read(const std::string& file) { return read_text_file(source_path(file)).value(); }
 
@@ -86,6 +89,15 @@ TEST(HouseRules, FunctionsAreShort) {
     if (longer == kFilesWithLongerFunctions.end()) report(file, faults);
     if (longer != kFilesWithLongerFunctions.end()) EXPECT_EQ(faults.size(), longer->second) << file;
   }
+}
+
+TEST(HouseRules, PagesCanBeReadInAnAfternoon) {
+  int64_t n_words = 0;
+  for (const std::string& page : files_below(source_path(""), {"docs"}, {".md"})) {
+    std::istringstream text(read(page));
+    n_words += std::distance(std::istream_iterator<std::string>(text), {});
+  }
+  EXPECT_LE(n_words, kMostWordsOfDocs);
 }
 
 TEST(HouseRules, LinksLeadToFiles) {

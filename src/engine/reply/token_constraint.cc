@@ -14,7 +14,7 @@ class GrammarConstraint final : public TokenConstraint {
  public:
   explicit GrammarConstraint(const GrammarMatcher& matcher) : matcher_(matcher) {}
 
-  bool holds() const override { return true; }
+  bool is_active() const override { return true; }
   Result<GrammarMatcher::Allowed> allowed() const override { return matcher_.allowed(); }
   bool accept(TokenId token) override { return matcher_.accept(token); }
   bool is_complete() const override { return matcher_.is_complete(); }
@@ -36,7 +36,7 @@ class ToolCallConstraint final : public TokenConstraint {
         parser_(calls.format, calls.reply),
         fresh_(fresh) {}
 
-  bool holds() const override { return matcher_.has_value(); }
+  bool is_active() const override { return matcher_.has_value(); }
   Result<GrammarMatcher::Allowed> allowed() const override { return matcher_->allowed(); }
 
   bool accept(TokenId token) override {

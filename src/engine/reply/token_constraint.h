@@ -17,7 +17,7 @@ class TokenConstraint {
   virtual ~TokenConstraint() = default;
 
   // True if the next token must be one of the allowed ones.
-  virtual bool holds() const = 0;
+  virtual bool is_active() const = 0;
   // kNotSupported: there are too many ways to parse the text so far.
   virtual Result<GrammarMatcher::Allowed> allowed() const = 0;
   // Takes each token of the reply; returns false, without taking it, if it is not allowed.

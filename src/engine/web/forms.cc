@@ -109,7 +109,7 @@ class Forms {
   const void* mask() const { return mask_->data(); }
 
  private:
-  int flags() const { return (constraint_->holds() ? 2 : 0) | (constraint_->is_complete() ? 4 : 0); }
+  int flags() const { return (constraint_->is_active() ? 2 : 0) | (constraint_->is_complete() ? 4 : 0); }
 
   Result<json> model(const json& p) {
     grammars_ = std::make_unique<GrammarCache>();

@@ -1,30 +1,30 @@
-// In a browser tab, constraints are in a separate module (forms.cc), which is downloaded on first use; hold.js calls
-// it. Here, options.calls only marks a reply as constrained and has no content.
+// In a browser tab, constraints are in a separate module (forms.cc), which is downloaded on first use;
+// token_constraint.js calls it. Here, options.calls only marks a reply as constrained and has no content.
 #include "engine/reply/token_constraint.h"
 
 extern "C" {
-int tern_hold_start(int strips_space);
-int tern_hold_accept(int token);
-int tern_hold_allowed(uint64_t* words, size_t n_words);
+int tern_constraint_start(int strips_space);
+int tern_constraint_accept(int token);
+int tern_constraint_allowed(uint64_t* words, size_t n_words);
 }
 
 namespace tern {
 namespace {
 
-class ScriptHold final : public TokenConstraint {
+class ScriptConstraint final : public TokenConstraint {
  public:
-  ScriptHold(int n_vocab, bool strips_space)
-      : n_words_((static_cast<size_t>(n_vocab) + 63) / 64), flags_(tern_hold_start(strips_space ? 1 : 0)) {}
+  ScriptConstraint(int n_vocab, bool strips_space)
+      : n_words_((static_cast<size_t>(n_vocab) + 63) / 64), flags_(tern_constraint_start(strips_space ? 1 : 0)) {}
 
-  bool holds() const override { return (flags_ & 2) != 0; }
+  bool is_active() const override { return (flags_ & 2) != 0; }
   bool is_complete() const override { return (flags_ & 4) != 0; }
   bool accept(TokenId token) override {
-    flags_ = tern_hold_accept(token);
+    flags_ = tern_constraint_accept(token);
     return (flags_ & 1) != 0;
   }
   Result<GrammarMatcher::Allowed> allowed() const override {
     auto mask = std::make_shared<grammar::TokenMask>(n_words_);
-    const int flags = tern_hold_allowed(mask->data(), n_words_);
+    const int flags = tern_constraint_allowed(mask->data(), n_words_);
     if ((flags & 1) == 0) {
       return fail(ErrorCode::kNotSupported,
                   "the grammar can read the reply so far in too many ways at once; make it less ambiguous");
@@ -42,7 +42,7 @@ class ScriptHold final : public TokenConstraint {
 std::unique_ptr<TokenConstraint> make_constraint(const GenerateOptions& options, GrammarCache&, const Tokenizer*,
                                                  int n_vocab, bool strips_space) {
   if (!options.calls) return nullptr;
-  return std::make_unique<ScriptHold>(n_vocab, strips_space);
+  return std::make_unique<ScriptConstraint>(n_vocab, strips_space);
 }
 
 }  // namespace tern

@@ -73,13 +73,13 @@ export class EngineModule {
   /**
    * @param {import('./environment.js').Environment} env
    * @param {{isOnGpu: boolean, threads: number, relaxed: boolean, baseUrl?: string, gpu?: object, files: object,
-   *   hold?: object, overrides?: object, started?: import('./threads.js').Threads,
+   *   tokenConstraint?: object, overrides?: object, started?: import('./threads.js').Threads,
    *   onProgress?: (what: string, done: number, total: number, unit: string) => void,
    *   onLog?: (text: string) => void}} options
    * @returns {Promise<EngineModule>} NotFoundError: the engine's files are not there
    */
   static async open(env, {
-    isOnGpu, threads, relaxed, baseUrl, gpu, files, hold, overrides, started, onProgress, onLog,
+    isOnGpu, threads, relaxed, baseUrl, gpu, files, tokenConstraint, overrides, started, onProgress, onLog,
   }) {
     const create = await importEngine(env, {isOnGpu, baseUrl});
     const url = engineUrl({isOnGpu, baseUrl});
@@ -96,7 +96,7 @@ export class EngineModule {
         threads,
         relaxed,
         files,
-        hold,
+        tokenConstraint,
         onProgress,
         onLog,
         onBytes,

@@ -102,8 +102,8 @@ export class Forms {
     return result;
   }
 
-  /** What the engine's module asks (src/engine/web/hold.js). */
-  hold = {
+  /** What the engine's module asks (src/engine/web/token_constraint.js). */
+  tokenConstraint = {
     start: (stripsSpace) => this.#exports.tern_forms_start(stripsSpace),
     accept: (token) => this.#exports.tern_forms_accept(token),
     allowed: (heap, at, n) => {

@@ -38,7 +38,7 @@ export class Runner {
   #threads = null;
   #model = null;
   #forms = null;
-  #hold = {};  // what the engine asks of them
+  #tokenConstraint = {};  // what the engine asks of them
   #baseUrl;
   #isGenerating = false;
   #isCancelled = false;
@@ -167,7 +167,7 @@ export class Runner {
       baseUrl: options.baseUrl,
       gpu,
       files: engineFiles(this.#model),
-      hold: this.#hold,
+      tokenConstraint: this.#tokenConstraint,
       overrides: options.emscripten,
       started: this.#threads,
       onProgress: (what, done, total) => {
@@ -232,7 +232,7 @@ export class Runner {
     const words = await this.#engine.call('words');
     const forms = await Forms.open(this.#env, this.#baseUrl);
     forms.call('model', words);
-    Object.assign(this.#hold, forms.hold);
+    Object.assign(this.#tokenConstraint, forms.tokenConstraint);
     this.#forms = forms;
     return forms;
   }

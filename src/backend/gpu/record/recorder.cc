@@ -89,7 +89,7 @@ Result<void> Recorder::record(const step::RmsNormQuantize& s) { return norm_quan
 
 // Only plans for hosts have this step (Fusions::int8_blocks). On GPUs kernels quantize what they read, where they can.
 Result<void> Recorder::record(const step::QuantizeBlocks&) {
-  return fail(ErrorCode::kNotSupported, "the webgpu backend multiplies floats as they are, not int8 blocks of them");
+  return fail(ErrorCode::kNotSupported, "the webgpu backend has no such step: its kernels quantize what they read");
 }
 
 Result<void> Recorder::record(const step::GluMul& s) {

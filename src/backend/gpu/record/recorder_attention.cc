@@ -210,9 +210,9 @@ template <class KvWord>
 Result<void> Recorder::attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
                                            const AttentionOut& out) {
   if (makes_heads(s)) {
-    When is_decode_batch = extent.when;
-    is_decode_batch.slices = Slices::kDecodeBatch;
-    TRY_STATUS(heads(*s.heads, is_decode_batch));
+    When decode_batch = extent.when;
+    decode_batch.slices = Slices::kDecodeBatch;
+    TRY_STATUS(heads(*s.heads, decode_batch));
   }
   extent.grid.x = config.heads.n_heads / heads_together(config.heads);
   return dispatch(traced(grouped_attention<KvWord>, config), extent, c_.work.float_quads(s.q),

@@ -132,7 +132,7 @@ Result<void> GpuExecutable::check() {
   if (times) times->end("checks");
   if (store) {
     TRY_STATUS(layer_path_->try_out(**store));
-    if (times) times->end("one dispatch");
+    if (times) times->end("megakernel");
     return {};
   }
   if (!layer_path_->wants_trial() || store.error().code == ErrorCode::kDeviceLost)

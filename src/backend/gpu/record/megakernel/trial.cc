@@ -183,21 +183,20 @@ class Trial {
     TRY_STATUS(one_.reset(Megakernel::SpinLimit::kDefault));
     workgroups_ = workgroups;
     history_ = LongHistory(plan_.config, one_.shape(), splits(workgroups, n_rows));
-    TRY(const Tokens megakernel_workgroups, tokens(workgroups, n_rows));
+    TRY(const Tokens at_once, tokens(workgroups, n_rows));
     TRY(const Tokens again, tokens(workgroups, n_rows));
     TRY(const Tokens in_steps, tokens(0, n_rows));
     // Reading a value while it is being written seldom gives the same result twice.
     const auto same_bits = [](const std::vector<float>& a, const std::vector<float>& b) {
       return std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
     };
-    if (!std::ranges::equal(megakernel_workgroups, again, same_bits))
+    if (!std::ranges::equal(at_once, again, same_bits))
       return std::string("the GPU computes a token twice and not alike");
     double worst = 0;
-    for (size_t i = 0; i < megakernel_workgroups.size(); ++i) {
+    for (size_t i = 0; i < at_once.size(); ++i) {
       double error = 0, power = 0;
-      for (size_t k = 0; k < megakernel_workgroups[i].size(); ++k) {
-        const double a = static_cast<double>(in_steps[i][k]),
-                     off = static_cast<double>(megakernel_workgroups[i][k]) - a;
+      for (size_t k = 0; k < at_once[i].size(); ++k) {
+        const double a = static_cast<double>(in_steps[i][k]), off = static_cast<double>(at_once[i][k]) - a;
         error += off * off;
         power += a * a;
       }
