@@ -197,6 +197,12 @@ struct AddBias {
   float* x;  // [n, width], x += bias in every row
 };
 
+struct Multiply {
+  float factor;
+  size_t count;
+  float* x;  // x = factor · x
+};
+
 struct Softcap {
   float cap;
   size_t count;
@@ -222,4 +228,5 @@ struct Softcap {
   X(GluMul, glu_mul)                    \
   X(Add, add)                           \
   X(AddBias, add_bias)                  \
+  X(Multiply, multiply)                 \
   X(Softcap, softcap)
