@@ -193,8 +193,6 @@ ops::AddBias HostBinder::bind(const step::AddBias& s) const {
   return {f32_data(*s.bias), rows(s.x), plan_.slot(s.x).width, floats(s.x)};
 }
 
-ops::Multiply HostBinder::bind(const step::Multiply& s) const { return {s.factor, elements(s.x), floats(s.x)}; }
-
 ops::Softcap HostBinder::bind(const step::Softcap& s) const { return {s.cap, elements(s.x), floats(s.x)}; }
 
 void HostBinder::report(const Step& step, const StepObserver& observer) const {

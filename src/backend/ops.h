@@ -197,12 +197,6 @@ struct AddBias {
   float* x;  // [n, width], x += bias in every row
 };
 
-struct Multiply {
-  float factor;
-  size_t count;
-  float* x;  // x = factor · x
-};
-
 struct Softcap {
   float cap;
   size_t count;
@@ -228,5 +222,4 @@ struct Softcap {
   X(GluMul, glu_mul)                    \
   X(Add, add)                           \
   X(AddBias, add_bias)                  \
-  X(Multiply, multiply)                 \
   X(Softcap, softcap)

@@ -84,10 +84,6 @@ void PlanWriter::add_bias(SlotId x, const Tensor& bias) {
 
 void PlanWriter::softcap(SlotId x, float cap) { push(section_ + at(x).name + ".softcap", step::Softcap{x, cap}); }
 
-void PlanWriter::multiply(SlotId x, float factor) {
-  push(section_ + at(x).name + ".multiply", step::Multiply{x, factor});
-}
-
 void PlanWriter::head_norm(SlotId x, const Tensor& gain, int n_heads) {
   const Config& c = plan_.config;
   CHECK(at(x).width == n_heads * c.head_dim && gain.cols == c.head_dim);

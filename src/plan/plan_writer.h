@@ -38,7 +38,6 @@ class PlanWriter {
   void linear_layer(LinearInput& in, const Linear& w, SlotId out);
   void add_bias(SlotId x, const Tensor& bias);
   void softcap(SlotId x, float cap);
-  void multiply(SlotId x, float factor);
   void head_norm(SlotId x, const Tensor& gain, int n_heads);
   void rope(SlotId x, int n_heads, int layer = 0);
   void kv_append(SlotId k, SlotId v, int layer);

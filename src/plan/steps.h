@@ -227,14 +227,6 @@ struct Softcap {
   SlotUses uses() const { return {updates(x)}; }
 };
 
-struct Multiply {
-  SlotId x;
-  float factor;
-
-  SlotUses uses() const { return {updates(x)}; }
-};  // x = factor · x
-
-// Fused steps: they give the same numbers as the steps they replace (fuse.cc).
 // Fused steps: each replaces several of the steps above (fuse.h).
 
 struct RmsNormQuantize {
@@ -340,7 +332,6 @@ struct FloatQkv {
   X(Add, "add", Add)                                       \
   X(AddBias, "add_bias", AddBias)                          \
   X(Softcap, "softcap", Softcap)                           \
-  X(Multiply, "multiply", Multiply)                        \
   X(RmsNormQuantize, "rms_norm_quantize", RmsNormQuantize) \
   X(TernaryLinearAdd, "ternary_linear_add", TernaryLinear) \
   X(TernaryGlu, "ternary_glu", TernaryGlu)                 \

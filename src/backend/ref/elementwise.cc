@@ -45,10 +45,6 @@ void add_bias(const ops::AddBias& op) {
   for (size_t i = 0; i < static_cast<size_t>(op.n) * width; ++i) op.x[i] += op.bias[i % width];
 }
 
-void multiply(const ops::Multiply& op) {
-  for (size_t i = 0; i < op.count; ++i) op.x[i] *= op.factor;
-}
-
 void softcap(const ops::Softcap& op) {
   const double cap = op.cap;
   for (size_t i = 0; i < op.count; ++i) op.x[i] = static_cast<float>(cap * std::tanh(op.x[i] / cap));

@@ -68,12 +68,6 @@ void add_bias(const ops::AddBias& op, WorkQueue& queue) {
   });
 }
 
-void multiply(const ops::Multiply& op, WorkQueue& queue) {
-  queue.for_ranges(static_cast<int>(op.count), kGrain, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) op.x[i] *= op.factor;
-  });
-}
-
 void softcap(const ops::Softcap& op, WorkQueue& queue) {
   queue.for_ranges(static_cast<int>(op.count), kGrain,
                    [&](int begin, int end) { HWY_DYNAMIC_DISPATCH(SoftcapRange)(op, begin, end); });

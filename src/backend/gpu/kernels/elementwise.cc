@@ -78,16 +78,6 @@ SoftcapKernel softcap(const RowsConfig& c, float cap) {
   });
 }
 
-MultiplyKernel multiply(const RowsConfig& c, float factor) {
-  return kernel("multiply", kElementwiseWorkgroup, [&](InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
-    for_column(c.width, wg, tid, [&](const Name<U32>& column) {
-      auto i = let("i", wg.y * c.width + column);
-      auto v = let("v", x[i]);
-      x[i] = v * factor;
-    });
-  });
-}
-
 SelectRowsKernel select_rows(const RowsConfig& c) {
   return kernel("select_rows", kElementwiseWorkgroup,
                 [&](In<"x", F32> x, ParamsBuffer params, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {

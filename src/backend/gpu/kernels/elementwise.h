@@ -40,9 +40,6 @@ AddBiasKernel add_bias(const RowsConfig& c);  // x += bias, in every row
 using SoftcapKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SoftcapKernel softcap(const RowsConfig& c, float cap);  // x = cap · tanh(x / cap)
 
-using MultiplyKernel = SoftcapKernel;
-MultiplyKernel multiply(const RowsConfig& c, float factor);  // x = factor · x
-
 // Copies the rows of x that params lists. Grid: [⌈width / 128⌉, n_logit_rows].
 using SelectRowsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
                                       wgsl::WorkgroupId, wgsl::LocalIndex>;

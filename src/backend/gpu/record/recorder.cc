@@ -106,10 +106,6 @@ Result<void> Recorder::record(const step::AddBias& s) {
   return dispatch(traced(add_bias, {width(s.x)}), per_column(s.x), View<wgsl::F32>{bias}, c_.work.floats(s.x));
 }
 
-Result<void> Recorder::record(const step::Multiply& s) {
-  return dispatch(traced(multiply, {width(s.x)}, s.factor), per_column(s.x), c_.work.floats(s.x));
-}
-
 Result<void> Recorder::record(const step::Softcap& s) {
   return dispatch(traced(softcap, {width(s.x)}, s.cap), per_column(s.x), c_.work.floats(s.x));
 }

@@ -90,7 +90,6 @@ class Cases {
     add("gelu_mul", glu_mul({m_.ffn}, Activation::kGeluTanh));
     add("add", gpu::add({m_.width}));
     add("add_bias", add_bias({m_.width}));
-    add("multiply", multiply({m_.width}, 0.5f));
     add("softcap", softcap({m_.n_vocab}, 30));
     add("rope", rope({m_.heads.n_heads, m_.heads.head_dim}));
     add("rope_interleaved", rope({m_.heads.n_heads, m_.heads.head_dim, true}));
