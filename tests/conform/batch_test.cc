@@ -76,7 +76,7 @@ class Batches : public testing::Test {
     // Memory for only some of the requests, and small prefill batches.
     SchedulerOptions tight{.n_ctx = n_ctx, .kv_type = type, .max_batch_tokens = 37};
     tight.max_kv_tokens = 2 * n_ctx;
-    const auto serial_subgroups = replies(*executable, n_vocab, requests, tight);
+    const auto in_turns = replies(*executable, n_vocab, requests, tight);
     const auto with_guesses = guessing(requests);
     const auto guessed = replies(*executable, n_vocab, with_guesses, {.n_ctx = n_ctx, .kv_type = type});
     const auto guessed_in_turns = replies(*executable, n_vocab, with_guesses, tight);
@@ -88,7 +88,7 @@ class Batches : public testing::Test {
       n_right += guessed[i].stats.n_guessed_right;
       ASSERT_FALSE(alone[i].tokens.empty());
       EXPECT_TRUE(together[i] == alone[i]) << "request " << i;
-      EXPECT_TRUE(serial_subgroups[i] == alone[i]) << "request " << i;
+      EXPECT_TRUE(in_turns[i] == alone[i]) << "request " << i;
     }
     EXPECT_GT(n_right, 0);
     EXPECT_GT(n_guessed, n_right);  // some draft tokens were rejected

@@ -3,8 +3,8 @@
 
 A mutant is a kernel (regular expression on its name), a pattern in the WGSL text that it is compiled from, and what
 the pattern becomes. The test programs apply it to kernels on their way to the device
-(src/backend/gpu/device/mutant_test_support.h). A pattern that is no longer found fails the gate: adapt it to the kernel as it
-is now.
+(src/backend/gpu/device/mutant_test_support.h). A pattern that is no longer found fails the gate: adapt it to the kernel
+as it is now.
 
 Usage: gpu_kernels.py BUILD/bin [--smoke] [--only PART_OF_NAME]
 Exit 0: all noticed. 77: there is no GPU.

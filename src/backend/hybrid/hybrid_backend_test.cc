@@ -142,12 +142,12 @@ class TokenExecutable final : public Executable {
   std::vector<float> logits_;
 };
 
-struct Both {
+struct Pair {
   std::array<Log, 2> logs;
   std::unique_ptr<Executable> executable;
   std::unique_ptr<KvStore> store;
 
-  explicit Both(PassCost cost, Limits first = {}, Limits second = {}) {
+  explicit Pair(PassCost cost, Limits first = {}, Limits second = {}) {
     executable = combine({Device{.name = "first", .executable = std::make_unique<TokenExecutable>(first, logs[0])},
                           Device{.name = "second", .executable = std::make_unique<TokenExecutable>(second, logs[1])}},
                          std::move(cost));
@@ -177,8 +177,8 @@ std::vector<TokenId> counting(int n, int from = 10) {
 
 std::vector<float> to_vector(std::span<const float> values) { return {values.begin(), values.end()}; }
 
-TEST(Both, WritesOnOneDeviceWhatTheOtherHasRead) {
-  Both hybrid(prompts_on_second);
+TEST(Hybrid, WritesOnOneDeviceWhatTheOtherHasRead) {
+  Pair hybrid(prompts_on_second);
   const std::vector<KvBlockId> blocks = {0, 1, 2};
   hybrid.allocate(blocks);
   std::vector<TokenId> tokens = counting(6);
@@ -212,8 +212,8 @@ TEST(Both, WritesOnOneDeviceWhatTheOtherHasRead) {
   EXPECT_EQ(shares[1].tokens_brought, 4u);
 }
 
-TEST(Both, RunsPromptsAndRepliesAtTheSameTime) {
-  Both hybrid(prompts_on_second);
+TEST(Hybrid, RunsPromptsAndRepliesAtTheSameTime) {
+  Pair hybrid(prompts_on_second);
   const std::vector<KvBlockId> a = {0, 1}, b = {2, 3}, c = {4, 5};
   for (const auto& blocks : {a, b, c}) hybrid.allocate(blocks);
   const std::vector<TokenId> first = counting(5), one = {3}, long_one = counting(3, 50);
@@ -241,12 +241,12 @@ TEST(Both, RunsPromptsAndRepliesAtTheSameTime) {
 }
 
 // Random devices, and random batches within their limits: the results always equal those of one device.
-TEST(Both, IsExactWhoeverRunsWhat) {
+TEST(Hybrid, IsExactWhoeverRunsWhat) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
     std::mt19937 choices(seed + 1000);
-    Both hybrid(
+    Pair hybrid(
         [&](size_t device, Batch, const Missing&) { return device == 0          ? 1.0
                                                            : choices() % 2 == 0 ? 0.5
                                                                                 : 2.0; },
@@ -310,9 +310,9 @@ TEST(Both, IsExactWhoeverRunsWhat) {
   }
 }
 
-TEST(Both, StreamsWhereTheChosenDeviceDoes) {
+TEST(Hybrid, StreamsWhereTheChosenDeviceDoes) {
   size_t chosen = 1;
-  Both hybrid([&](size_t device, Batch, const Missing&) { return device == chosen ? 1 : 2; }, {}, {.decodes = true});
+  Pair hybrid([&](size_t device, Batch, const Missing&) { return device == chosen ? 1 : 2; }, {}, {.decodes = true});
   EXPECT_TRUE(hybrid.executable->decodes());
   const std::vector<KvBlockId> blocks = {0, 1, 2};
   hybrid.allocate(blocks);
@@ -338,15 +338,15 @@ TEST(Both, StreamsWhereTheChosenDeviceDoes) {
   EXPECT_EQ(to_vector(hybrid.executable->run(*hybrid.store, {&next, 1}).value()), row_of(digest(whole)));
 }
 
-TEST(Both, TakesPromptsInPiecesOfTheDeviceThatReadsThem) {
+TEST(Hybrid, TakesPromptsInPiecesOfTheDeviceThatReadsThem) {
   const auto on_first = [](size_t device, Batch, const Missing&) { return device == 0 ? 1.0 : 2.0; };
   const auto on_second = [](size_t device, Batch, const Missing&) { return device == 1 ? 1.0 : 2.0; };
-  EXPECT_EQ(Both(on_first, {.max_batch = 4}, {.max_batch = 16}).executable->max_batch(), 4);
-  EXPECT_EQ(Both(on_second, {.max_batch = 4}, {.max_batch = 16}).executable->max_batch(), 16);
+  EXPECT_EQ(Pair(on_first, {.max_batch = 4}, {.max_batch = 16}).executable->max_batch(), 4);
+  EXPECT_EQ(Pair(on_second, {.max_batch = 4}, {.max_batch = 16}).executable->max_batch(), 16);
 }
 
-TEST(Both, ErrorsAreThoseOfTheDevices) {
-  Both hybrid(prompts_on_second);
+TEST(Hybrid, ErrorsAreThoseOfTheDevices) {
+  Pair hybrid(prompts_on_second);
   const std::vector<KvBlockId> blocks = {0, 1}, others = {2, 3};
   hybrid.allocate(blocks);
   hybrid.allocate(others);

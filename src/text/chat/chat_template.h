@@ -13,7 +13,7 @@ namespace tern {
 
 // A template is a program that comes with a model file. It is not parsed before a conversation is rendered. Rendering
 // stops before it has run for 2 seconds or made more than 32 MiB plus 64 bytes for each byte of the conversation (512
-// MiB at most); see template_budget.h.
+// MiB at most); see text/jinja/budget.h.
 class ChatTemplate {
  public:
   // `bos` and `eos`: the template's values of bos_token and eos_token.

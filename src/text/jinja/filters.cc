@@ -1,4 +1,4 @@
-// Filters of texts and single values, such as "x | trim". Filters of lists are in template_list_filters.cc.
+// Filters of texts and single values, such as "x | trim". Filters of lists are in list_filters.cc.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

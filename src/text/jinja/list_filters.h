@@ -1,4 +1,4 @@
-// Filters of lists, for template_filters.cc.
+// Filters of lists, for filters.cc.
 #pragma once
 
 #include <string_view>

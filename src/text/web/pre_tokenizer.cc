@@ -1,4 +1,4 @@
-// WordSplitter with the regular expressions of JavaScript (words.js).
+// WordSplitter with the regular expressions of JavaScript (text.js).
 #include "text/tokenizer/pre_tokenizer.h"
 
 #include <array>

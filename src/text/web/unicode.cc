@@ -1,4 +1,4 @@
-// The browser's Unicode tables (unicode.js).
+// The browser's Unicode tables (text.js).
 #include "text/unicode/unicode.h"
 
 #include <cstdint>
