@@ -103,6 +103,7 @@ std::optional<std::vector<ToolCall>> CallText::calls() const {
 }
 
 std::optional<std::string> CallText::partial() const {
+  if (reports_arguments_) return "";  // its text was dropped
   if (!begin_mark_.empty()) return compact_json(text_.substr(mark_end_));
   if (!is_checked_) return std::nullopt;
   return compact_json(text_.substr(json_begin_ - 1));

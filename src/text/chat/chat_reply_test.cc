@@ -165,6 +165,7 @@ TEST(ChatReply, ArgumentsCanBeStreamed) {
   EXPECT_EQ(deltas[0].name, "f");
   EXPECT_EQ(deltas[1].kind, ChatDelta::Kind::kCallArguments);
   EXPECT_EQ(deltas[1].text, "{\"a\": \"x");
+  EXPECT_EQ(parser.partial_call(), "") << "a call is under way, but its text was reported";
   deltas = parser.feed("y\"}}\n</tool_call>");
   ASSERT_EQ(deltas.size(), 1u);
   EXPECT_EQ(deltas[0].text, "y\"}");
