@@ -12,7 +12,7 @@ namespace tern {
 // Layers that read the same floats share the int8 rows.
 struct LinearInput {
   LinearInput() = default;
-  LinearInput(SlotId slot) : floats(slot) {}  // most inputs are only a slot
+  LinearInput(SlotId slot) : floats(slot) {}  // NOLINT(*-explicit-*): most inputs are only a slot
   operator SlotId() const { return floats; }  // NOLINT(*-explicit-*)
 
   SlotId floats;

@@ -1,5 +1,6 @@
 #include "engine/reply/request_checks.h"
 
+#include "sample/sampler.h"
 #include "sample/sampling.h"
 
 namespace tern {
