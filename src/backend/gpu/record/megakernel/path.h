@@ -47,7 +47,7 @@ class MegakernelPath final : public LayerPath {
   Result<void> try_out(const PreparedStore& store) override;
   Result<bool> expect(int n_sequences) override;
 
-  int trial_blocks() const override { return wants_trial() ? blocks_of_trial(1) : 1; }
+  int trial_blocks() const override { return blocks_of_trial(1); }
   int trial_positions() const override;
   bool wants_trial() const override { return one_ && !is_stepwise_; }
   bool is_used() const override { return one_ && one_->is_used() && !is_stepwise_; }
