@@ -14,6 +14,7 @@
 
 #include "backend/cpu/linear/block_activations-inl.h"
 #include "backend/cpu/linear/block_linear.h"
+#include "backend/cpu/ops/results-inl.h"
 #include "backend/ops.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -96,17 +97,23 @@ HWY_INLINE VF32 TakeMins(VF32 sum, const Min& min, const uint8_t* sums) {
   return sum;
 }
 
+// Where the results of a pass go: n_rows rows from `row` on, for the tokens from `token` on.
+struct Destination {
+  const Results* results;
+  int token, row, n_rows;
+};
+
 // The code that formats of one kind share. kLargest belongs to the dot product, not to the format. Compiled in
 // block_linear.cc (block_tiles-inl.h).
 template <int kLargest, bool kHalfScales, int kMins>
 struct Tiles {
   // Writes [n][groups] records of kActivationBytes to `out`. Runs beyond the last are zeros.
   static void arrange(const ops::BlockRows& in, int n, size_t cols, const StepOrder& order, int zero, uint8_t* out);
-  // Computes y[t][r], [tokens, kBlockPassRows], for the first n_rows rows of a panel and kTileTokens tokens (or one).
-  // Rows beyond n_rows, up to whole tiles, get meaningless values.
-  static void tiles(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale, float* y);
-  static void tiles_of_one(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale,
-                           float* y);
+  // Multiplies the rows of a panel with kTileTokens tokens (or one).
+  static void tiles(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale,
+                    const Destination& to);
+  static void tiles_of_one(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale,
+                           const Destination& to);
 };
 
 // A format's functions, chosen once per op.
@@ -114,13 +121,12 @@ struct Kernel {
   const StepOrder* order;
   int zero;
   void (*arrange)(const ops::BlockRows& in, int n, size_t cols, const StepOrder& order, int zero, uint8_t* out);
-  // rows_of[t] computes y[t][r], [tokens, kBlockPassRows], for n_rows rows from `begin` and t + 1 tokens from `token`.
-  // Null: the format cannot do so many tokens at once.
-  void (*rows_of[kTileTokens])(const Job& job, int begin, int n_rows, int token, float* y);
+  // rows_of[t] streams the rows of `to` for t + 1 tokens. Null: the format cannot do so many tokens at once.
+  void (*rows_of[kTileTokens])(const Job& job, const Destination& to);
   void (*unpack_row)(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t* out);
-  void (*tiles)(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale, float* y);
-  void (*tiles_of_one)(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale,
-                       float* y);
+  void (*tiles)(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale, const Destination& to);
+  void (*tiles_of_one)(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale,
+                       const Destination& to);
   size_t activation_bytes, panel_bytes;
 };
 

@@ -227,36 +227,39 @@ void UnpackRow(const uint8_t* row, size_t cols, const RowScales& scales, uint8_t
   });
 }
 
-// Computes y[r] for n_rows rows and one token.
+// Multiplies rows with one token.
 template <class F>
-void RowsForOneToken(const Job& job, int begin, int n_rows, int token, float* y) {
+void RowsForOneToken(const Job& job, const Destination& to) {
+  float y[1][kBlockPassRows] = {};
   const auto cols = static_cast<size_t>(job.w->cols);
-  const uint8_t* row = job.row(begin);
+  const uint8_t* row = job.row(to.row);
   const size_t stride = job.row_stride;
-  const uint8_t* activations = job.activations + static_cast<size_t>(token) * Groups(cols) * kActivationBytesOf<F>;
+  const uint8_t* activations = job.activations + static_cast<size_t>(to.token) * Groups(cols) * kActivationBytesOf<F>;
   const FetchAhead ahead = blocks_ahead();
-  for (int r = 0; r < n_rows; r += kScaleRows) {
-    const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
+  for (int r = 0; r < to.n_rows; r += kScaleRows) {
+    const auto n = static_cast<size_t>(std::min(kScaleRows, to.n_rows - r));
     // Gathered before all rows: a vector load right after the narrow stores that it covers would stall.
     for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
     VF32 sums[kScaleRows] = {hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32()), hn::Zero(DF32())};
     for (size_t i = 0; i < n; ++i, row += stride) {
       sums[i] = RowSums<F>(row, cols, activations, job.scales.row(i, cols), ahead);
     }
-    SumLanes(sums, job.w->scale, y + r);
+    SumLanes(sums, job.w->scale, y[0] + r);
   }
+  PutTile(*to.results, y, to.token, to.row, to.n_rows);
 }
 
-// The same for T tokens: y[t][r], [T, kBlockPassRows].
+// The same for T tokens.
 template <class F, int T>
-void RowsForFewTokens(const Job& job, int begin, int n_rows, int token, float* y) {
+void RowsForFewTokens(const Job& job, const Destination& to) {
+  float y[T][kBlockPassRows] = {};
   const auto cols = static_cast<size_t>(job.w->cols);
-  const uint8_t* row = job.row(begin);
+  const uint8_t* row = job.row(to.row);
   const size_t stride = job.row_stride;
-  const uint8_t* activations = job.activations + static_cast<size_t>(token) * Groups(cols) * kActivationBytesOf<F>;
+  const uint8_t* activations = job.activations + static_cast<size_t>(to.token) * Groups(cols) * kActivationBytesOf<F>;
   const FetchAhead ahead = blocks_ahead();
-  for (int r = 0; r < n_rows; r += kScaleRows) {
-    const auto n = static_cast<size_t>(std::min(kScaleRows, n_rows - r));
+  for (int r = 0; r < to.n_rows; r += kScaleRows) {
+    const auto n = static_cast<size_t>(std::min(kScaleRows, to.n_rows - r));
     for (size_t i = 0; i < n; ++i) GatherScales<F>(row + i * stride, cols, job.scales.row(i, cols));
     VF32 sums[T][kScaleRows];
     for (auto& token_sums : sums) {
@@ -267,8 +270,9 @@ void RowsForFewTokens(const Job& job, int begin, int n_rows, int token, float* y
       RowSumsOfTokens<F, T>(row, cols, activations, job.scales.row(i, cols), ahead, of_row);
       for (size_t t = 0; t < T; ++t) sums[t][i] = of_row[t];
     }
-    for (int t = 0; t < T; ++t) SumLanes(sums[t], job.w->scale, y + t * kBlockPassRows + r);
+    for (int t = 0; t < T; ++t) SumLanes(sums[t], job.w->scale, y[t] + r);
   }
+  PutTile(*to.results, y, to.token, to.row, to.n_rows);
 }
 
 template <class F>

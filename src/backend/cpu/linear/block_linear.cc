@@ -42,9 +42,7 @@ void RowsForSomeTokens(const Kernel& kernel, const Job& job, int begin, int n_ro
   for (int token = 0; token < job.n;) {
     int n = std::min(kTileTokens, job.n - token);
     while (!kernel.rows_of[n - 1]) --n;
-    float y[kTileTokens][kBlockPassRows] = {};
-    kernel.rows_of[n - 1](job, begin, n_rows, token, y[0]);
-    PutResults(results, y[0], n, kBlockPassRows, token, begin, n_rows);
+    kernel.rows_of[n - 1](job, {.results = &results, .token = token, .row = begin, .n_rows = n_rows});
     token += n;
   }
 }
@@ -58,9 +56,8 @@ void RowsForTokens(const Kernel& kernel, const Job& job, int begin, int n_rows, 
   for (int token = 0; token < job.n;) {
     const int n = job.n - token >= kTileTokens ? kTileTokens : 1;
     const uint8_t* activations = job.activations + static_cast<size_t>(token) * groups * kernel.activation_bytes;
-    float y[kTileTokens][kBlockPassRows];
-    (n == 1 ? kernel.tiles_of_one : kernel.tiles)(job.panel, n_rows, activations, groups, job.w->scale, y[0]);
-    PutResults(results, y[0], n, kBlockPassRows, token, begin, n_rows);
+    const Destination to = {.results = &results, .token = token, .row = begin, .n_rows = n_rows};
+    (n == 1 ? kernel.tiles_of_one : kernel.tiles)(job.panel, activations, groups, job.w->scale, to);
     token += n;
   }
 }

@@ -91,6 +91,7 @@ HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t
       for (size_t t = 0; t < T; ++t) {
         for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::start(init(t, part));
       }
+#pragma GCC unroll 8  // otherwise GCC copies every sum in every round
       for (size_t step = part * kSteps / kDots; step < (part + 1) * kSteps / kDots; ++step) {
         VU8 codes[kTileRows];
         for (size_t r = 0; r < kTileRows; ++r) codes[r] = hn::Load(DU8(), w(r, step));
@@ -122,26 +123,27 @@ HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t
   for (size_t t = 0; t < T; ++t) SumLanes(sums[t], scale, y[t]);
 }
 
+// Each tile is stored at once: collecting the tiles of a panel first would cost prompts up to 10 %.
 template <int T, int kLargest, bool kHalfScales, int kMins>
-HWY_INLINE void TilesOfRows(const uint8_t* panel, int n_rows, const uint8_t* activations, size_t groups, float scale,
-                            float* y) {
-  for (int r = 0; r < n_rows; r += kTileRows) {
-    float of_tile[T][kTileRows];
+HWY_INLINE void TilesOfRows(const uint8_t* panel, const uint8_t* activations, size_t groups, float scale,
+                            const Destination& to) {
+  for (int r = 0; r < to.n_rows; r += kTileRows) {
+    float y[T][kTileRows];
     const uint8_t* const rows = panel + static_cast<size_t>(r) * groups * kPanelBytes<kHalfScales, kMins>;
-    DotTile<T, kLargest, kHalfScales, kMins>(rows, activations, groups, scale, of_tile);
-    for (int t = 0; t < T; ++t) std::copy_n(of_tile[t], kTileRows, y + t * kBlockPassRows + r);
+    DotTile<T, kLargest, kHalfScales, kMins>(rows, activations, groups, scale, y);
+    PutTile(*to.results, y, to.token, to.row + r, std::min(kTileRows, to.n_rows - r));
   }
 }
 
 template <int kLargest, bool kHalfScales, int kMins>
-void Tiles<kLargest, kHalfScales, kMins>::tiles(const uint8_t* panel, int n_rows, const uint8_t* activations,
-                                                size_t groups, float scale, float* y) {
-  TilesOfRows<kTileTokens, kLargest, kHalfScales, kMins>(panel, n_rows, activations, groups, scale, y);
+void Tiles<kLargest, kHalfScales, kMins>::tiles(const uint8_t* panel, const uint8_t* activations, size_t groups,
+                                                float scale, const Destination& to) {
+  TilesOfRows<kTileTokens, kLargest, kHalfScales, kMins>(panel, activations, groups, scale, to);
 }
 template <int kLargest, bool kHalfScales, int kMins>
-void Tiles<kLargest, kHalfScales, kMins>::tiles_of_one(const uint8_t* panel, int n_rows, const uint8_t* activations,
-                                                       size_t groups, float scale, float* y) {
-  TilesOfRows<1, kLargest, kHalfScales, kMins>(panel, n_rows, activations, groups, scale, y);
+void Tiles<kLargest, kHalfScales, kMins>::tiles_of_one(const uint8_t* panel, const uint8_t* activations, size_t groups,
+                                                       float scale, const Destination& to) {
+  TilesOfRows<1, kLargest, kHalfScales, kMins>(panel, activations, groups, scale, to);
 }
 
 // One instantiation per kind of format. A format of any other kind does not link.
