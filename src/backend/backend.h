@@ -37,6 +37,15 @@ struct Slice {
   std::span<const KvBlockId> blocks = {};
   int n_ctx = 0;
 
+  // Of models with recurrent layers: the sequence's state, which describes it after first_pos − n_confirmed tokens. The
+  // run continues it: first with the first n_confirmed tokens of the last run that was a check, then with `tokens`. If
+  // the latter is a check, they are only left pending, at most kMostPending of them (state_layout.h), in the set that
+  // is not confirmed_set. A state of no tokens counts as zero.
+  StateId state = -1;
+  int n_confirmed = 0;
+  int confirmed_set = 0;
+  bool is_check = false;
+
   int n_logit_rows() const {
     return logits == WantLogits::kNone ? 0 : logits == WantLogits::kLast ? 1 : static_cast<int>(tokens.size());
   }

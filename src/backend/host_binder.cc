@@ -18,6 +18,7 @@ HostBinder::HostBinder(const Plan& plan, int max_batch, int max_logit_rows)
   tokens_.reserve(most);
   kv_rows_.reserve(most);
   tiles_.reserve(most);
+  state_rows_.reserve(most);
   logit_rows_.reserve(static_cast<size_t>(max_logit_rows));
   for (const RopeParams& rope : plan.config.ropes) ropes_.emplace_back(rope, plan.config.head_dim, max_batch);
 }
@@ -50,6 +51,7 @@ void HostBinder::begin(const HostKvStore& store, Batch batch) {
   kv_rows_.clear();
   tiles_.clear();
   logit_rows_.clear();
+  state_rows_.clear();
   size_t n_tokens = 0, n_logit_rows = 0, n_blocks = 0;
   for (const Slice& slice : batch) {
     n_tokens += slice.tokens.size();
@@ -73,6 +75,17 @@ void HostBinder::add(const Slice& slice) {
   for (int i = 0; i < n; ++i) kv_rows_.push_back({blocks, slice.first_pos + i});
   for (int i = 0; i < n; i += ops::kTileRows) tiles_.push_back({first + i, std::min(ops::kTileRows, n - i)});
   for (int i = n - slice.n_logit_rows(); i < n; ++i) logit_rows_.push_back(first + i);
+  if (store_->state_bytes() > 0) {
+    const int pos = slice.first_pos - slice.n_confirmed;  // that the state describes
+    CHECK(slice.state >= 0 && pos >= 0 && slice.n_confirmed <= kMostPending && (!slice.is_check || n <= kMostPending));
+    state_rows_.push_back({.first = first,
+                           .n = n,
+                           .state = store_->state(slice.state),
+                           .is_new = pos == 0,
+                           .n_confirmed = slice.n_confirmed,
+                           .confirmed_set = slice.confirmed_set,
+                           .is_check = slice.is_check});
+  }
   for (RopeTable& rope : ropes_) rope.fill(first, n, slice.first_pos, slice.n_ctx);
 }
 
@@ -164,7 +177,8 @@ ops::RmsNorm HostBinder::bind(const step::HeadNorm& s) const {
 
 ops::Rope HostBinder::bind(const step::Rope& s) const {
   const RopeTable& rope = ropes_[static_cast<size_t>(s.rope)];
-  return {floats(s.x), rows(s.x), s.n_heads, s.head_dim, rope.cos(), rope.sin(), s.pairs};
+  return {floats(s.x), rows(s.x),  s.n_heads, s.head_dim, s.n_dims > 0 ? s.n_dims : s.head_dim,
+          rope.cos(),  rope.sin(), s.pairs};
 }
 
 ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {
@@ -183,6 +197,41 @@ ops::Attention HostBinder::bind(const step::Attention& s) const {
           .softcap = s.softcap};
 }
 
+ops::SplitHeads HostBinder::bind(const step::SplitHeads& s) const {
+  return {floats(s.in), rows(s.in), s.n_heads, s.head_dim, floats(s.q), floats(s.gate)};
+}
+ops::SigmoidMul HostBinder::bind(const step::SigmoidMul& s) const {
+  return {floats(s.gate), elements(s.x), floats(s.x)};
+}
+ops::CausalConv HostBinder::bind(const step::CausalConv& s) const {
+  return {.in = floats(s.in),
+          .taps = f32_data(*s.taps),
+          .channels = s.taps->rows,
+          .n_taps = s.taps->cols,
+          .rows = state_rows_,
+          .state = store_->state_layer(s.layer),
+          .out = floats(s.out)};
+}
+ops::DeltaRule HostBinder::bind(const step::DeltaRule& s) const {
+  return {.in = floats(s.in),
+          .alpha = floats(s.alpha),
+          .beta = floats(s.beta),
+          .decay = f32_data(*s.decay),
+          .dt_bias = f32_data(*s.dt_bias),
+          .shape = plan_.config.delta,
+          .rows = state_rows_,
+          .state = store_->state_layer(s.layer),
+          .out = floats(s.out)};
+}
+ops::GatedNorm HostBinder::bind(const step::GatedNorm& s) const {
+  return {.in = floats(s.in),
+          .gate = floats(s.gate),
+          .gain = f32_data(*s.gain),
+          .eps = s.eps,
+          .n = rows(s.in) * s.n_heads,
+          .head_dim = s.head_dim,
+          .out = floats(s.out)};
+}
 ops::GluMul HostBinder::bind(const step::GluMul& s) const {
   return {floats(s.gate), floats(s.up), s.act, elements(s.out), floats(s.out)};
 }

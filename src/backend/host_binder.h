@@ -77,6 +77,7 @@ class HostBinder {
   std::vector<ops::KvRow> kv_rows_;
   std::vector<ops::RowTile> tiles_;
   std::vector<int> logit_rows_;
+  std::vector<ops::StateRows> state_rows_;  // one for each slice, if the model has recurrent layers
   int max_batch_, max_logit_rows_;
 };
 

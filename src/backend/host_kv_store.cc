@@ -7,7 +7,7 @@
 
 namespace tern {
 
-HostKvStore::HostKvStore(const Config& config, KvType type) : type_(type) {
+HostKvStore::HostKvStore(const Config& config, KvType type) : type_(type), states_layout_(config) {
   for (int layer = 0; layer < config.n_layers; ++layer) {
     const uint64_t bytes = kv_layer_bytes(config, layer, kKvBlock, type);
     layers_.push_back({.type = type,
@@ -35,6 +35,33 @@ void HostKvStore::free(KvBlockId block) { blocks_[static_cast<size_t>(block)] = 
 
 Result<void> HostKvStore::copy(KvBlockId from, KvBlockId to) {
   std::copy_n(data(from), block_bytes_, data(to));
+  return {};
+}
+
+Result<void> HostKvStore::allocate_state(StateId state) {
+  const auto at = static_cast<size_t>(state);
+  if (at >= states_.size()) states_.resize(at + 1);
+  CHECK(states_[at].data() == nullptr);
+  TRY(states_[at], HostMemory::allocate(states_layout_.bytes(), "the states of recurrent layers"));
+  return {};
+}
+
+void HostKvStore::free_state(StateId state) { states_[static_cast<size_t>(state)] = {}; }
+
+Result<void> HostKvStore::copy_state(StateId from, StateId to) {
+  std::copy_n(state(from), state_bytes(), state(to));
+  return {};
+}
+
+Result<void> HostKvStore::read_state(StateId from, MutableBytes out) const {
+  CHECK(out.size() == state_bytes());
+  std::copy_n(state(from), state_bytes(), out.data());
+  return {};
+}
+
+Result<void> HostKvStore::write_state(StateId to, Bytes in) {
+  CHECK(in.size() == state_bytes());
+  std::copy_n(in.data(), state_bytes(), state(to));
   return {};
 }
 

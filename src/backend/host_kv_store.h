@@ -24,6 +24,15 @@ class HostKvStore final : public KvStore {
   Result<void> read(KvBlockId block, MutableBytes out) const override;
   Result<void> write(KvBlockId block, Bytes in) override;
 
+  uint64_t state_bytes() const override { return states_layout_.kept_bytes(); }
+  Result<void> allocate_state(StateId state) override;
+  void free_state(StateId state) override;
+  Result<void> copy_state(StateId from, StateId to) override;
+  Result<void> read_state(StateId state, MutableBytes out) const override;
+  Result<void> write_state(StateId state, Bytes in) override;
+
+  const StateLayer& state_layer(int index) const { return states_layout_.layer(index); }
+  std::byte* state(StateId id) const { return states_[static_cast<size_t>(id)].data(); }
   const ops::KvLayer& layer(int index) const { return layers_[static_cast<size_t>(index)]; }
   std::byte* data(KvBlockId block) const { return blocks_[static_cast<size_t>(block)].data(); }
 
@@ -32,6 +41,8 @@ class HostKvStore final : public KvStore {
   uint64_t block_bytes_ = 0;
   std::vector<ops::KvLayer> layers_;
   std::vector<HostMemory> blocks_;  // by id; empty: not allocated
+  StateLayout states_layout_;
+  std::vector<HostMemory> states_;  // likewise
 };
 
 }  // namespace tern

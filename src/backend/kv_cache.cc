@@ -3,6 +3,11 @@
 #include "base/check.h"
 
 namespace tern {
+namespace {
+
+constexpr StateId kState = 0;  // of the only sequence
+
+}  // namespace
 
 Result<std::unique_ptr<KvCache>> KvCache::create(std::unique_ptr<KvStore> store, int n_ctx) {
   std::unique_ptr<KvCache> cache(new KvCache(std::move(store), n_ctx));
@@ -12,6 +17,7 @@ Result<std::unique_ptr<KvCache>> KvCache::create(std::unique_ptr<KvStore> store,
     TRY_STATUS(cache->store_->allocate(block));
     cache->blocks_.push_back(block);
   }
+  if (cache->store_->state_bytes() > 0) TRY_STATUS(cache->store_->allocate_state(kState));
   return cache;
 }
 
@@ -19,6 +25,7 @@ Slice KvCache::place(Slice slice) const {
   CHECK(slice.first_pos >= 0 && slice.first_pos + static_cast<int>(slice.tokens.size()) <= n_ctx_);
   slice.blocks = blocks_;
   slice.n_ctx = n_ctx_;
+  if (store_->state_bytes() > 0) slice.state = kState;
   return slice;
 }
 

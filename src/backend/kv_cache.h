@@ -1,4 +1,5 @@
-// Keys and values of a single sequence: for tools and tests, which share no blocks.
+// Keys and values of a single sequence: for tools and tests, which share no blocks. If the model has recurrent layers,
+// each run must continue the last one, or begin at position 0.
 #pragma once
 
 #include <memory>

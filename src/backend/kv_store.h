@@ -4,12 +4,14 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/result.h"
 #include "tern/options.h"
 
 namespace tern {
 
 using KvBlockId = int32_t;
+using StateId = int32_t;
 
 // Blocks of block_tokens() consecutive positions each, in all layers. The caller keeps the block tables
 // (engine/kv/kv_blocks.h): a block may belong to several sequences as long as none of them writes to it.
@@ -33,6 +35,17 @@ class KvStore {
   // Reads or writes a whole block, block_bytes() bytes in the order of kv_layout.h: the same for every backend.
   virtual Result<void> read(KvBlockId block, MutableBytes out) const = 0;
   virtual Result<void> write(KvBlockId block, Bytes in) = 0;
+
+  // The states of recurrent layers (state_layout.h), with ids of their own. A state describes a sequence at one length.
+  // Bytes of a state as read_state() returns it; 0: the model has no recurrent layers, and the rest is not called.
+  virtual uint64_t state_bytes() const { return 0; }
+  // A state has memory between these two calls, like a block. kOutOfMemory.
+  virtual Result<void> allocate_state(StateId /*state*/) { CHECK(false); }
+  virtual void free_state(StateId /*state*/) { CHECK(false); }
+  // These leave out pending tokens.
+  virtual Result<void> copy_state(StateId /*from*/, StateId /*to*/) { CHECK(false); }
+  virtual Result<void> read_state(StateId /*state*/, MutableBytes /*out*/) const { CHECK(false); }
+  virtual Result<void> write_state(StateId /*state*/, Bytes /*in*/) { CHECK(false); }
 };
 
 }  // namespace tern

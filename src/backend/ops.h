@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "backend/state_layout.h"
 #include "model/source/config.h"
 #include "model/source/weights.h"
 #include "plan/plan.h"
@@ -132,9 +133,9 @@ struct FloatGlu {
 };
 
 struct Rope {
-  float* x;  // [n, n_heads, head_dim]
-  int n, n_heads, head_dim;
-  const float* cos;  // [n, head_dim / 2], for the position of each row (rope_table.h)
+  float* x;  // [n, n_heads, head_dim]; the first n_dims of a head rotate
+  int n, n_heads, head_dim, n_dims;
+  const float* cos;  // [n, n_dims / 2], for the position of each row (rope_table.h)
   const float* sin;
   RopePairs pairs;
 };
@@ -197,6 +198,61 @@ struct AddBias {
   float* x;  // [n, width], x += bias in every row
 };
 
+struct SplitHeads {
+  const float* in;  // [n, n_heads, 2, head_dim]
+  int n, n_heads, head_dim;
+  float* q;  // [n, n_heads, head_dim]
+  float* gate;
+};
+
+struct SigmoidMul {
+  const float* gate;
+  size_t count;
+  float* x;  // x = x · sigmoid(gate)
+};
+
+// The rows of one sequence in the batch, and its state (state_layout.h). The first n_confirmed pending tokens of one
+// set join the state before these rows. If is_check is true, these rows do not change the state: they are left pending
+// in the other set.
+struct StateRows {
+  int first, n;
+  std::byte* state;
+  bool is_new;  // the state counts as zero
+  int n_confirmed;
+  int confirmed_set;
+  bool is_check;
+};
+
+struct CausalConv {
+  const float* in;    // [n, channels]
+  const float* taps;  // [channels, n_taps]
+  int channels, n_taps;
+  std::span<const StateRows> rows;  // all rows
+  StateLayer state;
+  float* out;  // [n, channels]
+};
+
+struct DeltaRule {
+  const float* in;     // [n, 2 n_k_heads + n_v_heads, head_dim]
+  const float* alpha;  // [n, n_v_heads]
+  const float* beta;
+  const float* decay;  // [n_v_heads]
+  const float* dt_bias;
+  DeltaConfig shape;
+  std::span<const StateRows> rows;  // all rows
+  StateLayer state;
+  float* out;  // [n, n_v_heads, head_dim]
+};
+
+struct GatedNorm {
+  const float* in;  // [n, n_heads, head_dim]
+  const float* gate;
+  const float* gain;  // [head_dim]
+  float eps;
+  int n, head_dim;  // n: heads of all rows
+  float* out;
+};
+
 struct Softcap {
   float cap;
   size_t count;
@@ -222,4 +278,9 @@ struct Softcap {
   X(GluMul, glu_mul)                    \
   X(Add, add)                           \
   X(AddBias, add_bias)                  \
+  X(SplitHeads, split_heads)            \
+  X(SigmoidMul, sigmoid_mul)            \
+  X(CausalConv, causal_conv)            \
+  X(DeltaRule, delta_rule)              \
+  X(GatedNorm, gated_norm)              \
   X(Softcap, softcap)

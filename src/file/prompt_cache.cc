@@ -43,7 +43,8 @@ Result<PromptCache> parse_prompt_cache(Bytes bytes, const PromptCacheKey& key, i
   const PromptCacheKey found{.model = std::string(text_at(bytes, 24, kDigest)),
                              .kv_type = number_at<uint32_t>(bytes, 8),
                              .block_tokens = number_at<uint32_t>(bytes, 12),
-                             .block_bytes = number_at<uint64_t>(bytes, 16)};
+                             .block_bytes = number_at<uint64_t>(bytes, 16),
+                             .state_bytes = key.state_bytes};
   if (found.model != key.model) {
     return fail(ErrorCode::kInvalidArgument, "{}: the prompt cache was made with another model; {}", path, kAdvice);
   }
@@ -56,7 +57,9 @@ Result<PromptCache> parse_prompt_cache(Bytes bytes, const PromptCacheKey& key, i
   const uint64_t rest = bytes.size() - kFixed - kDigest;
   if (n_tokens == 0 || n_tokens > rest / sizeof(int32_t)) return damaged();
   const uint64_t n_blocks = (n_tokens + key.block_tokens - 1) / key.block_tokens;
-  const uint64_t block_bytes = rest - n_tokens * sizeof(int32_t);
+  const uint64_t block_and_state_bytes = rest - n_tokens * sizeof(int32_t);
+  if (block_and_state_bytes < key.state_bytes) return damaged();
+  const uint64_t block_bytes = block_and_state_bytes - key.state_bytes;
   if (n_blocks > block_bytes / key.block_bytes || n_blocks * key.block_bytes != block_bytes) return damaged();
   if (md5(bytes.first(bytes.size() - kDigest)) != text_at(bytes, bytes.size() - kDigest, kDigest)) return damaged();
   if (n_tokens > static_cast<uint64_t>(n_ctx)) {
@@ -70,6 +73,7 @@ Result<PromptCache> parse_prompt_cache(Bytes bytes, const PromptCacheKey& key, i
   for (uint64_t at = kFixed + n_tokens * sizeof(int32_t); cache.blocks.size() < n_blocks; at += key.block_bytes) {
     cache.blocks.push_back(bytes.subspan(at, key.block_bytes));
   }
+  cache.state = bytes.subspan(bytes.size() - kDigest - key.state_bytes, key.state_bytes);
   return cache;
 }
 

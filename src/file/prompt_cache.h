@@ -1,8 +1,8 @@
 // A file with the KV cache of a text, so that the text need not be evaluated again.
 //
 //   "TERN-KV1", then little-endian: u32 type of the values, u32 positions of a block, u64 bytes of a block, 32
-//   characters that name the model, u64 number n of tokens, n × i32; for every block of the n positions its bytes; 32
-//   characters: MD5 of all that comes before.
+//   characters that name the model, u64 number n of tokens, n × i32; for every block of the n positions its bytes; the
+//   bytes of the state, if the model has recurrent layers; 32 characters: MD5 of all that comes before.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,14 @@ struct PromptCacheKey {
   uint32_t kv_type = 0;
   uint32_t block_tokens = 0;
   uint64_t block_bytes = 0;
+  uint64_t state_bytes = 0;  // 0: there are no recurrent layers. Not in the file: it follows from the model
   bool operator==(const PromptCacheKey&) const = default;
 };
 
 struct PromptCache {
   std::vector<int32_t> tokens;
   std::vector<Bytes> blocks;  // views of the file's bytes
+  Bytes state = {};           // likewise
 };
 
 // Parses such a file for this key, with at most n_ctx tokens whose ids are below n_vocab. kCorruption: it is damaged;

@@ -49,8 +49,8 @@ std::string name_of(const std::string& path) {
 std::vector<const Tensor*> Layer::tensors() const {
   std::vector<const Tensor*> all;
   for (const Linear* linear : linears()) all.insert(all.end(), {linear, &linear->input_norm, &linear->bias});
-  all.insert(all.end(), {&attn_norm, &attn_q_norm, &attn_k_norm, &attn_sub_norm, &attn_post_norm, &ffn_norm,
-                         &ffn_sub_norm, &ffn_post_norm});
+  all.insert(all.end(), {&attn_norm, &attn_q_norm, &attn_k_norm, &attn_sub_norm, &attn_post_norm, &delta_conv,
+                         &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm});
   std::erase_if(all, [](const Tensor* tensor) { return !tensor->is_present(); });
   return all;
 }

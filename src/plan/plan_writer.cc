@@ -95,7 +95,8 @@ void PlanWriter::rope(SlotId x, int n_heads, int layer) {
   const int rope = c.layer(layer).rope;
   CHECK(at(x).width == n_heads * c.head_dim);
   push(section_ + at(x).name + ".rope",
-       step::Rope{x, n_heads, c.head_dim, rope, c.ropes[static_cast<size_t>(rope)].pairs});
+       step::Rope{x, n_heads, c.head_dim, rope, c.ropes[static_cast<size_t>(rope)].pairs,
+                  c.ropes[static_cast<size_t>(rope)].n_dims});
 }
 
 void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {
@@ -116,6 +117,36 @@ void PlanWriter::attention(SlotId q, int layer, LinearInput& out) {
                                                .head_dim = c.head_dim,
                                                .window = l.window,
                                                .softcap = c.attention_softcap});
+  out.is_quantized = false;
+}
+
+void PlanWriter::split_heads(SlotId in, SlotId q, SlotId gate, int n_heads) {
+  CHECK(at(in).width == 2 * at(q).width && at(gate).width == at(q).width);
+  push(section_ + at(in).name + ".split", step::SplitHeads{in, q, gate, n_heads, plan_.config.head_dim});
+}
+
+void PlanWriter::sigmoid_mul(SlotId gate, LinearInput& x) {
+  CHECK(at(gate).width == at(x).width);
+  push(section_ + at(x).name + ".gated", step::SigmoidMul{gate, x});
+  x.is_quantized = false;
+}
+
+void PlanWriter::causal_conv(SlotId in, const Tensor& taps, int layer, SlotId out) {
+  CHECK(at(in).width == taps.rows && at(out).width == taps.rows);
+  push(without_suffix(taps.name), step::CausalConv{in, &taps, layer, out});
+}
+
+void PlanWriter::delta_rule(SlotId in, SlotId alpha, SlotId beta, const Layer& weights, int layer, SlotId out) {
+  const DeltaConfig& d = plan_.config.delta;
+  CHECK(at(in).width == d.channels() && at(out).width == d.value_width());
+  push(section_ + "delta_rule",
+       step::DeltaRule{in, alpha, beta, &weights.delta_decay, &weights.delta_dt_bias, layer, out});
+}
+
+void PlanWriter::gated_norm(SlotId in, SlotId gate, const Tensor& gain, LinearInput& out) {
+  const int n_heads = at(in).width / gain.cols;
+  CHECK(at(gate).width == at(in).width && at(out).width == at(in).width && at(in).width % gain.cols == 0);
+  push(without_suffix(gain.name), step::GatedNorm{in, gate, &gain, plan_.config.rms_eps, n_heads, gain.cols, out});
   out.is_quantized = false;
 }
 

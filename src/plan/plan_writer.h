@@ -42,6 +42,11 @@ class PlanWriter {
   void rope(SlotId x, int n_heads, int layer = 0);
   void kv_append(SlotId k, SlotId v, int layer);
   void attention(SlotId q, int layer, LinearInput& out);
+  void split_heads(SlotId in, SlotId q, SlotId gate, int n_heads);
+  void sigmoid_mul(SlotId gate, LinearInput& x);
+  void causal_conv(SlotId in, const Tensor& taps, int layer, SlotId out);
+  void delta_rule(SlotId in, SlotId alpha, SlotId beta, const Layer& weights, int layer, SlotId out);
+  void gated_norm(SlotId in, SlotId gate, const Tensor& gain, LinearInput& out);
   void glu_mul(SlotId gate, SlotId up, LinearInput& out);
   void add(SlotId in, SlotId x);
 

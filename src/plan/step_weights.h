@@ -14,7 +14,7 @@ enum class WeightRole {
   kTernary,  // a matrix that is multiplied with int8 rows
   kMatrix,   // a matrix that is multiplied with floats, or with int8 blocks of them
   kTable,    // an embedding table: a token reads one row
-  kVector,   // a norm's gain, or a bias
+  kVector,   // the values of a norm, a bias or a recurrent layer
 };
 
 // Steps that multiply their matrices with int8 rows.
@@ -42,6 +42,11 @@ void for_each_weight(Body& body, F&& f) {
         if constexpr (requires { s.table; }) f(s.table, WeightRole::kTable);
         if constexpr (requires { s.gain; }) vector(s.gain);
         if constexpr (requires { s.bias; }) vector(s.bias);
+        if constexpr (requires { s.taps; }) vector(s.taps);
+        if constexpr (requires { s.decay; }) {
+          vector(s.decay);
+          vector(s.dt_bias);
+        }
         if constexpr (requires { s.norm; }) vector(s.norm.gain);
         if constexpr (requires { s.w; }) f(s.w, kMatrix);
         if constexpr (requires { s.w_gate; }) {

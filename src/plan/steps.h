@@ -164,6 +164,7 @@ struct Rope {
   int head_dim;
   int rope;  // index into Config::ropes
   RopePairs pairs;
+  int n_dims = 0;  // only the first dimensions of a head rotate; 0: all
 
   SlotUses uses() const { return {updates(x)}; }
 };
@@ -218,6 +219,56 @@ struct AddBias {
   const Tensor* bias;
 
   SlotUses uses() const { return {updates(x)}; }
+};
+// q and gate = the halves of each head of `in`
+struct SplitHeads {
+  SlotId in;       // [n_heads, 2, head_dim]
+  SlotId q, gate;  // [n_heads, head_dim]
+  int n_heads;
+  int head_dim;
+
+  SlotUses uses() const { return {reads(in), writes(q), writes(gate)}; }
+};
+// x = x · sigmoid(gate)
+struct SigmoidMul {
+  SlotId gate;
+  SlotId x;
+
+  SlotUses uses() const { return {reads(gate), updates(x)}; }
+};
+// out = silu(Σ_j taps[c][j] · in of the token taps − 1 − j places before): a causal convolution of every channel. The
+// last inputs of the sequence are part of its state.
+struct CausalConv {
+  SlotId in;           // [channels]
+  const Tensor* taps;  // [channels, n]
+  int layer;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), writes(out)}; }
+};
+// The gated delta rule (Yang et al. 2024) for every head of values, with the state S [head_dim of k, head_dim of v] of
+// the sequence: q and k are normed to length 1, and q is divided by √head_dim; β = sigmoid(beta);
+// S = exp(decay · softplus(alpha + dt_bias)) · S; S += k · β(v − Sᵀk)ᵀ; out = Sᵀq.
+struct DeltaRule {
+  SlotId in;              // [2 n_k_heads + n_v_heads, head_dim]: queries, keys, values
+  SlotId alpha, beta;     // [n_v_heads]
+  const Tensor* decay;    // [n_v_heads]
+  const Tensor* dt_bias;  // [n_v_heads]
+  int layer;
+  SlotId out;  // [n_v_heads, head_dim]
+
+  SlotUses uses() const { return {reads(in), reads(alpha), reads(beta), writes(out)}; }
+};
+// out = RMS norm of each head of `in` · silu(gate)
+struct GatedNorm {
+  SlotId in, gate;     // [n_heads, head_dim]
+  const Tensor* gain;  // [head_dim]
+  float eps;
+  int n_heads;
+  int head_dim;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), reads(gate), writes(out)}; }
 };
 // x = cap · tanh(x / cap)
 struct Softcap {
@@ -331,6 +382,11 @@ struct FloatQkv {
   X(GluMul, "glu_mul", GluMul)                             \
   X(Add, "add", Add)                                       \
   X(AddBias, "add_bias", AddBias)                          \
+  X(SplitHeads, "split_heads", SplitHeads)                 \
+  X(SigmoidMul, "sigmoid_mul", SigmoidMul)                 \
+  X(CausalConv, "causal_conv", CausalConv)                 \
+  X(DeltaRule, "delta_rule", DeltaRule)                    \
+  X(GatedNorm, "gated_norm", GatedNorm)                    \
   X(Softcap, "softcap", Softcap)                           \
   X(RmsNormQuantize, "rms_norm_quantize", RmsNormQuantize) \
   X(TernaryLinearAdd, "ternary_linear_add", TernaryLinear) \

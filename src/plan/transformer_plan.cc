@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 
 #include "plan/plan.h"
 #include "plan/plan_writer.h"
@@ -11,14 +12,35 @@ namespace tern {
 namespace {
 
 struct Slots {
-  SlotId x;               // [d_model] residual stream
-  LinearInput h;          // [d_model] normed
-  SlotId q, k, v;         // [n_heads, head_dim], [n_kv_heads, head_dim] twice
+  SlotId x;        // [d_model] residual stream
+  LinearInput h;   // [d_model] normed
+  SlotId q, k, v;  // [n_heads, head_dim], [n_kv_heads, head_dim] twice
+  SlotId q_gate,
+      a_gate;  // [n_heads, 2, head_dim] queries with the gates of attention, and [n_heads, head_dim] the gates
   LinearInput a, a_norm;  // [n_heads, head_dim] attention output, and normed
   SlotId gate, up;        // [d_ff]
   LinearInput f, f_norm;  // [d_ff] gated, and normed
   SlotId o, o_norm;       // [d_model] the layer's contribution to x, and normed
 };
+
+// Slots of recurrent layers (DeltaConfig).
+struct DeltaSlots {
+  SlotId qkv, conv;    // [channels] before and after the convolution
+  SlotId z;            // [value_width] the output's gate
+  SlotId alpha, beta;  // [n_v_heads]
+  SlotId d;            // [value_width] the output
+  LinearInput d_norm;  // [value_width] normed and gated
+};
+
+DeltaSlots make_delta_slots(PlanWriter& p, const DeltaConfig& d) {
+  return {.qkv = p.slot("delta_qkv", d.channels()),
+          .conv = p.slot("delta_conv", d.channels()),
+          .z = p.slot("z", d.value_width()),
+          .alpha = p.slot("alpha", d.n_v_heads),
+          .beta = p.slot("beta", d.n_v_heads),
+          .d = p.slot("d", d.value_width()),
+          .d_norm = p.slot("d_norm", d.value_width())};
+}
 
 void add_to_stream(PlanWriter& p, const Tensor& post_norm, const Slots& s) {
   if (!post_norm.is_present()) return p.add(s.o, s.x);
@@ -40,6 +62,8 @@ Slots make_slots(PlanWriter& p, const Config& c, const LayerConfig& l, SlotId x)
           .q = p.slot("q", q_width),
           .k = p.slot("k", kv_width),
           .v = p.slot("v", kv_width),
+          .q_gate = c.has_gated_attention ? p.slot("q_gate", 2 * q_width) : SlotId{},
+          .a_gate = c.has_gated_attention ? p.slot("a_gate", q_width) : SlotId{},
           .a = p.slot("a", q_width),
           .a_norm = p.slot("a_norm", q_width),
           .gate = p.slot("gate", l.d_ff),
@@ -73,7 +97,9 @@ class LayerSlots {
 
 void write_attention(PlanWriter& p, const Layer& l, Slots& s, const LayerConfig& own, int layer) {
   p.rms_norm(s.x, l.attn_norm, s.h);
-  p.linear_layer(s.h, l.attn_q, s.q);
+  const bool is_gated = s.a_gate != SlotId{};
+  p.linear_layer(s.h, l.attn_q, is_gated ? s.q_gate : s.q);
+  if (is_gated) p.split_heads(s.q_gate, s.q, s.a_gate, own.n_heads);
   p.linear_layer(s.h, l.attn_k, s.k);
   p.linear_layer(s.h, l.attn_v, s.v);
   if (l.attn_q_norm.is_present()) p.head_norm(s.q, l.attn_q_norm, own.n_heads);
@@ -82,7 +108,21 @@ void write_attention(PlanWriter& p, const Layer& l, Slots& s, const LayerConfig&
   p.rope(s.k, own.n_kv_heads, layer);
   p.kv_append(s.k, s.v, layer);
   p.attention(s.q, layer, s.a);
+  if (is_gated) p.sigmoid_mul(s.a_gate, s.a);
   p.linear_layer(normed(p, s.a, l.attn_sub_norm, s.a_norm), l.attn_output, s.o);
+  add_to_stream(p, l.attn_post_norm, s);
+}
+
+void write_delta_layer(PlanWriter& p, const Layer& l, Slots& s, DeltaSlots& d, int layer) {
+  p.rms_norm(s.x, l.attn_norm, s.h);
+  p.linear_layer(s.h, l.delta_qkv, d.qkv);
+  p.linear_layer(s.h, l.delta_gate, d.z);
+  p.linear_layer(s.h, l.delta_alpha, d.alpha);
+  p.linear_layer(s.h, l.delta_beta, d.beta);
+  p.causal_conv(d.qkv, l.delta_conv, layer, d.conv);
+  p.delta_rule(d.conv, d.alpha, d.beta, l, layer, d.d);
+  p.gated_norm(d.d, d.z, l.delta_norm, d.d_norm);
+  p.linear_layer(d.d_norm, l.delta_output, s.o);
   add_to_stream(p, l.attn_post_norm, s);
 }
 
@@ -100,9 +140,15 @@ void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
 Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(c);
   LayerSlots slots(p, c);
+  std::optional<DeltaSlots> delta;
+  if (c.has_recurrent_layers()) delta = make_delta_slots(p, c.delta);
   return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer) {
     Slots& s = slots.for_layer(layer);
-    write_attention(p, l, s, c.layer(layer), layer);
+    if (c.layer(layer).is_recurrent) {
+      write_delta_layer(p, l, s, *delta, layer);
+    } else {
+      write_attention(p, l, s, c.layer(layer), layer);
+    }
     write_feed_forward(p, l, s);
   });
 }

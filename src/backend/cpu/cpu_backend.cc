@@ -158,6 +158,7 @@ class CpuExecutable final : public Executable {
       const bool counts = slot.rows == RowsOf::kBatch || slot.type == SlotType::kInt8;
       if (counts) floats = std::max(floats, static_cast<size_t>(slot.width));
     }
+    if (plan_.config.has_recurrent_layers()) floats = std::max(floats, delta_scratch(plan_.config.delta.head_dim));
     for (const Step& step : plan_.steps) {
       floats = std::max({floats, block_scratch_of(step.body), ternary_scratch_of(step.body)});
     }

@@ -126,6 +126,7 @@ void KvBlocks::hide(KvBlockId id) {
   const auto [first, last] = by_hash_.equal_range(options_.hash(block.parent, block.tokens));
   by_hash_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == id; }));
   block.prefix = 0;
+  drop_snapshot(id);
 }
 
 PrefixId KvBlocks::publish(PrefixId parent, std::span<const TokenId> tokens, KvBlockId& id, bool in_use) {
@@ -154,6 +155,67 @@ std::optional<KvBlocks::Found> KvBlocks::find(PrefixId parent, std::span<const T
   ++stats_.hits;
   share(id);
   return Found{id, at(id).prefix};
+}
+
+Result<StateId> KvBlocks::allocate_state() {
+  const bool is_new = free_states_.empty();
+  const StateId state = is_new ? n_states_ : free_states_.back();
+  TRY_STATUS(store_->allocate_state(state));
+  if (is_new) {
+    ++n_states_;
+  } else {
+    free_states_.pop_back();
+  }
+  return state;
+}
+
+Result<StateId> KvBlocks::take_state() {
+  auto state = allocate_state();
+  while (!state && state.error().code == ErrorCode::kOutOfMemory && !snapshots_.empty()) {
+    drop_snapshot(snapshots_.front());
+    state = allocate_state();
+  }
+  if (state) ++stats_.n_states;
+  return state;
+}
+
+void KvBlocks::release_state(StateId state) {
+  store_->free_state(state);
+  free_states_.push_back(state);
+  --stats_.n_states;
+}
+
+void KvBlocks::keep_snapshot(KvBlockId id, StateId state) {
+  constexpr int kFewest = 2;
+  Block& block = at(id);
+  CHECK(block.prefix != 0);
+  if (block.snapshot >= 0) return snapshots_.splice(snapshots_.end(), snapshots_, block.used);
+  const uint64_t each = store_->state_bytes();
+  const auto most = std::max<uint64_t>(options_.max_snapshot_bytes / each, kFewest);
+  while (snapshots_.size() >= most) drop_snapshot(snapshots_.front());
+  const auto copy = allocate_state();
+  if (!copy) return;
+  block.snapshot = *copy;
+  block.used = snapshots_.insert(snapshots_.end(), id);
+  ++stats_.n_snapshots;
+  if (!store_->copy_state(state, *copy)) drop_snapshot(id);
+}
+
+Result<void> KvBlocks::copy_snapshot(KvBlockId id, StateId to) {
+  const Block& block = at(id);
+  CHECK(block.snapshot >= 0);
+  snapshots_.splice(snapshots_.end(), snapshots_, block.used);
+  return store_->copy_state(block.snapshot, to);
+}
+
+void KvBlocks::drop_snapshot(KvBlockId id) {
+  Block& block = at(id);
+  if (block.snapshot < 0) return;
+  store_->free_state(block.snapshot);
+  free_states_.push_back(block.snapshot);
+  block.snapshot = -1;
+  snapshots_.erase(block.used);
+  --stats_.n_snapshots;
 }
 
 int KvBlocks::drop(PrefixId root, std::span<const TokenId> tokens) {

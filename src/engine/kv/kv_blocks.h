@@ -1,4 +1,6 @@
-// Manages the KV blocks of a store: reference counts, the prefix cache, and its eviction when memory is needed.
+// Manages the KV blocks of a store: reference counts, the prefix cache, and its eviction when memory is needed. If the
+// model has recurrent layers, also their states: those of sequences, and snapshots, which are the states at the ends of
+// cached blocks. Keys and values alone are no prefix there.
 #pragma once
 
 #include <climits>
@@ -24,9 +26,10 @@ class KvBlocks {
  public:
   using Hash = uint64_t (*)(PrefixId parent, std::span<const TokenId> tokens);
   struct Options {
-    int max_blocks = INT_MAX;  // blocks with memory at a time
-    int max_cached = INT_MAX;  // of those, blocks in the prefix cache that no sequence uses
-    Hash hash = nullptr;       // null: the default. Tests may replace it: even with collisions only equal tokens match
+    int max_blocks = INT_MAX;                         // blocks with memory at a time
+    int max_cached = INT_MAX;                         // of those, blocks in the prefix cache that no sequence uses
+    uint64_t max_snapshot_bytes = uint64_t{1} << 30;  // of all snapshots together; there may always be two
+    Hash hash = nullptr;  // null: the default. Tests may replace it: even with collisions only equal tokens match
   };
   struct Stats {
     int n_used = 0;     // blocks in use by sequences
@@ -34,6 +37,8 @@ class KvBlocks {
     uint64_t hits = 0;  // blocks found by find()
     uint64_t misses = 0;
     uint64_t dropped = 0;  // cached blocks evicted to make room
+    int n_states = 0;      // states in use by sequences
+    int n_snapshots = 0;
   };
 
   KvBlocks(std::unique_ptr<KvStore> store, const Options& options);
@@ -66,6 +71,16 @@ class KvBlocks {
   // The cached block with these tokens after `parent`, with a reference added for the caller.
   std::optional<Found> find(PrefixId parent, std::span<const TokenId> tokens);
 
+  bool has_states() const { return store_->state_bytes() > 0; }
+  // Returns a state for one sequence, with undefined contents. kOutOfMemory.
+  Result<StateId> take_state();
+  void release_state(StateId state);
+  // Makes `state` the snapshot at the end of a cached block. Best effort: without memory there is no snapshot.
+  void keep_snapshot(KvBlockId block, StateId state);
+  bool has_snapshot(KvBlockId block) const { return blocks_[static_cast<size_t>(block)].snapshot >= 0; }
+  Result<void> copy_snapshot(KvBlockId block, StateId to);
+  void drop_snapshot(KvBlockId block);  // if there is one
+
   // Drops the cached blocks of `tokens` after `root`, the last first. Stops at a block that a sequence uses or that
   // other cached blocks continue. Returns the number of blocks dropped.
   int drop(PrefixId root, std::span<const TokenId> tokens);
@@ -77,7 +92,10 @@ class KvBlocks {
     PrefixId parent = 0;
     std::vector<TokenId> tokens;
     std::list<KvBlockId>::iterator kept;  // its place in kept_, if no sequence uses it
+    StateId snapshot = -1;                // -1: none
+    std::list<KvBlockId>::iterator used;  // its place in snapshots_, if it has a snapshot
   };
+  Result<StateId> allocate_state();
   Block& at(KvBlockId block) { return blocks_[static_cast<size_t>(block)]; }
   KvBlockId look_up(PrefixId parent, std::span<const TokenId> tokens);  // -1: none
   void hide(KvBlockId block);                                           // removes it from the prefix cache
@@ -91,7 +109,10 @@ class KvBlocks {
   std::vector<KvBlockId> without_memory_;  // free ids
   int n_with_memory_ = 0;
   std::unordered_multimap<uint64_t, KvBlockId> by_hash_;
-  std::list<KvBlockId> kept_;  // cached blocks that no sequence uses, least recently used first
+  std::list<KvBlockId> kept_;         // cached blocks that no sequence uses, least recently used first
+  std::vector<StateId> free_states_;  // ids without memory
+  StateId n_states_ = 0;              // ids given out
+  std::list<KvBlockId> snapshots_;    // blocks with snapshots, least recently used first
   PrefixId next_prefix_ = kFirstPrefix;
   Stats stats_;
 };

@@ -14,7 +14,10 @@ Sequence::Sequence(Executable& executable, std::shared_ptr<KvBlocks> blocks, int
       root_(root),
       n_per_block_(static_cast<size_t>(pool_->block_tokens())) {
   CHECK(root < kFirstPrefix);
+  if (pool_->has_states()) state_ = std::make_unique<SequenceState>(*pool_);
 }
+
+Sequence::~Sequence() { clear(); }
 
 Result<std::unique_ptr<Sequence>> Sequence::alone(Executable& executable, int n_ctx, KvType type) {
   TRY(auto store, executable.new_kv_store(executable.kv_block_tokens(n_ctx), type));
@@ -40,11 +43,17 @@ void Sequence::truncate(size_t n_tokens) {
     blocks_.pop_back();
   }
   prefixes_.resize(std::min(prefixes_.size(), n_tokens / n_per_block_));
+  if (state_) state_->truncate(n_tokens);
 }
 
 size_t Sequence::keep_common(std::span<const TokenId> prompt) {
   const auto known = prompt.first(prompt.size() - 1);
   const auto common = std::ranges::mismatch(known, tokens_);
+  if (state_) {
+    truncate(static_cast<size_t>(common.in2 - tokens_.begin()));
+    keep_common_state(known);
+    return tokens_.size();
+  }
   truncate(static_cast<size_t>(common.in2 - tokens_.begin()));
   if (root_ == kNotShared) return tokens_.size();
   for (size_t n = prefixes_.size(); (n + 1) * n_per_block_ <= known.size(); ++n) {
@@ -59,6 +68,61 @@ size_t Sequence::keep_common(std::span<const TokenId> prompt) {
   return tokens_.size();
 }
 
+// The sequence's own state serves only the tokens that it describes. A snapshot may serve more.
+void Sequence::keep_common_state(std::span<const TokenId> known) {
+  const size_t n_own = state_->is_valid_for(tokens_.size()) ? tokens_.size() : 0;
+  std::vector<KvBlocks::Found> found;
+  size_t n_blocks = 0;  // up to the deepest snapshot
+  PrefixId prefix = root_;
+  while (root_ != kNotShared && (found.size() + 1) * n_per_block_ <= known.size()) {
+    const auto next = pool_->find(prefix, known.subspan(found.size() * n_per_block_, n_per_block_));
+    if (!next) break;
+    found.push_back(*next);
+    prefix = next->prefix;
+    if (pool_->has_snapshot(next->block) && found.size() * n_per_block_ > n_own) n_blocks = found.size();
+  }
+  if (n_blocks > 0 && state_->copy_snapshot(found[n_blocks - 1].block, n_blocks * n_per_block_)) {
+    const size_t n_tokens = n_blocks * n_per_block_;
+    while (!blocks_.empty()) {
+      pool_->release(blocks_.back());
+      blocks_.pop_back();
+    }
+    prefixes_.clear();
+    for (size_t i = 0; i < n_blocks; ++i) {
+      blocks_.push_back(found[i].block);
+      prefixes_.push_back(found[i].prefix);
+    }
+    tokens_.assign(known.begin(), known.begin() + static_cast<ptrdiff_t>(n_tokens));
+  } else {
+    n_blocks = 0;
+    truncate(n_own);
+  }
+  while (found.size() > n_blocks) {
+    pool_->release(found.back().block);
+    found.pop_back();
+  }
+}
+
+size_t Sequence::n_to_snapshot(size_t n) const {
+  if (!state_ || root_ == kNotShared || n <= 1) return n;
+  // A prompt's last token is always run again, so a snapshot before it is of use.
+  const size_t last = (tokens_.size() + n - 1) / n_per_block_ * n_per_block_;
+  return last > tokens_.size() ? last - tokens_.size() : n;
+}
+
+void Sequence::keep_what_state_describes() {
+  if (!state_ || state_->describes(tokens_.size())) return;
+  if (state_->n_described() > 0) return truncate(state_->n_described());
+  std::vector<TokenId> known = tokens_;
+  known.push_back(0);  // a prompt's last token is never kept
+  keep_common(known);
+}
+
+void Sequence::take_snapshot(bool rolls) {
+  if (tokens_.empty() || tokens_.size() % n_per_block_ != 0 || !state_->describes(tokens_.size())) return;
+  state_->keep_snapshot(blocks_[tokens_.size() / n_per_block_ - 1], rolls);
+}
+
 Result<void> Sequence::make_room(size_t n_tokens) {
   const size_t first = tokens_.size() / n_per_block_;  // the first block to be written
   if (first < blocks_.size() && tokens_.size() % n_per_block_ > 0) {
@@ -71,27 +135,32 @@ Result<void> Sequence::make_room(size_t n_tokens) {
   return {};
 }
 
-Result<Slice> Sequence::extend(std::span<const TokenId> tokens, WantLogits logits, int n_best) {
+Result<Slice> Sequence::extend(std::span<const TokenId> tokens, WantLogits logits, int n_best, bool is_check) {
   CHECK(n_used() + std::ssize(tokens) <= n_ctx_);
   TRY_STATUS(make_room(tokens.size()));
-  return Slice{
+  Slice slice{
       .tokens = tokens, .first_pos = n_used(), .logits = logits, .n_best = n_best, .blocks = blocks_, .n_ctx = n_ctx_};
+  if (state_) TRY_STATUS(state_->begin_run(slice, is_check && tokens.size() > 1));
+  return slice;
 }
 
 void Sequence::add(std::span<const TokenId> tokens, bool streams) {
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  if (state_) state_->add(tokens.size());
   if (root_ == kNotShared) return;
   for (size_t n = prefixes_.size(); (n + 1) * n_per_block_ <= tokens_.size(); ++n) {
     const auto full = std::span(tokens_).subspan(n * n_per_block_, n_per_block_);
     prefixes_.push_back(pool_->publish(prefix_of(n), full, blocks_[n], streams));
   }
+  if (state_) take_snapshot(/*rolls=*/tokens.size() == 1);
 }
 
-Result<void> Sequence::restore(std::span<const TokenId> tokens, std::span<const Bytes> contents) {
+Result<void> Sequence::restore(std::span<const TokenId> tokens, std::span<const Bytes> contents, Bytes state) {
   CHECK(std::ssize(tokens) <= n_ctx_ && contents.size() == n_blocks_for(tokens.size()));
   clear();
   TRY_STATUS(make_room(tokens.size()));
   for (size_t i = 0; i < contents.size(); ++i) TRY_STATUS(pool_->store().write(blocks_[i], contents[i]));
+  if (state_) TRY_STATUS(state_->write(state, 0));  // add() counts the tokens
   add(tokens);
   return {};
 }

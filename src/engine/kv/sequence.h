@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "base/result.h"
 #include "engine/kv/kv_blocks.h"
+#include "engine/kv/sequence_state.h"
 
 namespace tern {
 
@@ -21,7 +22,7 @@ class Sequence {
   static Result<std::unique_ptr<Sequence>> alone(Executable& executable, int n_ctx, KvType type);
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
-  ~Sequence() { clear(); }
+  ~Sequence();
 
   int n_ctx() const { return n_ctx_; }
   int n_used() const { return static_cast<int>(tokens_.size()); }
@@ -30,19 +31,29 @@ class Sequence {
   Executable& executable() const { return executable_; }
 
   // Keeps the common prefix with `prompt`, without the last token of `prompt`: its logits are needed, so it is always
-  // run again. Extends the prefix with cached blocks of other sequences. Returns the number of tokens kept.
+  // run again. Extends the prefix with cached blocks of other sequences. Returns the number of tokens kept. If the
+  // model has recurrent layers, the prefix is as long as there is a state for it.
   size_t keep_common(std::span<const TokenId> prompt);
   void truncate(size_t n_tokens);
   void clear() { truncate(0); }
 
   // Returns the slice that runs `tokens` after the present ones, with blocks allocated for them. `tokens` and this
-  // sequence must not change until it has run. kOutOfMemory.
-  Result<Slice> extend(std::span<const TokenId> tokens, WantLogits logits, int n_best = 0);
+  // sequence must not change until it has run. If `is_check` is true, all tokens but the first are guesses, and fewer
+  // than `tokens` may be added afterwards. kOutOfMemory.
+  Result<Slice> extend(std::span<const TokenId> tokens, WantLogits logits, int n_best = 0, bool is_check = false);
+  // The most tokens, of n, that the next slice of a prompt should have: slices end where a snapshot is to be taken.
+  size_t n_to_snapshot(size_t n) const;
+  // The most tokens of a check.
+  size_t most_checked() const { return state_ ? static_cast<size_t>(kMostPending) : SIZE_MAX; }
   // Records tokens that have been run. While a stream runs this sequence, its blocks are not replaced.
   void add(std::span<const TokenId> tokens, bool streams = false);
 
-  // Replaces the sequence by these tokens, whose KV blocks are in `contents`. kOutOfMemory.
-  Result<void> restore(std::span<const TokenId> tokens, std::span<const Bytes> contents);
+  // Replaces the sequence by these tokens, whose KV blocks are in `contents`, and their state if there are recurrent
+  // layers. kOutOfMemory.
+  Result<void> restore(std::span<const TokenId> tokens, std::span<const Bytes> contents, Bytes state = {});
+  // Forgets the tokens at the end that the state alone does not describe, so that the rest can be saved.
+  void keep_what_state_describes();
+  Result<void> read_state(MutableBytes out) const { return state_->read(out); }
   KvStore& store() const { return pool_->store(); }
 
   // Runs slices of sequences that share this sequence's store. The logits are valid until the next run.
@@ -68,6 +79,8 @@ class Sequence {
 
  private:
   Result<void> make_room(size_t n_tokens);  // for n_tokens more
+  void keep_common_state(std::span<const TokenId> known);
+  void take_snapshot(bool rolls);
   size_t n_blocks_for(size_t n_tokens) const { return (n_tokens + n_per_block_ - 1) / n_per_block_; }
   PrefixId prefix_of(size_t n_blocks) const { return n_blocks == 0 ? root_ : prefixes_[n_blocks - 1]; }
 
@@ -76,9 +89,10 @@ class Sequence {
   int n_ctx_;
   PrefixId root_;
   size_t n_per_block_;
-  std::vector<TokenId> tokens_;     // their keys and values are in the blocks
-  std::vector<KvBlockId> blocks_;   // for these tokens, possibly more
-  std::vector<PrefixId> prefixes_;  // one for each full block
+  std::vector<TokenId> tokens_;           // their keys and values are in the blocks
+  std::vector<KvBlockId> blocks_;         // for these tokens, possibly more
+  std::vector<PrefixId> prefixes_;        // one for each full block
+  std::unique_ptr<SequenceState> state_;  // null: the model has no recurrent layers
 };
 
 }  // namespace tern

@@ -16,7 +16,8 @@ PromptCacheKey key_of(const Sequence& sequence, const std::string& model) {
   return {.model = model,
           .kv_type = static_cast<uint32_t>(store.type()),
           .block_tokens = static_cast<uint32_t>(store.block_tokens()),
-          .block_bytes = store.block_bytes()};
+          .block_bytes = store.block_bytes(),
+          .state_bytes = store.state_bytes()};
 }
 
 }  // namespace
@@ -48,7 +49,8 @@ Result<std::string> model_key(const Model& model, bool is_long) {
   return digest.finish();
 }
 
-Result<void> save_sequence(const Sequence& sequence, const std::string& model, const std::string& path) {
+Result<void> save_sequence(Sequence& sequence, const std::string& model, const std::string& path) {
+  sequence.keep_what_state_describes();
   if (sequence.n_used() == 0) return {};
   TRY(auto file, OutputFile::create(path));
   Md5 digest;
@@ -66,6 +68,11 @@ Result<void> save_sequence(const Sequence& sequence, const std::string& model, c
     TRY_STATUS(store.read(block, bytes));
     TRY_STATUS(put(bytes));
   }
+  if (store.state_bytes() > 0) {
+    bytes.resize(store.state_bytes());
+    TRY_STATUS(sequence.read_state(bytes));
+    TRY_STATUS(put(bytes));
+  }
   TRY_STATUS(file.write(as_bytes(digest.finish())));
   return file.finish();
 }
@@ -75,7 +82,7 @@ Result<bool> load_sequence(Sequence& sequence, const std::string& model, int n_v
   TRY(const auto file, open_file(path));
   TRY(const PromptCache cache,
       parse_prompt_cache(file->resident(), key_of(sequence, model), n_vocab, sequence.n_ctx(), path));
-  TRY_STATUS(sequence.restore(cache.tokens, cache.blocks));
+  TRY_STATUS(sequence.restore(cache.tokens, cache.blocks, cache.state));
   return true;
 }
 

@@ -13,8 +13,9 @@ namespace tern {
 // file.
 Result<std::string> model_key(const Model& model, bool is_long);
 
-// Writes the sequence's tokens and KV blocks; without tokens no file. kIo.
-Result<void> save_sequence(const Sequence& sequence, const std::string& model, const std::string& path);
+// Writes the sequence's tokens and KV blocks; without tokens no file. If the model has recurrent layers, the sequence
+// is shortened to what its state describes, which is written too. kIo.
+Result<void> save_sequence(Sequence& sequence, const std::string& model, const std::string& path);
 
 // Loads the file into the sequence; false if there is no such file. Errors: those of parse_prompt_cache, kIo.
 Result<bool> load_sequence(Sequence& sequence, const std::string& model, int n_vocab, const std::string& path);

@@ -106,11 +106,11 @@ Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
     const auto left = static_cast<size_t>(options_.max_tokens) - result().tokens.size();  // ≥ 1
     room = std::min(room, left);
   }
-  plan.most_guesses = std::min(plan.most_guesses, room - 1);
+  plan.most_guesses = std::min({plan.most_guesses, room - 1, sequence_.most_checked() - 1});
   running_ = drafting_.begin_pass(tokens_, plan);
   // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
   const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(drafting_.n_drafts()) : 0;
-  return sequence_.extend(running_, WantLogits::kAll, n_for_all);
+  return sequence_.extend(running_, WantLogits::kAll, n_for_all, /*is_check=*/true);
 }
 
 // After each position the next token is chosen as usual, with the same random numbers, as long as the draft tokens
@@ -137,7 +137,7 @@ Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
   if (may_speculate()) return slice_with_drafts(plan);
   drafting_.skip_pass();
   const auto rest = std::span(tokens_).subspan(static_cast<size_t>(sequence_.n_used()));
-  running_ = rest.first(std::min(rest.size(), plan.most_tokens));
+  running_ = rest.first(std::min(sequence_.n_to_snapshot(rest.size()), plan.most_tokens));
   const bool is_last = running_.size() == rest.size();
   return sequence_.extend(running_, is_last ? WantLogits::kLast : WantLogits::kNone, n_best());
 }

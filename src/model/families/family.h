@@ -23,10 +23,12 @@ struct TensorName {
 
 // What the layers of a family have in addition to Llama's. Biases are read wherever a file has them.
 struct LayerParts {
-  bool head_norms = false;  // norms of each head of q and k
-  bool sub_norms = false;   // norms of the inputs of attn_output and ffn_down
-  bool post_norms = false;  // on attention's and feed-forward's output, before it joins the residual stream
-  bool joined = false;      // q, k and v share one matrix, gate and up another
+  bool head_norms = false;    // norms of each head of q and k
+  bool sub_norms = false;     // norms of the inputs of attn_output and ffn_down
+  bool post_norms = false;    // on attention's and feed-forward's output, before it joins the residual stream
+  bool joined = false;        // q, k and v share one matrix, gate and up another
+  bool partial_rope = false;  // only the first dimensions of a head may rotate
+  bool delta = false;         // recurrent layers; the norm before feed-forward is named post_attention_norm
 };
 
 // Which models of a family have BitLinear layers: ternary weights with the input quantized to int8 per token. No key of
@@ -74,5 +76,10 @@ Result<void> finish_bitnet(ModelSource& source, Config& config);
 Result<void> finish_phi3(ModelSource& source, Config& config);
 Result<void> finish_gemma2(ModelSource& source, Config& config);
 Result<void> finish_gemma3(ModelSource& source, Config& config);
+Result<void> finish_qwen35(ModelSource& source, Config& config);
+
+// Reads the tensors of layers that are specific to Qwen3.5: the recurrent layer, or attention with its gate.
+class TensorReader;
+Result<void> read_delta_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
 
 }  // namespace tern

@@ -85,6 +85,10 @@ constexpr Family kFamilies[] = {
     llama("minicpm"),
     Family{.architecture = "phi3", .model_type = "phi3", .parts = {.joined = true}, .finish = finish_phi3},
     Family{.architecture = "qwen2", .model_type = "qwen2"},
+    Family{.architecture = "qwen35",
+           .model_type = "",
+           .parts = {.head_norms = true, .partial_rope = true, .delta = true},
+           .finish = finish_qwen35},
     Family{.architecture = "qwen3", .model_type = "qwen3", .parts = {.head_norms = true}, .bitlinear = BitLinear::kI2s},
 };
 

@@ -121,11 +121,27 @@ Result<void> check_hidden_act(const ModelSource& source, const Config& c) {
   return {};
 }
 
-Result<Config> read_shape(ModelSource& source, const std::string& architecture) {
+// block_count includes the layers that only propose draft tokens.
+Result<void> leave_out_prediction_layers(const ModelSource& source, Config& c) {
+  const std::string key = c.architecture + ".nextn_predict_layers";
+  TRY(const auto declared, source.get_int(key));
+  if (!declared || *declared == 0) return {};
+  if (*declared < 0 || *declared >= c.n_layers) {
+    return fail(ErrorCode::kCorruption, "{}: {} is {}, but the model has {} layers in all", source.path(), key,
+                *declared, c.n_layers);
+  }
+  c.n_prediction_layers = static_cast<int>(*declared);
+  c.n_layers -= c.n_prediction_layers;
+  return {};
+}
+
+Result<Config> read_shape(ModelSource& source, const Family& family) {
+  const std::string architecture(family.architecture);
   const MetadataReader meta(source, architecture);
   Config c;
   c.architecture = architecture;
   TRY(c.n_layers, meta.integer("block_count", 1024));
+  if (family.parts.delta) TRY_STATUS(leave_out_prediction_layers(source, c));
   TRY(c.d_model, meta.integer("embedding_length", kMostWidth));
   TRY_STATUS(read_layers(meta, c));
   TRY(c.head_dim, read_head_dim(source, meta, c));
@@ -135,7 +151,8 @@ Result<Config> read_shape(ModelSource& source, const std::string& architecture) 
                 source.path(), value_dim, c.head_dim);
   }
   TRY(const int rope_dims, meta.integer("rope.dimension_count", 4096, c.head_dim));
-  if (rope_dims != c.head_dim) {
+  const bool is_partial = family.parts.partial_rope && rope_dims < c.head_dim && rope_dims % 8 == 0;
+  if (rope_dims != c.head_dim && !is_partial) {
     return fail(ErrorCode::kNotSupported,
                 "{}: rope.dimension_count {} differs from head_dim {}; Tern has no partial RoPE", source.path(),
                 rope_dims, c.head_dim);
@@ -143,6 +160,7 @@ Result<Config> read_shape(ModelSource& source, const std::string& architecture) 
   TRY(c.n_ctx, meta.integer("context_length", 1 << 24));
   TRY(c.rms_eps, meta.positive("attention.layer_norm_rms_epsilon"));
   TRY(c.ropes[0], read_rope(source, c));
+  if (is_partial) c.ropes[0].n_dims = rope_dims;
   TRY_STATUS(read_scales(meta, c));
 
   TRY(const auto embedding, source.find_tensor("token_embd.weight"));
@@ -172,10 +190,16 @@ std::string layer_prefix(int layer) { return format_text("blk.{}.", layer); }
 
 Result<void> read_projections(const TensorReader& tensors, int layer, const Config& c, Layer& l) {
   const std::string blk = layer_prefix(layer);
-  const int q = c.q_width(layer), kv = c.kv_width(layer), d_ff = c.layer(layer).d_ff;
-  TRY(l.attn_q, tensors.linear(blk + "attn_q", q, c.d_model, c.int8_activations));
+  const int q = c.q_width(layer), kv = c.kv_width(layer);
+  TRY(l.attn_q, tensors.linear(blk + "attn_q", c.has_gated_attention ? 2 * q : q, c.d_model, c.int8_activations));
   TRY(l.attn_k, tensors.linear(blk + "attn_k", kv, c.d_model, c.int8_activations));
   TRY(l.attn_v, tensors.linear(blk + "attn_v", kv, c.d_model, c.int8_activations));
+  return {};
+}
+
+Result<void> read_gate_and_up(const TensorReader& tensors, int layer, const Config& c, Layer& l) {
+  const std::string blk = layer_prefix(layer);
+  const int d_ff = c.layer(layer).d_ff;
   TRY(l.ffn_gate, tensors.linear(blk + "ffn_gate", d_ff, c.d_model, c.int8_activations));
   TRY(l.ffn_up, tensors.linear(blk + "ffn_up", d_ff, c.d_model, c.int8_activations));
   return {};
@@ -200,13 +224,18 @@ Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& f
   const LayerParts& parts = family.parts;
   Layer l;
   TRY(l.attn_norm, tensors.vector(blk + "attn_norm.weight", c.d_model));
-  TRY_STATUS(parts.joined ? read_joined_projections(tensors, layer, c, l) : read_projections(tensors, layer, c, l));
-  if (parts.head_norms) {
-    TRY(l.attn_q_norm, tensors.vector(blk + "attn_q_norm.weight", c.head_dim));
-    TRY(l.attn_k_norm, tensors.vector(blk + "attn_k_norm.weight", c.head_dim));
+  if (c.layer(layer).is_recurrent) {
+    TRY_STATUS(read_delta_layer(tensors, layer, c, l));
+  } else {
+    TRY_STATUS(parts.joined ? read_joined_projections(tensors, layer, c, l) : read_projections(tensors, layer, c, l));
+    if (parts.head_norms) {
+      TRY(l.attn_q_norm, tensors.vector(blk + "attn_q_norm.weight", c.head_dim));
+      TRY(l.attn_k_norm, tensors.vector(blk + "attn_k_norm.weight", c.head_dim));
+    }
+    TRY(l.attn_output, tensors.linear(blk + "attn_output", c.d_model, q, c.int8_activations));
   }
-  TRY(l.attn_output, tensors.linear(blk + "attn_output", c.d_model, q, c.int8_activations));
-  TRY(l.ffn_norm, tensors.vector(blk + "ffn_norm.weight", c.d_model));
+  if (!parts.joined) TRY_STATUS(read_gate_and_up(tensors, layer, c, l));
+  TRY(l.ffn_norm, tensors.vector(blk + (parts.delta ? "post_attention_norm.weight" : "ffn_norm.weight"), c.d_model));
   TRY(l.ffn_down, tensors.linear(blk + "ffn_down", c.d_model, d_ff, c.int8_activations));
   if (parts.sub_norms) {
     TRY(l.attn_sub_norm, tensors.vector(blk + "attn_sub_norm.weight", q));
@@ -222,7 +251,7 @@ Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& f
 }  // namespace
 
 Result<Config> read_config(ModelSource& source, const Family& family) {
-  TRY(Config c, read_shape(source, std::string(family.architecture)));
+  TRY(Config c, read_shape(source, family));
   TRY(c.glu_act, read_glu_act(source, c, family.glu_act));
   TRY(c.int8_activations, has_bitlinear_layers(source, family.bitlinear));
   if (family.finish) TRY_STATUS(family.finish(source, c));

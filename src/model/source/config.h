@@ -1,8 +1,10 @@
 // The shape of a model: everything that decides which steps run, and nothing about where the weights are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/source/rope.h"
@@ -16,10 +18,25 @@ enum class GluAct {
   kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))
 };
 
+// Recurrent layers (Gated DeltaNet, Yang et al. 2024): they keep a state of fixed size instead of keys and values.
+struct DeltaConfig {
+  int n_k_heads = 0;
+  int n_v_heads = 0;      // a multiple of n_k_heads
+  int head_dim = 0;       // of keys and of values
+  int conv_taps = 0;      // tokens that the convolution sees, its own included
+  bool is_tiled = false;  // head h of the values belongs to key head h % n_k_heads, else to h / (n_v_heads / n_k_heads)
+
+  int key_width() const { return n_k_heads * head_dim; }
+  int value_width() const { return n_v_heads * head_dim; }
+  int channels() const { return 2 * key_width() + value_width(); }  // of the convolution: queries, keys, values
+  bool operator==(const DeltaConfig&) const = default;
+};
+
 // Values that may differ between layers.
 struct LayerConfig {
-  int window = 0;  // a token attends to itself and the window − 1 tokens before it; 0: to all
-  int rope = 0;    // index in Config::ropes
+  int window = 0;             // a token attends to itself and the window − 1 tokens before it; 0: to all
+  int rope = 0;               // index in Config::ropes
+  bool is_recurrent = false;  // Config::delta instead of attention
   // This layer's values of Config's members; 0: the same.
   int n_heads = 0;
   int n_kv_heads = 0;
@@ -39,6 +56,9 @@ struct Config {
   float rms_eps = 0;
   std::vector<RopeParams> ropes = {{}};
   std::vector<LayerConfig> layers = {};  // empty: all layers are LayerConfig{}
+  DeltaConfig delta = {};                // of the recurrent layers
+  bool has_gated_attention = false;      // attn_q has a gate behind each head: attention's output · sigmoid(gate)
+  int n_prediction_layers = 0;           // layers after the last one that only propose draft tokens; they are not read
   GluAct glu_act = GluAct::kRelu2;
   bool int8_activations = true;  // linear layers are BitLinear: ternary weights, input quantized to int8 per token
   // Factors of models trained with µP and similar methods. All but the first are folded into the weights on reading.
@@ -58,6 +78,7 @@ struct Config {
     if (l.d_ff == 0) l.d_ff = d_ff;
     return l;
   }
+  bool has_recurrent_layers() const { return std::ranges::any_of(layers, &LayerConfig::is_recurrent); }
   // For setting values that differ between layers.
   std::vector<LayerConfig>& each_layer() {
     layers.resize(static_cast<size_t>(n_layers));
@@ -66,6 +87,14 @@ struct Config {
   bool layers_differ(int LayerConfig::* in) const {
     for (int i = 1; i < n_layers; ++i) {
       if (layer(i).*in != layer(0).*in) return true;
+    }
+    return false;
+  }
+
+  // True for a tensor of a layer that only proposes draft tokens, by its name in GGUF files.
+  bool is_of_prediction(std::string_view tensor) const {
+    for (int i = n_layers; i < n_layers + n_prediction_layers; ++i) {
+      if (tensor.starts_with("blk." + std::to_string(i) + ".")) return true;
     }
     return false;
   }

@@ -121,12 +121,16 @@ Result<void> ObservedSource::check_changes(const Config& config) const {
   return {};
 }
 
-Result<void> ObservedSource::check_tensors(const std::string& architecture) const {
+Result<void> ObservedSource::check_tensors(const Config& config) const {
+  const auto is_of_prediction = [&](const NamedTensor& tensor) {
+    return std::ranges::any_of(tensor.names, [&](const std::string& name) { return config.is_of_prediction(name); });
+  };
   for (const NamedTensor& tensor : source_.tensor_names()) {
     const auto is_used = [&](const std::string& name) { return tensors_.contains(name); };
     const auto is_harmless = [&](std::string_view end) { return tensor.in_file.ends_with(end); };
     if (std::ranges::any_of(tensor.names, is_used) || std::ranges::any_of(kHarmlessTensors, is_harmless)) continue;
-    return unknown_tensor(path(), tensor.in_file, architecture);
+    if (is_of_prediction(tensor)) continue;
+    return unknown_tensor(path(), tensor.in_file, config.architecture);
   }
   return {};
 }
@@ -138,7 +142,7 @@ Result<void> ObservedSource::check_all_used(const Config& config) const {
     const bool is_open = state.use == KeyUse::kUnknown || state.use == KeyUse::kMatters;
     if (is_open && !std::ranges::contains(changes().ignored_keys, key)) return refused(key, state);
   }
-  return check_tensors(config.architecture);
+  return check_tensors(config);
 }
 
 }  // namespace tern

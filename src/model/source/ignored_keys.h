@@ -86,7 +86,7 @@ class ObservedSource final : public ModelSource {
   Result<void> check_changes(const Config& config) const;
   std::unexpected<Error> refused(const std::string& key, const KeyState& state) const;
   std::string value_text(const std::string& key) const;
-  Result<void> check_tensors(const std::string& architecture) const;
+  Result<void> check_tensors(const Config& config) const;
 
   ModelSource& source_;
   mutable std::set<std::string, std::less<>> keys_;

@@ -68,7 +68,7 @@ Result<bool> is_empty_list(const KeyContext& model, const std::string& key) {
 }
 
 // Sections of a head that rotate by the time, row and column of an image patch. A text token has the same position in
-// all of them, so if they cover the whole head, it rotates as usual.
+// all of them, so if they cover all that rotates, it rotates as usual.
 Result<bool> covers_head(const KeyContext& model, const std::string& key) {
   TRY(const auto values, list_at(model, key));
   float sum = 0;
@@ -76,7 +76,8 @@ Result<bool> covers_head(const KeyContext& model, const std::string& key) {
     if (value < 0) return false;
     sum += value;
   }
-  return 2 * sum == static_cast<float>(model.config.head_dim);
+  const int n_dims = model.config.ropes[0].n_dims;
+  return 2 * sum == static_cast<float>(n_dims > 0 ? n_dims : model.config.head_dim);
 }
 
 // SentencePiece options that Tern always applies. Byte-level vocabularies do not have them.
@@ -153,7 +154,7 @@ constexpr KeyRule kArchitectureRules[] = {
     {"attention.indexer.", is_number<0>, "0"},
     // RoPE.
     {"rope.dimension_count_swa", equals<&Config::head_dim>, "the width of a head"},
-    {"rope.dimension_sections", covers_head, "half the width of a head in all"},
+    {"rope.dimension_sections", covers_head, "half the dimensions that rotate in all"},
     {"rope.freq_base_swa", is_rope_base, "rope.freq_base"},
     {"rope.scaling.alpha", is_number<0>, "0"},
     {"rope.scaling.yarn_beta_fast", is_number<32>, "32"},

@@ -21,6 +21,7 @@ enum class RopeScaling {
 
 struct RopeParams {
   float theta = 10000;
+  int n_dims = 0;  // of a head; only the first ones rotate. 0: all
   RopePairs pairs = RopePairs::kHalves;
   RopeScaling scaling = RopeScaling::kNone;
   float factor = 1;       // for kLinear and kYarn

@@ -49,16 +49,27 @@ struct Layer {
   Tensor attn_sub_norm;   // [q_width], of attention's output; BitNet
   Linear attn_output;     // [d_model, q_width]
   Tensor attn_post_norm;  // [d_model], before attention's output is added to the residual stream; Gemma
-  Tensor ffn_norm;        // [d_model]
-  Linear ffn_gate;        // [d_ff, d_model]
-  Linear ffn_up;          // [d_ff, d_model]
-  Tensor ffn_sub_norm;    // [d_ff]; BitNet
-  Linear ffn_down;        // [d_model, d_ff]
-  Tensor ffn_post_norm;   // [d_model]; Gemma
+  // Of recurrent layers, which have no attn_q, attn_k, attn_v and attn_output (DeltaConfig has the widths).
+  Linear delta_qkv;      // [channels, d_model]
+  Linear delta_gate;     // [value_width, d_model]
+  Linear delta_alpha;    // [n_v_heads, d_model], how fast the state decays
+  Linear delta_beta;     // [n_v_heads, d_model], how much of a token is written
+  Tensor delta_conv;     // [channels, conv_taps]
+  Tensor delta_decay;    // [n_v_heads], negative
+  Tensor delta_dt_bias;  // [n_v_heads]
+  Tensor delta_norm;     // [head_dim]
+  Linear delta_output;   // [d_model, value_width]
+  Tensor ffn_norm;       // [d_model]
+  Linear ffn_gate;       // [d_ff, d_model]
+  Linear ffn_up;         // [d_ff, d_model]
+  Tensor ffn_sub_norm;   // [d_ff]; BitNet
+  Linear ffn_down;       // [d_model, d_ff]
+  Tensor ffn_post_norm;  // [d_model]; Gemma
 
   // The linear layers in order of computation, and all tensors that are present.
-  std::array<const Linear*, 7> linears() const {
-    return {&attn_q, &attn_k, &attn_v, &attn_output, &ffn_gate, &ffn_up, &ffn_down};
+  std::array<const Linear*, 12> linears() const {
+    return {&attn_q,     &attn_k,      &attn_v,       &delta_qkv, &delta_gate, &delta_alpha,
+            &delta_beta, &attn_output, &delta_output, &ffn_gate,  &ffn_up,     &ffn_down};
   }
   std::vector<const Tensor*> tensors() const;
 };

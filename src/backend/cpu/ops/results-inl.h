@@ -23,6 +23,9 @@ namespace HWY_NAMESPACE {
 // x = cap · tanh(x / cap).
 void Cap(float cap, float* x, size_t n);
 
+// x[i] *= 1 / (1 + e^−gate[i]).
+void MulSigmoid(const float* gate, size_t n, float* x);
+
 // out[i] = act(gate[i]) · up[i]; out may be gate or up. A result depends only on its own operands, not on its position
 // in a vector, so it is the same however a layer is divided.
 void Glu(GluAct act, const float* gate, const float* up, size_t n, float* out);

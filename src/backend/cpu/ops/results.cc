@@ -27,6 +27,16 @@ void Cap(float cap, float* x, size_t n) {
   }
 }
 
+void MulSigmoid(const float* gate, size_t n, float* x) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t i = 0; i < n; i += lanes) {
+    const size_t count = std::min(lanes, n - i);
+    const auto e = hn::Exp(d, hn::Min(hn::Neg(hn::LoadN(d, gate + i, count)), hn::Set(d, 104.0f)));
+    hn::StoreN(hn::Div(hn::LoadN(d, x + i, count), hn::Add(hn::Set(d, 1.0f), e)), d, x + i, count);
+  }
+}
+
 template <GluAct kAct>
 HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out) {
   const hn::ScalableTag<float> d;

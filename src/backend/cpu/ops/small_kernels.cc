@@ -7,6 +7,7 @@
 // clang-format on
 
 #include "backend/cpu/ops/activations.cc"
+#include "backend/cpu/ops/delta.cc"
 #include "backend/cpu/ops/elementwise.cc"
 #include "backend/cpu/ops/head_copy.cc"
 #include "backend/cpu/ops/kv_cache.cc"

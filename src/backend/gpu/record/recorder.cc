@@ -7,6 +7,13 @@
 #include "base/check.h"
 
 namespace tern::gpu {
+namespace {
+
+std::unexpected<Error> not_on_gpus() {
+  return fail(ErrorCode::kNotSupported, "the webgpu backend has no such step; use the cpu backend");
+}
+
+}  // namespace
 
 Recorder::Recorder(const RecorderContext& context, const GpuKvStore& store, Program& program)
     : c_(context), store_(store), program_(program), caps_(caps_of(context.device)) {
@@ -86,6 +93,13 @@ Result<void> Recorder::norm_quantize(const step::RmsNormQuantize& s, const When&
 }
 
 Result<void> Recorder::record(const step::RmsNormQuantize& s) { return norm_quantize(s, {}); }
+
+// The kernels of recurrent layers are not written yet: the backend refuses such models (webgpu_backend.cc).
+Result<void> Recorder::record(const step::SplitHeads&) { return not_on_gpus(); }
+Result<void> Recorder::record(const step::SigmoidMul&) { return not_on_gpus(); }
+Result<void> Recorder::record(const step::CausalConv&) { return not_on_gpus(); }
+Result<void> Recorder::record(const step::DeltaRule&) { return not_on_gpus(); }
+Result<void> Recorder::record(const step::GatedNorm&) { return not_on_gpus(); }
 
 // Only plans for hosts have this step (Fusions::int8_blocks). On GPUs kernels quantize what they read, where they can.
 Result<void> Recorder::record(const step::QuantizeBlocks&) {
