@@ -177,8 +177,7 @@ ops::RmsNorm HostBinder::bind(const step::HeadNorm& s) const {
 
 ops::Rope HostBinder::bind(const step::Rope& s) const {
   const RopeTable& rope = ropes_[static_cast<size_t>(s.rope)];
-  return {floats(s.x), rows(s.x),  s.n_heads, s.head_dim, s.n_dims > 0 ? s.n_dims : s.head_dim,
-          rope.cos(),  rope.sin(), s.pairs};
+  return {floats(s.x), rows(s.x), s.n_heads, s.head_dim, rope.cos(), rope.sin(), s.pairs, s.n_dims};
 }
 
 ops::KvAppend HostBinder::bind(const step::KvAppend& s) const {

@@ -133,11 +133,14 @@ struct FloatGlu {
 };
 
 struct Rope {
-  float* x;  // [n, n_heads, head_dim]; the first n_dims of a head rotate
-  int n, n_heads, head_dim, n_dims;
-  const float* cos;  // [n, n_dims / 2], for the position of each row (rope_table.h)
+  float* x;  // [n, n_heads, head_dim]
+  int n, n_heads, head_dim;
+  const float* cos;  // [n, rotated() / 2], for the position of each row (rope_table.h)
   const float* sin;
   RopePairs pairs;
+  int n_dims = 0;  // only the first dimensions of a head rotate; 0: all
+
+  int rotated() const { return n_dims > 0 ? n_dims : head_dim; }
 };
 
 // Where one layer's keys and values lie in a block of the store (kKvBlock positions): byte offsets from the start of

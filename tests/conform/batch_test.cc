@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/cpu/cpu_backend.h"
+#include "conform/delta_model.h"
 #include "conform/float_model.h"
 #include "engine/scheduler.h"
 #include "model/model.h"
@@ -146,6 +147,12 @@ TEST_F(Batches, FloatModelWithLongPrompts) {
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
   expect_same_alone_and_together(plan, KvType::kF16, 2048, 2000 / kShorter);
   expect_same_alone_and_together(plan, KvType::kQ8_0, 512, 400 / kShorter);
+}
+
+TEST_F(Batches, RecurrentLayers) {
+  conform::DeltaModel model;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
+  expect_same_alone_and_together(plan, KvType::kF16, 512, 400 / kShorter);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 namespace tern::ref {
 
 void rope(const ops::Rope& op) {
-  const int half = op.n_dims / 2;
+  const int half = op.rotated() / 2;
   const bool halves = op.pairs == RopePairs::kHalves;
   float* head = op.x;
   for (int r = 0; r < op.n; ++r) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/state_layout.h"
 #include "base/result.h"
 #include "engine/kv/kv_blocks.h"
 #include "engine/kv/sequence_state.h"

@@ -24,7 +24,7 @@ void rotate_interleaved(float* head, int half, const float* cos, const float* si
 }  // namespace
 
 void rope(const ops::Rope& op, WorkQueue& queue) {
-  const int half = op.n_dims / 2;
+  const int half = op.rotated() / 2;
   const auto rotate = op.pairs == RopePairs::kHalves ? rotate_halves : rotate_interleaved;
   queue.for_ranges(op.n * op.n_heads, 4, [&](int begin, int end) {
     for (int unit = begin; unit < end; ++unit) {
