@@ -20,7 +20,7 @@
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/megakernel/path.h"
 #include "backend/gpu/record/prepared_store.h"
-#include "backend/gpu/record/recorder.h"
+#include "backend/gpu/record/steps/recorder.h"
 #include "backend/gpu/run/stream_host.h"
 #include "backend/gpu/run/token_stats.h"
 #include "backend/kv_layout.h"
