@@ -56,6 +56,11 @@ class StateLayout {
   }
 
   const StateLayer& layer(int i) const { return layers_[static_cast<size_t>(i)]; }
+  // Bytes of a recurrent layer's part, without pending tokens. Parts follow each other in the order of the layers.
+  static uint64_t layer_bytes(const Config& config) {
+    const DeltaConfig& d = config.delta;
+    return sizeof(float) * static_cast<uint64_t>(d.value_width() * d.head_dim + (d.conv_taps - 1) * d.channels());
+  }
   // Bytes of the region; 0: no layer is recurrent.
   uint64_t bytes() const { return n_floats_ * sizeof(float); }
   // Bytes at its start that describe a sequence without pending tokens. A copy of them continues the sequence.

@@ -1,12 +1,12 @@
 // The tokens of one conversation and the KV blocks that hold their keys and values, on any backend.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "backend/backend.h"
-#include "backend/state_layout.h"
 #include "base/result.h"
 #include "engine/kv/kv_blocks.h"
 #include "engine/kv/sequence_state.h"
@@ -45,7 +45,9 @@ class Sequence {
   // The most tokens, of n, that the next slice of a prompt should have: slices end where a snapshot is to be taken.
   size_t n_to_snapshot(size_t n) const;
   // The most tokens of a check.
-  size_t most_checked() const { return state_ ? static_cast<size_t>(kMostPending) : SIZE_MAX; }
+  size_t most_checked() const {
+    return state_ ? static_cast<size_t>(std::max(pool_->store().most_pending(), 1)) : SIZE_MAX;
+  }
   // Records tokens that have been run. While a stream runs this sequence, its blocks are not replaced.
   void add(std::span<const TokenId> tokens, bool streams = false);
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "backend/gpu/device/mutant_test_support.h"
-#include "backend/gpu/record/recorder.h"
+#include "backend/gpu/record/steps/recorder.h"
 
 namespace tern::conform {
 namespace {

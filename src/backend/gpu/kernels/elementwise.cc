@@ -4,20 +4,8 @@ namespace tern::gpu {
 
 using namespace wgsl;
 
-namespace {
-
-// Calls body(column) if this invocation has a column.
-template <class Body>
-void for_column(uint32_t width, const WorkgroupId& wg, const LocalIndex& tid, Body&& body) {
-  auto column = let("column", wg.x * kElementwiseWorkgroup + tid);
-  if (width % kElementwiseWorkgroup == 0) return body(column);
-  when(column < width, [&] { body(column); });
-}
-
-}  // namespace
-
 RopeKernel rope(const RopeConfig& c) {
-  const uint32_t half = c.head_dim / 2;
+  const uint32_t half = c.rotated() / 2;
   const bool halves = !c.interleaved;
   return kernel(
       "rope", kElementwiseWorkgroup,

@@ -7,16 +7,27 @@ namespace tern::gpu {
 
 inline constexpr uint32_t kElementwiseWorkgroup = 128;
 
+// Calls body(column) if this invocation has a column.
+template <class Body>
+void for_column(uint32_t width, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid, Body&& body) {
+  auto column = wgsl::let("column", wg.x * kElementwiseWorkgroup + tid);
+  if (width % kElementwiseWorkgroup == 0) return body(column);
+  wgsl::when(column < width, [&] { body(column); });
+}
+
 struct RopeConfig {
   uint32_t n_heads, head_dim;
-  bool interleaved = false;  // pairs are adjacent, not half a head apart
+  bool interleaved = false;  // pairs are adjacent, not half of what rotates apart
+  uint32_t n_dims = 0;       // only the first dimensions of a head rotate; 0: all
+
+  uint32_t rotated() const { return n_dims > 0 ? n_dims : head_dim; }
 
   bool operator==(const RopeConfig&) const = default;
 };
 using RopeKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"angles", wgsl::Vec2<wgsl::F32>>, ParamsBuffer,
                                 wgsl::WorkgroupId, wgsl::LocalIndex>;
 // Rotates x [n_tokens, n_heads, head_dim] in place. angles: RopeAngles (heads.h). One invocation per pair.
-// Grid: [⌈n_heads · head_dim / 2 / 128⌉, n_tokens].
+// Grid: [⌈n_heads · rotated() / 2 / 128⌉, n_tokens].
 RopeKernel rope(const RopeConfig& c);
 
 // One invocation per value of a row. Grid: [⌈width / 128⌉, n_rows].

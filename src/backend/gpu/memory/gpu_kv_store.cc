@@ -21,12 +21,15 @@ GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, bool t
       type_(type),
       on_new_buffers_(std::move(on_new_buffers)),
       block_bytes_{.on_host = kv_bytes(config, kKvBlock, type)},
-      wants_together_(together) {
+      states_{.layout = StateLayout(config), .bytes = {}, .buffers = {}},
+      wants_together_(together && !config.has_recurrent_layers()) {
   for (int layer = 0; layer < config.n_layers; ++layer) {
     const uint64_t bytes = device_block_bytes(config, layer, type);
     layers_.push_back({.buffer = nullptr, .block_bytes = bytes});
     block_bytes_.of_layers += bytes;
     block_bytes_.of_largest = std::max(block_bytes_.of_largest, bytes);
+    states_.bytes.push_back(config.layer(layer).is_recurrent ? states_.layout.layer_bytes(config) : 0);
+    states_.buffers.emplace_back();
   }
 }
 
@@ -148,6 +151,7 @@ Result<void> GpuKvStore::grow_apart(int capacity) {
   };
   for (size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
+    if (layer.block_bytes == 0) continue;  // it has a state
     const uint64_t bytes = static_cast<uint64_t>(capacity + 1) * layer.block_bytes;
     if (layer.buffer && layer.buffer->bytes() >= bytes) continue;  // since an attempt that failed in a later layer
     TRY(auto larger, device_.new_buffer(format_text("the KV cache of layer {}", i), bytes, BufferUse::kWork));
@@ -175,6 +179,7 @@ Result<void> GpuKvStore::grow(int n_blocks, int wanted) {
   auto grown = grow_to(capacity);
   if (!grown && grown.error().code == ErrorCode::kOutOfMemory && capacity > n_blocks) grown = grow_to(n_blocks);
   TRY_STATUS(std::move(grown));
+  if (state_bytes() > 0 && states_.capacity == 0) TRY_STATUS(grow_states(1));  // programs bind them
   return on_new_buffers_();
 }
 
@@ -202,6 +207,7 @@ Result<void> GpuKvStore::copy(KvBlockId from, KvBlockId to) {
   std::vector<Command> copies;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const uint64_t bytes = layers_[i].block_bytes;
+    if (bytes == 0) continue;
     copies.push_back({.grid = {}, .from = block_of(i, from), .to = {copied_.get(), 0, bytes}});
     copies.push_back({.grid = {}, .from = {copied_.get(), 0, bytes}, .to = block_of(i, to)});
   }
@@ -213,6 +219,7 @@ Result<void> GpuKvStore::read(KvBlockId block, MutableBytes out) const {
   std::vector<std::byte> bytes(block_bytes_.of_largest);
   for (int i = 0; i < config_.n_layers; ++i) {
     const Layer& layer = layers_[static_cast<size_t>(i)];
+    if (layer.block_bytes == 0) continue;
     const MutableBytes of_layer = MutableBytes(bytes).first(layer.block_bytes);
     TRY_STATUS(device_.read(block_of(static_cast<size_t>(i), block), of_layer));
     const uint64_t host_bytes = kv_layer_bytes(config_, i, kKvBlock, type_);
@@ -227,12 +234,88 @@ Result<void> GpuKvStore::write(KvBlockId block, Bytes in) {
   std::vector<std::byte> bytes(block_bytes_.of_largest);
   for (int i = 0; i < config_.n_layers; ++i) {
     const Layer& layer = layers_[static_cast<size_t>(i)];
+    if (layer.block_bytes == 0) continue;
     const MutableBytes of_layer = MutableBytes(bytes).first(layer.block_bytes);
     const uint64_t host_bytes = kv_layer_bytes(config_, i, kKvBlock, type_);
     to_device_order(config_, i, type_, in.first(host_bytes), of_layer);
     const BufferView to = block_of(static_cast<size_t>(i), block);
     TRY_STATUS(device_.write(*to.buffer, to.offset, of_layer));
     in = in.subspan(host_bytes);
+  }
+  return {};
+}
+
+BufferView GpuKvStore::state_of(size_t layer, StateId state) const {
+  const uint64_t bytes = states_.bytes[layer];
+  return {states_.buffers[layer].get(), state_place(state) * bytes, bytes};
+}
+
+// Layer by layer, so that at most one layer's states exist twice.
+Result<void> GpuKvStore::grow_states(int n) {
+  for (size_t i = 0; i < states_.buffers.size(); ++i) {
+    if (states_.bytes[i] == 0) continue;
+    const uint64_t bytes = static_cast<uint64_t>(n + 1) * states_.bytes[i];
+    if (bytes > device_.limits().binding_bytes) {
+      return fail(ErrorCode::kOutOfMemory,
+                  "the states of {} sequences take {} MB a layer, but this GPU binds at most {} MB at once; hold fewer "
+                  "conversations",
+                  n, bytes >> 20, device_.limits().binding_bytes >> 20);
+    }
+    std::unique_ptr<Buffer>& buffer = states_.buffers[i];
+    if (buffer && buffer->bytes() >= bytes) continue;  // since an attempt that failed in a later layer
+    TRY(auto larger, device_.new_buffer(format_text("the states of layer {}", i), bytes, BufferUse::kWork));
+    ++version_;
+    if (buffer) {
+      const Command copy{
+          .grid = {}, .from = {buffer.get(), 0, buffer->bytes()}, .to = {larger.get(), 0, buffer->bytes()}};
+      TRY_STATUS(device_.submit({&copy, 1}));
+      note_replaced({buffer.get(), 0, 0}, {larger.get(), 0, 0});
+    }
+    buffer = std::move(larger);
+  }
+  states_.capacity = n;
+  return {};
+}
+
+Result<void> GpuKvStore::allocate_state(StateId state) {
+  if (state < states_.capacity) return {};
+  const int n = state + 1, wanted = std::max(2 * states_.capacity, n);
+  auto grown = grow_states(wanted);
+  if (!grown && grown.error().code == ErrorCode::kOutOfMemory && wanted > n) grown = grow_states(n);
+  TRY_STATUS(std::move(grown));
+  return on_new_buffers_();
+}
+
+Result<void> GpuKvStore::copy_state(StateId from, StateId to) {
+  const uint64_t most = *std::ranges::max_element(states_.bytes);
+  TRY(const auto through, device_.new_buffer("a layer's state", most, BufferUse::kWork));
+  std::vector<Command> copies;
+  for (size_t i = 0; i < states_.bytes.size(); ++i) {
+    const uint64_t bytes = states_.bytes[i];
+    if (bytes == 0) continue;
+    copies.push_back({.grid = {}, .from = state_of(i, from), .to = {through.get(), 0, bytes}});
+    copies.push_back({.grid = {}, .from = {through.get(), 0, bytes}, .to = state_of(i, to)});
+  }
+  return device_.submit(copies);
+}
+
+Result<void> GpuKvStore::read_state(StateId state, MutableBytes out) const {
+  CHECK(out.size() == state_bytes());
+  for (size_t i = 0; i < states_.bytes.size(); ++i) {
+    if (states_.bytes[i] == 0) continue;
+    TRY_STATUS(device_.read(state_of(i, state), out.first(states_.bytes[i])));
+    out = out.subspan(states_.bytes[i]);
+  }
+  return {};
+}
+
+Result<void> GpuKvStore::write_state(StateId state, Bytes in) {
+  CHECK(in.size() == state_bytes());
+  for (size_t i = 0; i < states_.bytes.size(); ++i) {
+    if (states_.bytes[i] == 0) continue;
+    const BufferView to = state_of(i, state);
+    TRY_STATUS(device_.write(*to.buffer, to.offset, in.first(states_.bytes[i])));
+    in = in.subspan(states_.bytes[i]);
   }
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include "backend/gpu/device/device.h"
 #include "backend/kv_store.h"
+#include "backend/state_layout.h"
 #include "plan/plan.h"
 
 namespace tern::gpu {
@@ -30,6 +31,18 @@ class GpuKvStore : public KvStore {
   Result<void> copy(KvBlockId from, KvBlockId to) override;
   Result<void> read(KvBlockId block, MutableBytes out) const override;
   Result<void> write(KvBlockId block, Bytes in) override;
+
+  uint64_t state_bytes() const override { return states_.layout.kept_bytes(); }
+  int most_pending() const override { return 0; }
+  Result<void> allocate_state(StateId state) override;
+  void free_state(StateId /*state*/) override {}
+  Result<void> copy_state(StateId from, StateId to) override;
+  Result<void> read_state(StateId state, MutableBytes out) const override;
+  Result<void> write_state(StateId state, Bytes in) override;
+  // All states of a recurrent layer.
+  BufferView states(int layer) const { return {states_.buffers[static_cast<size_t>(layer)].get(), 0, 0}; }
+  // Index of a state in them; that of kSpare always exists.
+  static uint32_t state_place(StateId state) { return static_cast<uint32_t>(state + 1); }
 
   // A block that always exists beside the allocated ones, for runs that are only timed.
   static constexpr KvBlockId kSpare = -1;
@@ -60,6 +73,15 @@ class GpuKvStore : public KvStore {
     uint64_t on_host;
     uint64_t of_layers = 0, of_largest = 0;  // on the device: all layers, the largest layer
   };
+  // The states of recurrent layers: a buffer for each, null for other layers.
+  struct States {
+    StateLayout layout;
+    std::vector<uint64_t> bytes;  // of one state, by layer
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    int capacity = 0;
+  };
+  BufferView state_of(size_t layer, StateId state) const;
+  Result<void> grow_states(int n);  // does not call on_new_buffers_
   Result<int> capacity_for(int n_blocks, int wanted) const;
   Result<void> grow(int n_blocks, int wanted);
   Result<void> grow_to(int capacity);
@@ -75,6 +97,7 @@ class GpuKvStore : public KvStore {
   KvType type_;
   std::function<Result<void>()> on_new_buffers_;
   BlockBytes block_bytes_;
+  States states_;
   std::vector<Layer> layers_;
   std::unique_ptr<Buffer> copied_;  // for copying a layer's block; created when first needed
   std::map<BufferView, BufferView> replaced_;

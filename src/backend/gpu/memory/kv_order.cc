@@ -59,6 +59,7 @@ void for_places(const Config& config, int layer, KvType type, const Body& body) 
 }  // namespace
 
 uint64_t device_block_bytes(const Config& config, int layer, KvType type) {
+  if (config.layer(layer).is_recurrent) return 0;
   return uint64_t{2} * static_cast<uint64_t>(config.layer(layer).n_kv_heads) * kKvBlock *
          device_row_bytes(config.head_dim, type);
 }

@@ -69,7 +69,8 @@ Result<const Buffer*> RopeTables::table(int rope) {
 
 Result<void> RopeTables::fill(int rope, const Buffer& buffer, int first_row, int n_rows, int n_ctx) const {
   constexpr int kAtOnce = 256;
-  const auto half = static_cast<size_t>(config_.head_dim / 2);
+  const int n_dims = config_.ropes[static_cast<size_t>(rope)].n_dims;
+  const auto half = static_cast<size_t>((n_dims > 0 ? n_dims : config_.head_dim) / 2);
   RopeTable table(config_.ropes[static_cast<size_t>(rope)], config_.head_dim, kAtOnce);
   std::vector<float> pairs;
   for (int first = 0; first < n_rows; first += kAtOnce) {
@@ -80,7 +81,7 @@ Result<void> RopeTables::fill(int rope, const Buffer& buffer, int first_row, int
       pairs[2 * i] = table.cos()[i];
       pairs[2 * i + 1] = table.sin()[i];
     }
-    TRY_STATUS(device_.write(buffer, static_cast<uint64_t>(first_row + first) * row_bytes(config_),
+    TRY_STATUS(device_.write(buffer, static_cast<uint64_t>(first_row + first) * half * 2 * sizeof(float),
                              std::as_bytes(std::span(pairs))));
   }
   return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/delta.h"
 #include "backend/gpu/kernels/float/float_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary/ternary_batch.h"
 #include "backend/gpu/kernels/ternary/ternary_columns.h"
@@ -44,7 +45,7 @@ uint64_t max_params_words(const Config& config, int max_batch, int max_logit_row
          static_cast<uint64_t>(max_slices) * static_cast<uint64_t>(kv_blocks_for(config.n_ctx) + 1);
 }
 
-int widest_row(const Config& c) { return std::max({c.d_model, c.d_ff, c.q_width()}); }
+int widest_row(const Config& c) { return std::max({c.d_model, c.d_ff, c.q_width(), c.delta.value_width()}); }
 }  // namespace
 
 uint64_t halves_bytes(const Plan& plan, int max_batch) {
@@ -87,6 +88,11 @@ Result<std::unique_ptr<WorkBuffers>> WorkBuffers::create(Device& device, const P
   TRY(work->params_,
       device.new_buffer("params", 4 * max_params_words(plan.config, max_batch, max_logit_rows, max_slices),
                         BufferUse::kWork));
+  if (plan.config.has_recurrent_layers()) {
+    TRY(work->sequences_,
+        device.new_buffer("sequences", 4 * (uint64_t{kSequenceOfRow} + static_cast<uint64_t>(max_batch)),
+                          BufferUse::kWork));
+  }
   TRY(work->tokens_, device.new_buffer("tokens", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
   TRY(work->token_scales_, device.new_buffer("token scales", 4 * static_cast<uint64_t>(max_batch), BufferUse::kWork));
   const Config& c = plan.config;

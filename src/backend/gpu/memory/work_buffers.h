@@ -34,6 +34,8 @@ class WorkBuffers {
 
   const Buffer& params() const { return *params_; }            // BatchWords::params
   const Buffer& tokens() const { return *tokens_; }            // [max_batch] u32
+  const Buffer& sequences() const { return *sequences_; }      // BatchWords::sequences; only if has_states()
+  bool has_states() const { return sequences_ != nullptr; }    // the model has recurrent layers
   const Buffer& unused_gain() const { return *unused_gain_; }  // for kernels whose norm statistics are not used
   const Buffer& unused_stats() const { return *unused_stats_; }
   const Buffer& token_scales() const { return *token_scales_; }  // [max_batch] f32, for products in f16
@@ -84,7 +86,7 @@ class WorkBuffers {
   const Plan& plan_;
   int max_batch_, max_logit_rows_;
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
-  std::unique_ptr<Buffer> params_, tokens_, unused_gain_, unused_stats_, token_scales_;
+  std::unique_ptr<Buffer> params_, tokens_, sequences_, unused_gain_, unused_stats_, token_scales_;
   WhenNeeded when_needed_;
   RopeTables ropes_;
   Constants constants_;

@@ -40,6 +40,12 @@ Layouts layouts_for(const Device& device, std::span<const std::string> without) 
   return layouts;
 }
 
+bool has_f16_matrices(const Device& device, const Layouts& layouts) {
+  const Features& f = device.features();
+  return layouts.float_matrices && f.f16 && f.subgroups && f.subgroup_min == f.subgroup_max &&
+         (device.adapter().type != AdapterType::kSoftware || layouts.software_matrices);
+}
+
 Activation activation(GluAct act) {
   switch (act) {
     case GluAct::kRelu2:

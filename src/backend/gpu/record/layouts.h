@@ -116,6 +116,9 @@ struct Layouts {
 // The layouts for this device; serial for software adapters, unless `without` contains "serial".
 Layouts layouts_for(const Device& device, std::span<const std::string> without);
 
+// True if the device has f16 subgroup matrices and they are worth using.
+bool has_f16_matrices(const Device& device, const Layouts& layouts);
+
 // The features that kernels may use on this device.
 Caps caps_of(const Device& device);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/bytes.h"
 
@@ -10,11 +11,23 @@ namespace {
 
 bool holds(If wanted, bool is_so) { return wanted == If::kAny || (wanted == If::kYes) == is_so; }
 
+int rows_in(const RunShape& shape, Rows rows) {
+  switch (rows) {
+    case Rows::kTokens:
+      return shape.n_tokens;
+    case Rows::kLogits:
+      return shape.n_logit_rows;
+    case Rows::kSequences:
+      return shape.n_sequences;
+  }
+  std::unreachable();
+}
+
 bool applies(const RecordedDispatch& d, const RunShape& shape) {
   if (d.path != DispatchPath::kAny && (d.path == DispatchPath::kMegakernel) != (shape.megakernel_workgroups > 0))
     return false;
   const Extent& e = d.extent;
-  const int n_rows = e.rows == Rows::kLogits ? shape.n_logit_rows : shape.n_tokens;
+  const int n_rows = rows_in(shape, e.rows);
   if (n_rows < std::max(e.when.min_rows, 1) || n_rows > e.when.max_rows) return false;
   if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kDecodeBatch) != shape.is_decode_batch) return false;
   if (shape.slice_tokens_estimate < e.when.min_slice || shape.slice_tokens_estimate > e.when.max_slice) return false;
@@ -28,7 +41,7 @@ Grid grid_for(const RecordedDispatch& d, const RunShape& shape) {
   if (d.path == DispatchPath::kMegakernel) return {.x = shape.megakernel_workgroups};
   const Extent& e = d.extent;
   Grid grid = e.grid;
-  const auto rows = static_cast<uint32_t>(e.rows == Rows::kTokens ? shape.n_tokens : shape.n_logit_rows);
+  const auto rows = static_cast<uint32_t>(rows_in(shape, e.rows));
   const uint32_t groups = ceil_div(rows, e.rows_per_workgroup);
   if (e.axis == Axis::kY) grid.y = groups;
   if (e.axis == Axis::kZ) grid.z = groups;

@@ -29,7 +29,7 @@ struct When {
 Grid grid_of(uint32_t n, uint32_t most);
 
 enum class Axis { kNone, kY, kZ };
-enum class Rows { kTokens, kLogits };
+enum class Rows { kTokens, kLogits, kSequences };
 
 // The number of workgroups of a dispatch.
 struct Extent {

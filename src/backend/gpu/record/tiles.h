@@ -15,7 +15,7 @@
 namespace tern::gpu {
 
 // The number of tokens from which matrix kernels run instead of vector kernels once per token. Layers with kernels for
-// several tokens switch later: after Recorder::most_in_columns(), or at in_float_tiles().
+// several tokens switch later: after TernaryLayers::most_few(), or at FloatLayers::in_tiles().
 inline constexpr int kMatmulTokens = 8;
 inline constexpr When kFewTokens{.max_tokens = kMatmulTokens - 1};
 inline constexpr When kManyTokens{.min_tokens = kMatmulTokens};

@@ -20,7 +20,7 @@
 #include "backend/gpu/record/kernel_library.h"
 #include "backend/gpu/record/megakernel/path.h"
 #include "backend/gpu/record/prepared_store.h"
-#include "backend/gpu/record/recorder.h"
+#include "backend/gpu/record/steps/recorder.h"
 #include "backend/gpu/run/stream_host.h"
 #include "backend/gpu/run/token_stats.h"
 #include "backend/kv_layout.h"
@@ -37,7 +37,8 @@ class GpuExecutable final : public Executable, private StreamHost {
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }
   int max_slices() const override { return std::min(64, options_.max_batch); }
-  bool decodes() const override { return true; }
+  // A stream runs ahead of the tokens that are taken, and a state cannot forget tokens.
+  bool decodes() const override { return !plan_.config.has_recurrent_layers(); }
   int kv_block_tokens(int) const override { return kKvBlock; }
   Result<std::unique_ptr<KvStore>> new_kv_store(int block_tokens, KvType type) const override;
   Result<void> expect(int n_sequences) override;

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/delta.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
@@ -44,6 +45,7 @@ int n_best(Batch batch) {
 void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
   shape = {.n_tokens = 0,
            .n_logit_rows = 0,
+           .n_sequences = static_cast<int>(batch.size()),
            .n_pos = 0,
            .is_decode_batch = true,
            .slice_tokens_estimate = slice_tokens_estimate(batch),
@@ -76,10 +78,28 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
   for (const Slice& slice : batch) {
     for (const KvBlockId block : blocks_of(slice, n_more)) params.push_back(GpuKvStore::place(block));
   }
+  set_sequences(batch);
+}
+
+void BatchWords::set_sequences(Batch batch) {
+  CHECK(batch.size() <= kMostSequences);
+  sequences.assign(kSequenceOfRow, 0);
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < batch.size(); ++i) {
+    const Slice& slice = batch[i];
+    uint32_t* const words = sequences.data() + size_t{kSequenceWords} * i;
+    words[kFirstRowOf] = first;
+    words[kRowsOf] = static_cast<uint32_t>(slice.tokens.size());
+    words[kStateOf] = GpuKvStore::state_place(slice.state);
+    words[kIsNew] = slice.first_pos == 0 ? 1 : 0;
+    first += words[kRowsOf];
+    sequences.insert(sequences.end(), slice.tokens.size(), i);
+  }
 }
 
 Result<void> BatchWords::write(Device& device, const WorkBuffers& work) const {
   TRY_STATUS(device.write(work.params(), 0, std::as_bytes(std::span(params))));
+  if (work.has_states()) TRY_STATUS(device.write(work.sequences(), 0, std::as_bytes(std::span(sequences))));
   return device.write(work.tokens(), 0, std::as_bytes(std::span(tokens)));
 }
 

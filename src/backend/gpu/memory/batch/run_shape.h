@@ -8,6 +8,7 @@ namespace tern::gpu {
 struct RunShape {
   int n_tokens = 1;
   int n_logit_rows = 1;
+  int n_sequences = 1;
   int n_pos = 1;                // positions of the longest sequence after this batch
   bool is_decode_batch = true;  // every slice has one token
   // Workgroups of the megakernel that computes all layers (record/layer_path.h); 0: use one dispatch per step.

@@ -1,4 +1,4 @@
-// Uploads all weights of a plan in the form in which the recorder (record/recorder.h) asks for them.
+// Uploads all weights of a plan in the form in which the recorder (record/steps/recorder.h) asks for them.
 #pragma once
 
 #include "backend/gpu/memory/weights/weight_store.h"

@@ -178,7 +178,7 @@ Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices)
 Result<BufferView> WeightStore::vector(const Tensor& tensor) {
   if (const auto found = views_.find(tensor.name); found != views_.end()) return found->second;
   std::vector<float> values(static_cast<size_t>(tensor.rows) * static_cast<size_t>(tensor.cols));
-  TRY(const Bytes row, tensor.data.read(0, row_bytes(tensor.format, tensor.cols), scratch_));
+  TRY(const Bytes row, tensor.data.read(0, tensor_bytes(tensor.format, tensor.rows, tensor.cols), scratch_));
   format_info(tensor.format).decode(row, values);
   for (float& value : values) value *= tensor.scale;
   if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {

@@ -2,7 +2,7 @@
 // not part of the download.
 #include "backend/gpu/record/head_copy.h"
 
-#include "backend/gpu/record/recorder.h"
+#include "backend/gpu/record/steps/logits_recorder.h"
 #include "base/check.h"
 
 namespace tern::gpu {
@@ -13,6 +13,6 @@ Result<void> HeadCopy::fill(Device&) { CHECK(false); }
 uint64_t HeadCopy::bytes(const Plan&, int) { return 0; }
 uint64_t HeadCopy::bytes_per_token() const { CHECK(false); }
 
-Result<void> Recorder::best_logits(const step::FloatLinear&) { CHECK(false); }
+Result<void> LogitsRecorder::best_logits(const step::FloatLinear&) { CHECK(false); }
 
 }  // namespace tern::gpu

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/gpu/memory/batch/batch_words.h"
-#include "backend/gpu/record/recorder.h"
+#include "backend/gpu/record/steps/recorder.h"
 #include "backend/kv_layout.h"
 #include "quant/format.h"
 

@@ -1,0 +1,209 @@
+#include "backend/gpu/kernels/delta.h"
+
+#include <cmath>
+
+namespace tern::gpu {
+
+using namespace wgsl;
+
+namespace {
+
+// A sequence of the batch.
+struct SequenceOf {
+  SequenceOf(const SequencesBuffer& sequences, const DeltaShape& c, const Name<U32>& number)
+      : first(let("first", sequences[number * kSequenceWords + kFirstRowOf])),
+        n(let("n", sequences[number * kSequenceWords + kRowsOf])),
+        state_at(let("state_at", sequences[number * kSequenceWords + kStateOf] * c.state_floats())),
+        is_new(let("is_new", sequences[number * kSequenceWords + kIsNew] != 0u)) {}
+  Name<U32> first, n, state_at;
+  Name<Bool> is_new;
+};
+
+}  // namespace
+
+CausalConvKernel causal_conv(const DeltaShape& c) {
+  const uint32_t n_columns = c.n_taps - 1;
+  return kernel("causal_conv", kElementwiseWorkgroup,
+                [&](In<"x", F32> x, In<"taps", F32> taps, SequencesBuffer sequences, In<"state", F32> state,
+                    Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                  auto number = let("number", sequences[wg.y + kSequenceOfRow]);
+                  const SequenceOf sequence(sequences, c, number);
+                  auto row = let("row", wg.y - sequence.first);
+                  for_column(c.channels(), wg, tid, [&](const Name<U32>& channel) {
+                    auto sum = var("sum", 0.0f);
+                    for (uint32_t j = 0; j < c.n_taps; ++j) {
+                      // The input of the row n_columns − j before this one: in the batch, or kept in the state.
+                      const uint32_t before = n_columns - j;
+                      auto tap = let("tap", taps[channel * c.n_taps + j]);
+                      when(
+                          row >= before,
+                          [&] {
+                            auto at = let("at", (wg.y - before) * c.channels() + channel);
+                            sum += tap * x[at];
+                          },
+                          [&] {
+                            when(!sequence.is_new, [&] {
+                              auto column = let("kept", row + j);
+                              auto at = let("at", sequence.state_at + c.columns_at() + column * c.channels() + channel);
+                              sum += tap * state[at];
+                            });
+                          });
+                    }
+                    auto v = let("v", sum);
+                    y[wg.y * c.channels() + channel] = v / (1.0f + exp(-v));
+                  });
+                });
+}
+
+// Invocations write only what they themselves have read, so columns may move within the state.
+KeepColumnsKernel keep_columns(const DeltaShape& c) {
+  const uint32_t n_columns = c.n_taps - 1;
+  return kernel(
+      "keep_columns", kElementwiseWorkgroup,
+      [&](In<"x", F32> x, SequencesBuffer sequences, InOut<"state", F32> state, WorkgroupId wg, LocalIndex tid) {
+        auto number = let("number", wg.y);
+        const SequenceOf sequence(sequences, c, number);
+        for_column(c.channels(), wg, tid, [&](const Name<U32>& channel) {
+          auto columns = let("columns", sequence.state_at + (c.columns_at()) + channel);
+          for (uint32_t j = 0; j < n_columns; ++j) {
+            // Column j takes input n + j, counted from the oldest column.
+            auto from = let("source", sequence.n + j);
+            auto value = var("value", 0.0f);
+            when(
+                from >= n_columns,
+                [&] {
+                  auto at = let("at", (sequence.first + from - n_columns) * c.channels() + channel);
+                  value = x[at];
+                },
+                [&] { when(!sequence.is_new, [&] { value = state[columns + from * c.channels()]; }); });
+            state[columns + j * c.channels()] = value;
+          }
+        });
+      });
+}
+
+DeltaRuleKernel delta_rule(const DeltaRuleConfig& c) {
+  constexpr uint32_t kTokens = 8;  // whose queries and keys are staged at a time
+  const DeltaShape& s = c.shape;
+  const uint32_t dim = s.head_dim, n_rows = dim / DeltaRuleConfig::kParts;  // rows of S, of an invocation
+  return kernel("delta_rule", c.workgroup(),
+                [&](In<"x", F32> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
+                    In<"dt_bias", F32> dt_bias, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
+                    WorkgroupId wg, LocalIndex tid) {
+                  auto number = let("number", wg.y);
+                  const SequenceOf sequence(sequences, s, number);
+                  auto head = let("head", wg.x / c.parts_of_head());
+                  auto key_head = let("key_head", s.is_tiled ? head % s.n_k_heads : head / (s.n_v_heads / s.n_k_heads));
+                  auto part = let("part", tid % DeltaRuleConfig::kParts);
+                  auto column = let("column", (wg.x % c.parts_of_head()) * c.columns() + tid / DeltaRuleConfig::kParts);
+                  auto first_row = let("first_row", part * n_rows);
+                  auto matrix = let("matrix", sequence.state_at + (head * dim + first_row) * dim + column);
+                  std::vector<Var<F32>> column_of_s;
+                  for (uint32_t i = 0; i < n_rows; ++i) column_of_s.push_back(var("s", 0.0f));
+                  when(!sequence.is_new, [&] {
+                    for (uint32_t i = 0; i < n_rows; ++i) column_of_s[i] = state[matrix + i * dim];
+                  });
+                  auto decay_of_head = let("decay_of_head", decay[head]);
+                  auto bias = let("bias", dt_bias[head]);
+                  auto keys = shared<F32>("keys", kTokens * dim);
+                  auto queries = shared<F32>("queries", kTokens * dim);
+                  const auto sum_of_parts = [&](const Var<F32>& mine) {
+                    auto v = let("mine", mine);
+                    return reduce_lanes(Reduce::kSum, c.caps, v, tid, DeltaRuleConfig::kParts, c.workgroup());
+                  };
+                  loop("chunk", 0u, sequence.n, kTokens, [&](const Name<U32>& chunk) {
+                    auto n_here = let("n_here", min(sequence.n - chunk, kTokens));
+                    workgroupBarrier();
+                    loop("i", tid, n_here * dim, c.workgroup(), [&](const Name<U32>& i) {
+                      auto from =
+                          let("source", (sequence.first + chunk + i / dim) * s.channels() + key_head * dim + i % dim);
+                      queries[i] = x[from];
+                      keys[i] = x[from + s.key_width()];
+                    });
+                    workgroupBarrier();
+                    loop("t", 0u, n_here, 1u, [&](const Name<U32>& t) {
+                      auto row = let("row", sequence.first + chunk + t);
+                      auto staged = let("staged", t * dim + first_row);
+                      auto predicted = var("predicted", 0.0f);
+                      auto k_squares = var("k_squares", 0.0f);
+                      auto q_squares = var("q_squares", 0.0f);
+                      for (uint32_t i = 0; i < n_rows; ++i) {
+                        auto k = let("k", keys[staged + i]);
+                        auto q = let("q", queries[staged + i]);
+                        predicted += k * column_of_s[i];
+                        k_squares += k * k;
+                        q_squares += q * q;
+                      }
+                      auto all_predicted = sum_of_parts(predicted);
+                      auto k_scale = let("k_scale", inverseSqrt(sum_of_parts(k_squares) + 1e-6f));
+                      auto q_scale = let("q_scale", inverseSqrt(sum_of_parts(q_squares) + 1e-6f) *
+                                                        (1.0f / std::sqrt(static_cast<float>(dim))));
+                      auto of_head = let("of_head", row * s.n_v_heads + head);
+                      auto dt = let("dt", alpha[of_head] + bias);
+                      auto softplus = let("softplus", select(log(1.0f + exp(min(dt, 20.0f))), dt, dt > 20.0f));
+                      auto shrink = let("shrink", exp(decay_of_head * softplus));
+                      auto strength = let("strength", 1.0f / (1.0f + exp(-beta[of_head])));
+                      auto value = let("value", x[row * s.channels() + 2 * s.key_width() + head * dim + column]);
+                      auto delta = let("delta", strength * (value - shrink * (all_predicted * k_scale)) * k_scale);
+                      auto out = var("out", 0.0f);
+                      for (uint32_t i = 0; i < n_rows; ++i) {
+                        auto k = let("k", keys[staged + i]);
+                        auto q = let("q", queries[staged + i]);
+                        auto updated = let("updated", shrink * column_of_s[i] + k * delta);
+                        column_of_s[i] = updated;
+                        out += q * updated;
+                      }
+                      auto all_out = sum_of_parts(out);
+                      when(part == 0u, [&] { y[row * s.value_width() + head * dim + column] = all_out * q_scale; });
+                    });
+                  });
+                  for (uint32_t i = 0; i < n_rows; ++i) state[matrix + i * dim] = column_of_s[i];
+                });
+}
+
+GatedNormKernel gated_norm(const GatedNormConfig& c) {
+  return kernel(
+      "gated_norm", c.workgroup,
+      [&](In<"x", F32> x, In<"gate", F32> gate, In<"gain", F32> gain, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+        auto head = let("head", (wg.y * c.n_heads + wg.x) * c.head_dim);
+        auto squares = var("squares", 0.0f);
+        loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
+          auto v = let("v", x[head + i]);
+          squares += v * v;
+        });
+        auto mine = let("mine", squares);
+        auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
+        auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.head_dim) + c.eps));
+        loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
+          auto v = let("v", x[head + i]);
+          auto g = let("g", gate[head + i]);
+          y[head + i] = v * factor * gain[i] * (g / (1.0f + exp(-g)));
+        });
+      });
+}
+
+SplitHeadsKernel split_heads(const SplitHeadsConfig& c) {
+  const uint32_t width = c.n_heads * c.head_dim;
+  return kernel("split_heads", kElementwiseWorkgroup,
+                [&](In<"x", F32> x, Out<"q", F32> q, Out<"gate", F32> gate, WorkgroupId wg, LocalIndex tid) {
+                  for_column(width, wg, tid, [&](const Name<U32>& i) {
+                    auto from = let("source", wg.y * (2 * width) + i + i / c.head_dim * c.head_dim);
+                    auto to = let("to", wg.y * width + i);
+                    q[to] = x[from];
+                    gate[to] = x[from + c.head_dim];
+                  });
+                });
+}
+
+SigmoidMulKernel sigmoid_mul(const RowsConfig& c) {
+  return kernel("sigmoid_mul", kElementwiseWorkgroup,
+                [&](In<"gate", F32> gate, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+                    auto i = let("i", wg.y * c.width + column);
+                    auto g = let("g", gate[i]);
+                    x[i] = x[i] / (1.0f + exp(-g));
+                  });
+                });
+}
+
+}  // namespace tern::gpu

@@ -1,0 +1,88 @@
+// The kernels of recurrent layers (Gated DeltaNet), and the gate of attention.
+//
+// A layer's states are in one buffer, state after state: the matrices S [n_v_heads, head_dim of k, head_dim of v], then
+// the last n_taps − 1 inputs of the convolution, [n_taps − 1, channels]. This is the host's order (state_layout.h).
+#pragma once
+
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/elementwise.h"
+
+namespace tern::gpu {
+
+// The sequences of a batch: kSequenceWords words for each of them, at most kMostSequences, then the number of its
+// sequence for each row of the batch.
+using SequencesBuffer = wgsl::In<"sequences", wgsl::U32>;
+inline constexpr uint32_t kMostSequences = 64, kSequenceWords = 4;
+inline constexpr uint32_t kFirstRowOf = 0, kRowsOf = 1, kStateOf = 2, kIsNew = 3;  // kIsNew: the state counts as zero
+inline constexpr uint32_t kSequenceOfRow = kMostSequences * kSequenceWords;
+
+struct DeltaShape {
+  uint32_t n_k_heads, n_v_heads, head_dim, n_taps;
+  bool is_tiled = false;  // head h of the values belongs to key head h % n_k_heads
+
+  uint32_t key_width() const { return n_k_heads * head_dim; }
+  uint32_t value_width() const { return n_v_heads * head_dim; }
+  uint32_t channels() const { return 2 * key_width() + value_width(); }
+  uint32_t columns_at() const { return value_width() * head_dim; }
+  uint32_t state_floats() const { return columns_at() + (n_taps - 1) * channels(); }
+  bool operator==(const DeltaShape&) const = default;
+};
+
+using CausalConvKernel =
+    wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"taps", wgsl::F32>, SequencesBuffer, wgsl::In<"state", wgsl::F32>,
+                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// y = silu(Σ_j taps[c][j] · the input of channel c n_taps − 1 − j tokens before). x, y: [n_rows, channels].
+// Grid: [⌈channels / 128⌉, n_rows].
+CausalConvKernel causal_conv(const DeltaShape& c);
+
+using KeepColumnsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, SequencesBuffer, wgsl::InOut<"state", wgsl::F32>,
+                                       wgsl::WorkgroupId, wgsl::LocalIndex>;
+// Writes the last inputs of each sequence to its state, after causal_conv has read those before. Grid:
+// [⌈channels / 128⌉, n_sequences].
+KeepColumnsKernel keep_columns(const DeltaShape& c);
+
+struct DeltaRuleConfig {
+  DeltaShape shape;
+  Caps caps;
+
+  static constexpr uint32_t kParts = 4;                                    // invocations that share a column of S
+  uint32_t columns() const { return shape.head_dim % 32 == 0 ? 32 : 16; }  // of S, of a workgroup
+  uint32_t workgroup() const { return kParts * columns(); }
+  uint32_t parts_of_head() const { return shape.head_dim / columns(); }  // workgroups of a head
+  bool operator==(const DeltaRuleConfig&) const = default;
+};
+using DeltaRuleKernel =
+    wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"alpha", wgsl::F32>, wgsl::In<"beta", wgsl::F32>,
+                 wgsl::In<"decay", wgsl::F32>, wgsl::In<"dt_bias", wgsl::F32>, SequencesBuffer,
+                 wgsl::InOut<"state", wgsl::F32>, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// The delta rule (step::DeltaRule), token by token, so that results do not depend on how a text is divided into passes:
+// an invocation keeps its part of a column of S in registers. x: [n_rows, channels], y: [n_rows, value_width].
+// Grid: [n_v_heads · parts_of_head(), n_sequences].
+DeltaRuleKernel delta_rule(const DeltaRuleConfig& c);
+
+struct GatedNormConfig {
+  uint32_t n_heads, head_dim;
+  float eps;
+  Caps caps;
+  uint32_t workgroup = 32;
+  bool operator==(const GatedNormConfig&) const = default;
+};
+using GatedNormKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gate", wgsl::F32>, wgsl::In<"gain", wgsl::F32>,
+                                     wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// y = RMS norm of each head of x · silu(gate). Grid: [n_heads, n_rows].
+GatedNormKernel gated_norm(const GatedNormConfig& c);
+
+struct SplitHeadsConfig {
+  uint32_t n_heads, head_dim;
+  bool operator==(const SplitHeadsConfig&) const = default;
+};
+using SplitHeadsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::Out<"q", wgsl::F32>, wgsl::Out<"gate", wgsl::F32>,
+                                      wgsl::WorkgroupId, wgsl::LocalIndex>;
+// q, gate: the halves of each head of x. Grid: [⌈n_heads · head_dim / 128⌉, n_rows].
+SplitHeadsKernel split_heads(const SplitHeadsConfig& c);
+
+using SigmoidMulKernel =
+    wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SigmoidMulKernel sigmoid_mul(const RowsConfig& c);  // x = x · sigmoid(gate)
+
+}  // namespace tern::gpu

@@ -1,0 +1,56 @@
+// Attention: by the number of tokens, in splits of a long history, in groups of heads, or on subgroup matrices.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backend/gpu/kernels/attention/attention.h"
+#include "backend/gpu/kernels/attention/matrix_attention.h"
+#include "backend/gpu/record/steps/heads_recorder.h"
+#include "backend/gpu/record/steps/norm_recorder.h"
+
+namespace tern::gpu {
+
+// The layout of attention on subgroup matrices; none if they are not used.
+std::optional<MatrixAttentionConfig> matrix_attention_config(const Device& device, const Layouts& layouts,
+                                                             int max_batch, const step::Attention& s);
+
+class AttentionRecorder {
+ public:
+  AttentionRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads)
+      : r_(recording), norms_(norms), heads_(heads) {}
+
+  Result<void> record(const step::Attention& s);
+
+ private:
+  struct Out {
+    View<wgsl::F32> y;
+    NextViews next;
+  };
+  AttentionConfig attention_config(const step::Attention& s, uint32_t wanted_workgroup) const;
+  // Workgroup sizes that fit the device, each from a number of tokens on.
+  std::vector<Layouts::AttentionSize> workgroups(const step::Attention& s) const;
+  // True if attention makes its heads itself when each sequence has one token.
+  bool makes_heads(const step::Attention& s) const;
+  template <class KvWord>
+  Result<void> attention_as(const step::Attention& s);
+  template <class KvWord>
+  Result<void> serial_attention_as(const step::Attention& s);
+  template <class KvWord>
+  std::optional<AttentionConfig> grouped_config(const step::Attention& s, uint32_t wanted_workgroup,
+                                                uint32_t max_splits) const;
+  template <class KvWord>
+  Result<void> attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent, const Out& out);
+  // Takes up to four heads that share keys and values in one workgroup.
+  template <class KvWord>
+  Result<void> attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
+                                   const Out& out);
+  template <class KvWord>
+  Result<void> attention_in_splits(const step::Attention& s, const NextViews& next);
+
+  Recording& r_;
+  NormRecorder& norms_;
+  HeadsRecorder& heads_;
+};
+
+}  // namespace tern::gpu

@@ -1,0 +1,138 @@
+// The web build has its own version (record/web/recorder_batches.cc).
+#include "backend/gpu/record/steps/batch_recorder.h"
+
+#include "backend/gpu/record/kv_word.h"
+#include "base/bytes.h"
+
+namespace tern::gpu {
+
+std::optional<TernaryBatchConfig> BatchRecorder::batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
+                                                              uint32_t tokens) const {
+  const Features& f = r_.context().device.features();
+  const Limits& limits = r_.limits();
+  if (!f.subgroups || f.subgroup_min != f.subgroup_max || r_.layouts().serial) return std::nullopt;
+  if (r_.context().device.adapter().type == AdapterType::kSoftware && !r_.layouts().software_matrices)
+    return std::nullopt;
+  for (const wgsl::MatrixShape& shape : f.matrices) {
+    if (side_rows != 0 && shape.n != side_rows) continue;
+    TernaryBatchConfig config{.cols = static_cast<uint32_t>(w.cols),
+                              .caps = r_.caps(),
+                              .shape = shape,
+                              .subgroup = f.subgroup_min,
+                              .subgroups = subgroups,
+                              .tokens = tokens};
+    const auto has_room = [&] {
+      return config.workgroup() <= limits.invocations && config.workgroup_bytes() <= limits.workgroup_bytes;
+    };
+    while (config.subgroups > 1 && !has_room()) config.subgroups /= 2;
+    if (has_room() && has_ternary_batch(config)) return config;
+  }
+  return std::nullopt;
+}
+
+std::vector<BatchRecorder::InBatches> BatchRecorder::batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
+                                                             uint32_t rows_of_workgroup) const {
+  const auto few = batch_config(w, side_rows, subgroups, kMostBatchTokens / 2);
+  const auto many = batch_config(w, side_rows, subgroups, kMostBatchTokens);
+  if (!few || !many) return {};
+  const int most = std::min(r_.layouts().most_in_batches, layers_.most_few());
+  const int from = std::max(2, r_.layouts().batches_from), half = kMostBatchTokens / 2;
+  std::vector<InBatches> all;
+  const auto add = [&](const TernaryBatchConfig& config, int first, int last) {
+    if (first > last) return;
+    all.push_back({config,
+                   {.grid = {.x = ceil_div(static_cast<uint32_t>(w.rows), rows_of_workgroup)},
+                    .axis = Axis::kY,
+                    .rows_per_workgroup = config.tokens,
+                    .when = {.min_tokens = first, .max_tokens = last}}});
+  };
+  add(*few, from, std::min(half, most));
+  add(*many, std::max(from, half + 1), most);
+  return all;
+}
+
+std::vector<BatchRecorder::InBatches> BatchRecorder::batches_of(const step::TernaryLinearAdd& s) const {
+  const uint32_t rows = layers_.linear_config(*s.w, Store::kAdd).rows_per_workgroup();
+  return batches(*s.w, rows / 2, r_.layouts().batch_subgroups, rows);
+}
+
+std::vector<BatchRecorder::InBatches> BatchRecorder::batches_of(const step::TernaryGlu& s) const {
+  const uint32_t rows = layers_.glu_config(s).rows_per_workgroup();
+  auto found = batches(*s.w_gate, rows, r_.layouts().batch_glu_subgroups, rows);
+  for (InBatches& batch : found) batch.config.act = activation(s.act);
+  return found;
+}
+
+std::vector<BatchRecorder::InBatches> BatchRecorder::batches_of(const step::TernaryQkv& s) const {
+  auto found = batches(*s.wq, 0, r_.layouts().batch_subgroups, 1);
+  for (InBatches& batch : found) {
+    if (!fits_batch_qkv(batch.config, head_shape(s), r_.store().type() == KvType::kQ8_0)) return {};
+    const uint32_t heads = static_cast<uint32_t>(s.n_heads + 2 * s.n_kv_heads);
+    batch.extent.grid.x = heads * (static_cast<uint32_t>(s.head_dim) / 2 / batch.config.side_rows());
+  }
+  return found;
+}
+
+bool BatchRecorder::has(const step::TernaryLinearAdd& s) const { return !batches_of(s).empty(); }
+
+bool BatchRecorder::has(const step::TernaryGlu& s) const { return !batches_of(s).empty(); }
+
+bool BatchRecorder::has(const step::TernaryQkv& s) const { return !batches_of(s).empty(); }
+
+int BatchRecorder::last_before(std::span<const InBatches> batches) const {
+  return batches.empty() ? layers_.most_few() : batches.front().extent.when.min_tokens - 1;
+}
+
+Result<View<QuantizedWords>> BatchRecorder::stored_rows(SlotId quantized, const NormViews& norm,
+                                                        const TernaryConfig& one, std::span<const InBatches> batches) {
+  if (!batches.empty()) {
+    const When when{.min_tokens = batches.front().extent.when.min_tokens,
+                    .max_tokens = batches.back().extent.when.max_tokens};
+    TRY_STATUS(r_.dispatch(r_.traced(normed_quantize, one, norm.config), {.axis = Axis::kY, .when = when}, norm.x,
+                           norm.gain, norm.parts, r_.work().int8_quads(quantized)));
+  }
+  return r_.work().int8_quads(quantized);
+}
+
+Result<int> BatchRecorder::record(const step::TernaryLinearAdd& s, const TernaryConfig& one, const NormViews& norm,
+                                  const NextViews& next) {
+  const auto batches = batches_of(s);
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
+  TRY(const auto views, layers_.linear_views(*s.w));
+  for (const InBatches& batch : batches) {
+    TRY_STATUS(r_.dispatch(r_.traced(batch_matvec_add, batch.config, one.rows), batch.extent, views.w, rows,
+                           views.scale, r_.params(), r_.work().floats(s.x), next.gain, next.parts));
+  }
+  return last_before(batches);
+}
+
+Result<int> BatchRecorder::record(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
+                                  const NextViews& next) {
+  const auto batches = batches_of(s);
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
+  TRY(const auto views, layers_.glu_views(s));
+  for (const InBatches& batch : batches) {
+    TRY_STATUS(r_.dispatch(r_.traced(batch_glu, batch.config, one.rows), batch.extent, views.gate, views.up, rows,
+                           views.scale, r_.params(), r_.work().floats(s.out), next.gain, next.parts));
+  }
+  return last_before(batches);
+}
+
+Result<int> BatchRecorder::record(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm) {
+  const auto batches = batches_of(s);
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
+  TRY(const auto views, layers_.qkv_views(s));
+  const auto record_as = [&]<class KvWord>() -> Result<void> {
+    for (const InBatches& batch : batches) {
+      TRY_STATUS(
+          r_.dispatch(r_.traced(batch_qkv<KvWord>, batch.config, head_shape(s), s.pairs == RopePairs::kInterleaved),
+                      batch.extent, views.w, rows, views.scale, views.angles, r_.params(), r_.work().floats(s.q),
+                      View<KvWord>{r_.store().layer(s.layer)}));
+    }
+    return {};
+  };
+  TRY_STATUS(with_kv_word(r_.store().type(), record_as));
+  return last_before(batches);
+}
+
+}  // namespace tern::gpu

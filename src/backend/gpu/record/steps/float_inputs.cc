@@ -1,0 +1,54 @@
+#include "backend/gpu/record/steps/float_inputs.h"
+
+#include "backend/gpu/kernels/float/float_matmul_matrix.h"
+
+namespace tern::gpu {
+
+// How a step's input is read. Kernels for few tokens norm it themselves; for many tokens a separate kernel norms it
+// first. With a single token, the row whose logits are wanted is read in place, without a copy.
+Result<std::vector<FloatRead>> FloatInputs::reads(SlotId in, const step::FloatNormOnRead& norm, const When& few) {
+  if (norm.gain && r_.layouts().serial) {
+    TRY_STATUS(norms_.record(step::RmsNorm{in, norm.gain, norm.eps, norm.normed}));
+    return std::vector<FloatRead>{{norm.normed, nullptr, {}}};
+  }
+  const auto* on_read = norm.gain ? &norm : nullptr;
+  if (const auto in_place = r_.in_place_of(in)) {
+    return std::vector<FloatRead>{{*in_place, on_read, {.max_tokens = 1}}, {in, on_read, {.min_tokens = 2}}};
+  }
+  return std::vector<FloatRead>{{in, on_read, r_.rows_of(in) == Rows::kTokens ? few : When{}}};
+}
+
+// The gain of a norm inside the step, or an unused buffer.
+Result<View<wgsl::Vec4<wgsl::F32>>> FloatInputs::gain_view(const FloatRead& read) const {
+  if (!read.norm) return View<wgsl::Vec4<wgsl::F32>>{{&r_.work().unused_gain(), 0, 0}};
+  TRY(const BufferView gain, r_.weights().vector(*read.norm->gain));
+  return View<wgsl::Vec4<wgsl::F32>>{gain};
+}
+
+Result<HalvedTokens> FloatInputs::halve_tokens(SlotId in, const step::FloatNormOnRead& norm, const When& when,
+                                               Rows rows, uint32_t rest_at) {
+  const bool of_logits = rows == Rows::kLogits;
+  TRY(const Buffer* buffer, of_logits ? r_.work().logit_halves(r_.width(in)) : r_.work().halves());
+  const HalvedTokens halved{{{buffer, 0, 0}}, {{&r_.work().token_scales(), 0, 0}}};
+  HalveTokensConfig config{.width = r_.width(in), .caps = r_.caps(), .rest_at = rest_at};
+  const Extent extent{.axis = Axis::kY, .rows = rows, .when = when};
+  const auto x = r_.work().float_quads(in);
+  if (norm.gain) {
+    config.eps = norm.eps;
+    TRY(const BufferView gain, r_.weights().vector(*norm.gain));
+    TRY_STATUS(r_.dispatch(r_.traced(gpu::norm_halves, config), extent, x, View<wgsl::Vec4<wgsl::F32>>{gain}, halved.x,
+                           halved.scales));
+  } else {
+    TRY_STATUS(r_.dispatch(r_.traced(gpu::halve_tokens, config), extent, x, halved.x, halved.scales));
+  }
+  return halved;
+}
+
+// The input of matrix kernels without subgroup matrices, normed: none of their workgroups reads a whole row.
+Result<SlotId> FloatInputs::normed(SlotId in, const step::FloatNormOnRead& norm, const When& when) {
+  if (!norm.gain) return in;
+  TRY_STATUS(norms_.rms_norm({in, norm.gain, norm.eps, norm.normed}, in, when));
+  return norm.normed;
+}
+
+}  // namespace tern::gpu

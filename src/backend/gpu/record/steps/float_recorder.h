@@ -1,0 +1,45 @@
+// The float layers: matrix × vector kernels for a few tokens, with norms inside; matrix × matrix kernels for many.
+#pragma once
+
+#include <span>
+
+#include "backend/gpu/record/steps/float_inputs.h"
+#include "backend/gpu/record/steps/float_layers.h"
+#include "backend/gpu/record/steps/heads_recorder.h"
+#include "backend/gpu/record/steps/logits_recorder.h"
+
+namespace tern::gpu {
+
+class FloatRecorder {
+ public:
+  FloatRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads)
+      : r_(recording),
+        heads_(heads),
+        layers_(recording),
+        inputs_(recording, norms),
+        logits_(recording, inputs_, layers_) {}
+
+  Result<void> record(const step::FloatLinear& s);
+  Result<void> record(const step::FloatLinearAdd& s);
+  Result<void> record(const step::FloatGlu& s);
+  Result<void> record(const step::FloatQkv& s);
+
+ private:
+  // out = W · in, or out += W · in, where W is the matrices one below the other.
+  Result<void> linear(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm, SlotId out,
+                      Store store, const MatvecLayout& layout);
+  Result<void> linear_few(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out, Store store,
+                          const MatvecLayout& layout);
+  Result<void> linear_many(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
+                           SlotId out, Store store, const When& when);
+  Result<void> glu_few(const step::FloatGlu& s, const WeightStore::Glu& parts, const FloatRead& read);
+  Result<void> glu_many(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
+
+  Recording& r_;
+  HeadsRecorder& heads_;
+  FloatLayers layers_;
+  FloatInputs inputs_;
+  LogitsRecorder logits_;
+};
+
+}  // namespace tern::gpu

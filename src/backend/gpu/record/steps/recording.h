@@ -1,0 +1,107 @@
+// What all recorders of steps (this folder) share: where they record, and for which device, plan and store.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/common.h"
+#include "backend/gpu/memory/gpu_kv_store.h"
+#include "backend/gpu/memory/weights/weight_store.h"
+#include "backend/gpu/memory/work_buffers.h"
+#include "backend/gpu/record/device_sampler.h"
+#include "backend/gpu/record/head_copy.h"
+#include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/record/layer_path.h"
+#include "backend/gpu/record/layouts.h"
+#include "backend/gpu/record/program.h"
+#include "backend/gpu/record/tiles.h"
+#include "plan/plan.h"
+
+namespace tern::gpu {
+
+struct RecorderContext {
+  Device& device;
+  KernelLibrary& kernels;
+  WeightStore& weights;
+  WorkBuffers& work;
+  const Plan& plan;
+  int max_batch;
+  Layouts layouts;
+  const LayerPath& layer_path;
+  const HeadCopy* head_copy = nullptr;     // null: all logits are always computed
+  const DeviceSampler* sampler = nullptr;  // not null if there is a head_copy
+};
+
+class Recording {
+ public:
+  Recording(const RecorderContext& context, const GpuKvStore& store, Program& program)
+      : c_(context), store_(store), program_(program), caps_(caps_of(context.device)) {}
+
+  const RecorderContext& context() const { return c_; }
+  const Layouts& layouts() const { return c_.layouts; }
+  const Limits& limits() const { return c_.device.limits(); }
+  WeightStore& weights() const { return c_.weights; }
+  WorkBuffers& work() const { return c_.work; }
+  const GpuKvStore& store() const { return store_; }
+  Program& program() const { return program_; }
+  const Caps& caps() const { return caps_; }
+
+  // What dispatch() records from now on is part of this step and path, and for runs with n_best in this range.
+  void begin_step(int step, DispatchPath path) { step_ = step, path_ = path; }
+  void limit_best(int fewest, int most) { fewest_best_ = fewest, most_best_ = most; }
+  void for_any_best() { limit_best(0, INT_MAX); }
+
+  // make(args...), traced once.
+  template <class K, class... A>
+  TracedKernel<K> traced(K (*make)(A...), const std::type_identity_t<std::remove_cvref_t<A>>&... args) {
+    return c_.kernels.traced(make, args...);
+  }
+
+  template <class K, class... E>
+  Result<void> dispatch(const K& kernel, const Extent& extent, const View<E>&... views) {
+    TRY(auto recorded, c_.kernels.record(kernel, extent, views...));
+    add(std::move(recorded));
+    return {};
+  }
+
+  // With one token, the only row is the one whose logits are wanted, and this copy is skipped.
+  void skip_for_one_token(const step::SelectRows& copy) { skipped_ = copy; }
+  // The slot to read in place of `in`, the result of a copy, in runs of one token; none for other slots.
+  std::optional<SlotId> in_place_of(SlotId in) const {
+    return skipped_ && skipped_->out == in ? std::optional(skipped_->in) : std::nullopt;
+  }
+
+  Rows rows_of(SlotId id) const { return c_.plan.slot(id).rows == RowsOf::kBatch ? Rows::kTokens : Rows::kLogits; }
+  uint32_t width(SlotId id) const { return static_cast<uint32_t>(c_.plan.slot(id).width); }
+  uint32_t workgroup(uint32_t wanted) const { return std::min(wanted, limits().invocations); }
+  uint32_t lanes(uint32_t wanted) const { return lanes_of(caps_, wanted); }
+  Extent per_column(SlotId slot) const;  // one invocation per value of the slot's rows
+  View<wgsl::U32> params() const { return {{&c_.work.params(), 0, 0}}; }
+  Result<View<wgsl::Vec2<wgsl::F32>>> angles(int rope) const;  // the table of Config::ropes[rope]
+  // A gain and statistics that no kernel reads, for bindings that must not be empty.
+  View<wgsl::F32> unused_gain() const { return {{&c_.work.unused_gain(), 0, 0}}; }
+  View<NormStats> unused_stats() const { return {{&c_.work.unused_stats(), 0, 0}}; }
+
+  // The runs that the vector kernels are for, and whether there are matrix kernels too.
+  When few_tokens() const { return before(kManyTokens); }
+  When before(const When& many) const { return c_.layouts.serial ? When{} : When{.max_tokens = many.min_tokens - 1}; }
+  bool has_matmuls() const { return c_.max_batch >= kMatmulTokens && !c_.layouts.serial; }
+
+ private:
+  void add(RecordedDispatch recorded);
+
+  RecorderContext c_;
+  const GpuKvStore& store_;
+  Program& program_;
+  Caps caps_;
+  int step_ = 0;
+  DispatchPath path_ = DispatchPath::kAny;
+  int fewest_best_ = 0, most_best_ = INT_MAX;
+  std::optional<step::SelectRows> skipped_;
+};
+
+}  // namespace tern::gpu
