@@ -1,5 +1,6 @@
 // Streams a random model of a preset's shape to a file.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/text/format_text.h"
@@ -90,12 +91,22 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bo
   add_u32("embedding_length", shape.d_model);
   add_u32("block_count", shape.n_layers);
   add_u32("feed_forward_length", shape.d_ff);
-  add_u32("rope.dimension_count", shape.head_dim());
+  add_u32("rope.dimension_count", shape.rope_dims > 0 ? shape.rope_dims : shape.head_dim());
   add_u32("attention.head_count", shape.n_heads);
   add_u32("attention.head_count_kv", shape.n_kv_heads);
   if (shape.head_width > 0) {
     add_u32("attention.key_length", shape.head_width);
     add_u32("attention.value_length", shape.head_width);
+  }
+  if (const DeltaConfig& d = shape.delta; d.n_v_heads > 0) {
+    add_u32("ssm.conv_kernel", d.conv_taps);
+    add_u32("ssm.state_size", d.head_dim);
+    add_u32("ssm.group_count", d.n_k_heads);
+    add_u32("ssm.time_step_rank", d.n_v_heads);
+    add_u32("ssm.inner_size", d.value_width());
+    add_u32("full_attention_interval", 4);
+    const int pairs = shape.rope_dims / 2, third = (pairs + 2) / 3;
+    writer.add_i32s(prefix + "rope.dimension_sections", std::array{third, third, pairs - 2 * third, 0});
   }
   if (shape.window > 0) add_u32("attention.sliding_window", shape.window);
   if (has_tokenizer) {

@@ -4,11 +4,13 @@
 #include <span>
 #include <string_view>
 
+#include "model/source/config.h"
+
 namespace tern {
 
 // The model family: the structure of the layers and the file's metadata. Llama: linear layers in a ternary format are
 // BitLinear, in any other format plain.
-enum class SynthFamily { kBitnet, kQwen3, kPhi3, kLlama };
+enum class SynthFamily { kBitnet, kQwen3, kQwen35, kPhi3, kLlama };
 
 // Widths are multiples of 128, so that rows are whole blocks of Q1_0. Shapes only for I2_S need multiples of 32.
 struct SynthShape {
@@ -28,8 +30,11 @@ struct SynthShape {
   int window = 0;                                // attention.sliding_window; 0: none
   bool is_tied = true;                           // the head is the embedding
   std::string_view type = "i2_s", head = "f16";  // defaults
+  DeltaConfig delta = {};                        // Qwen3.5: of all layers but every fourth
+  int rope_dims = 0;                             // of a head; 0: all
   bool copies = false;                           // the weights are not random: see synth_copier.h
 
+  bool is_recurrent(int layer) const { return delta.n_v_heads > 0 && layer % 4 != 3; }
   int head_dim() const { return head_width > 0 ? head_width : d_model / n_heads; }
   int q_width() const { return n_heads * head_dim(); }
   int kv_width() const { return n_kv_heads * head_dim(); }

@@ -38,6 +38,14 @@ class TensorList {
 
   void gain(std::string name, int width) { push({.name = std::move(name), .cols = width}); }
 
+  void of_heads(std::string name, SynthTensor::Kind kind, int n_heads) {
+    push({.name = std::move(name), .kind = kind, .cols = n_heads});
+  }
+
+  void taps(std::string name, int channels, int n) {
+    push({.name = std::move(name), .kind = SynthTensor::Kind::kTaps, .rows = channels, .cols = n});
+  }
+
   // `out_deviation`: standard deviation of the outputs for inputs of deviation 1.
   void linear(std::string name, int rows, int cols, double out_deviation = 1) {
     push({.name = std::move(name), .kind = SynthTensor::Kind::kLinear, .format = linear_, .rows = rows, .cols = cols});
@@ -71,6 +79,13 @@ void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
     for (float& value : values) value *= tensor.scale;
     return;
   }
+  if (tensor.kind == SynthTensor::Kind::kTaps) return fill_normal(random, 0, 0.5f, values);
+  if (tensor.kind == SynthTensor::Kind::kBias) return fill_normal(random, -2, 1, values);
+  if (tensor.kind == SynthTensor::Kind::kDecay) {  // −exp(A_log)
+    fill_normal(random, 0, 1, values);
+    for (float& value : values) value = -std::exp(value);
+    return;
+  }
   if (tensor.kind == SynthTensor::Kind::kGain) return fill_normal(random, 1, kGainDeviation, values);
   if (!holds_ternary(tensor.format)) return fill_normal(random, 0, tensor.scale, values);
   fill_ternary(random, values);
@@ -78,16 +93,31 @@ void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
   for (float& value : values) value *= tensor.scale;
 }
 
+void add_delta_layer(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
+  const DeltaConfig& d = shape.delta;
+  list.gain(blk + "attn_norm.weight", shape.d_model);
+  list.linear(blk + "attn_qkv.weight", d.channels(), shape.d_model);
+  list.linear(blk + "attn_gate.weight", d.value_width(), shape.d_model);
+  list.linear(blk + "ssm_alpha.weight", d.n_v_heads, shape.d_model);
+  list.linear(blk + "ssm_beta.weight", d.n_v_heads, shape.d_model);
+  list.taps(blk + "ssm_conv1d.weight", d.channels(), d.conv_taps);
+  list.of_heads(blk + "ssm_a", SynthTensor::Kind::kDecay, d.n_v_heads);
+  list.of_heads(blk + "ssm_dt.bias", SynthTensor::Kind::kBias, d.n_v_heads);
+  list.gain(blk + "ssm_norm.weight", d.head_dim);
+  list.linear(blk + "ssm_out.weight", shape.d_model, d.value_width(), out_deviation);
+}
+
 void add_attention(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
   list.gain(blk + "attn_norm.weight", shape.d_model);
   if (shape.family == SynthFamily::kPhi3) {
     list.linear(blk + "attn_qkv.weight", shape.q_width() + 2 * shape.kv_width(), shape.d_model);
   } else {
-    list.linear(blk + "attn_q.weight", shape.q_width(), shape.d_model);
+    const int gates = shape.family == SynthFamily::kQwen35 ? 2 : 1;
+    list.linear(blk + "attn_q.weight", gates * shape.q_width(), shape.d_model);
     list.linear(blk + "attn_k.weight", shape.kv_width(), shape.d_model);
     list.linear(blk + "attn_v.weight", shape.kv_width(), shape.d_model);
   }
-  if (shape.family == SynthFamily::kQwen3) {
+  if (shape.family == SynthFamily::kQwen3 || shape.family == SynthFamily::kQwen35) {
     list.gain(blk + "attn_q_norm.weight", shape.head_dim());
     list.gain(blk + "attn_k_norm.weight", shape.head_dim());
   }
@@ -96,7 +126,8 @@ void add_attention(TensorList& list, const SynthShape& shape, const std::string&
 }
 
 void add_feed_forward(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
-  list.gain(blk + "ffn_norm.weight", shape.d_model);
+  list.gain(blk + (shape.family == SynthFamily::kQwen35 ? "post_attention_norm.weight" : "ffn_norm.weight"),
+            shape.d_model);
   if (shape.family == SynthFamily::kPhi3) {
     list.linear(blk + "ffn_up.weight", 2 * shape.d_ff, shape.d_model);
   } else {
@@ -115,7 +146,8 @@ std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, F
   list.embedding("token_embd.weight");
   for (int i = 0; i < shape.n_layers; ++i) {
     const std::string blk = format_text("blk.{}.", i);
-    add_attention(list, shape, blk, residual_deviation);
+    const auto add_mixer = shape.is_recurrent(i) ? add_delta_layer : add_attention;
+    add_mixer(list, shape, blk, residual_deviation);
     add_feed_forward(list, shape, blk, residual_deviation);
   }
   list.gain("output_norm.weight", shape.d_model);

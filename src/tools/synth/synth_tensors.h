@@ -14,7 +14,8 @@ namespace tern {
 
 // How one tensor is made. Row r depends only on `key` and r, so any thread can make rows in any order.
 struct SynthTensor {
-  enum class Kind { kLinear, kEmbedding, kGain };
+  // kTaps: of a convolution, [channels, taps]; kDecay, kBias: of a recurrent layer's heads
+  enum class Kind { kLinear, kEmbedding, kGain, kTaps, kDecay, kBias };
   // Its role in a model that copies (synth_copier.h); kNone: random.
   enum class CopierPart {
     kNone,
@@ -38,7 +39,7 @@ struct SynthTensor {
   uint64_t key = 0;
   CopierPart part = CopierPart::kNone;  // kGain: `scale` is its value; kEmbedding: RoPE's theta
 
-  bool is_vector() const { return kind == Kind::kGain; }
+  bool is_vector() const { return kind == Kind::kGain || kind == Kind::kDecay || kind == Kind::kBias; }
   MatrixInFile in_file() const { return {format, rows, cols}; }
 };
 

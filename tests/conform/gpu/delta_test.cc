@@ -1,0 +1,235 @@
+// The kernels of recurrent layers against the reference, and against themselves: however a text is divided into passes
+// and whatever runs beside it, outputs and states are the same bits.
+#include "backend/gpu/kernels/delta.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/gpu/run/webgpu_backend.h"
+#include "backend/kv_cache.h"
+#include "backend/ref/ops.h"
+#include "backend/ref/ref_backend.h"
+#include "backend/state_layout.h"
+#include "conform/delta_model.h"
+#include "conform/gpu/gpu_bench.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+
+constexpr uint32_t kLength = 21, kStates = 4;  // rows of a text, states of a buffer
+
+double nmse(std::span<const float> values, std::span<const float> expected) {
+  double errors = 0, squares = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    errors += std::pow(static_cast<double>(values[i]) - expected[i], 2);
+    squares += std::pow(static_cast<double>(expected[i]), 2);
+  }
+  return errors / squares;
+}
+
+// A text: the inputs of a layer, and the state that is its own.
+struct Text {
+  Text(const DeltaConfig& d, uint64_t seed, uint32_t state) : state(state) {
+    const auto rows = [&](int width, uint64_t more) {
+      return random(kLength * static_cast<size_t>(width), seed + more);
+    };
+    x = rows(d.channels(), 0);
+    alpha = rows(d.n_v_heads, 1);
+    beta = rows(d.n_v_heads, 2);
+  }
+  std::vector<float> x, alpha, beta;
+  uint32_t state;
+  uint32_t n_run = 0;
+  std::vector<float> y = {};  // of the rows so far
+};
+
+class GpuDelta : public GpuConform {
+ protected:
+  static constexpr DeltaConfig kShapes[] = {
+      {.n_k_heads = 2, .n_v_heads = 6, .head_dim = 32, .conv_taps = 4, .is_tiled = true},
+      {.n_k_heads = 1, .n_v_heads = 2, .head_dim = 128, .conv_taps = 4, .is_tiled = false},
+      {.n_k_heads = 3, .n_v_heads = 3, .head_dim = 48, .conv_taps = 2, .is_tiled = true},
+  };
+
+  // The weights of a layer and its states, which begin with other texts' contents.
+  struct Layer {
+    explicit Layer(const DeltaConfig& d)
+        : d(d),
+          shape{.n_k_heads = static_cast<uint32_t>(d.n_k_heads),
+                .n_v_heads = static_cast<uint32_t>(d.n_v_heads),
+                .head_dim = static_cast<uint32_t>(d.head_dim),
+                .n_taps = static_cast<uint32_t>(d.conv_taps),
+                .is_tiled = d.is_tiled} {
+      taps = random(static_cast<size_t>(d.channels() * d.conv_taps), 1);
+      decay = random(static_cast<size_t>(d.n_v_heads), 2);
+      for (float& value : decay) value = -std::abs(value) - 0.01f;
+      dt_bias = random(static_cast<size_t>(d.n_v_heads), 3);
+      states = random(kStates * shape.state_floats(), 4);
+    }
+    std::span<const float> state(uint32_t i) const {
+      return std::span(states).subspan(i * shape.state_floats(), shape.state_floats());
+    }
+    DeltaConfig d;
+    gpu::DeltaShape shape;
+    std::vector<float> taps, decay, dt_bias, states;
+  };
+
+  // Runs the next n rows of each text in one batch.
+  void run(Layer& layer, std::span<Text* const> texts, uint32_t n) {
+    std::vector<uint32_t> sequences(gpu::kSequenceOfRow, kPoison);
+    std::vector<float> x, alpha, beta;
+    for (uint32_t i = 0; i < texts.size(); ++i) {
+      Text& text = *texts[i];
+      uint32_t* const words = sequences.data() + size_t{gpu::kSequenceWords} * i;
+      words[gpu::kFirstRowOf] = i * n;
+      words[gpu::kRowsOf] = n;
+      words[gpu::kStateOf] = text.state;
+      words[gpu::kIsNew] = text.n_run == 0 ? 1 : 0;
+      sequences.insert(sequences.end(), n, i);
+      const auto take = [&](const std::vector<float>& from, int width, std::vector<float>& to) {
+        const auto begin = from.begin() + static_cast<ptrdiff_t>(text.n_run) * width;
+        to.insert(to.end(), begin, begin + static_cast<ptrdiff_t>(n) * width);
+      };
+      take(text.x, layer.d.channels(), x);
+      take(text.alpha, layer.d.n_v_heads, alpha);
+      take(text.beta, layer.d.n_v_heads, beta);
+      text.n_run += n;
+    }
+    const auto n_texts = static_cast<uint32_t>(texts.size()), n_rows = n * n_texts;
+    const gpu::DeltaRuleConfig config{.shape = layer.shape, .caps = caps()};
+    auto conv = poisoned<float>(x.size());
+    auto y = poisoned<float>(n_rows * layer.shape.value_width());
+    const uint32_t groups = (layer.shape.channels() + gpu::kElementwiseWorkgroup - 1) / gpu::kElementwiseWorkgroup;
+    bench().run(gpu::causal_conv(layer.shape), {.x = groups, .y = n_rows}, in<F32>(x), in<F32>(layer.taps),
+                in<U32>(sequences), in<F32>(layer.states), out<F32>(conv));
+    bench().run(gpu::keep_columns(layer.shape), {.x = groups, .y = n_texts}, in<F32>(x), in<U32>(sequences),
+                out<F32>(layer.states));
+    bench().run(gpu::delta_rule(config), {.x = layer.shape.n_v_heads * config.parts_of_head(), .y = n_texts},
+                in<F32>(conv), in<F32>(alpha), in<F32>(beta), in<F32>(layer.decay), in<F32>(layer.dt_bias),
+                in<U32>(sequences), out<F32>(layer.states), out<F32>(y));
+    const size_t of_text = n * layer.shape.value_width();
+    for (size_t i = 0; i < texts.size(); ++i) {
+      texts[i]->y.insert(texts[i]->y.end(), y.begin() + static_cast<ptrdiff_t>(i * of_text),
+                         y.begin() + static_cast<ptrdiff_t>((i + 1) * of_text));
+    }
+  }
+
+  // By the reference: the outputs, and the state in the end.
+  static std::pair<std::vector<float>, std::vector<float>> reference(const Layer& layer, const Text& text) {
+    Config config{.n_layers = 1, .layers = {{.is_recurrent = true}}, .delta = layer.d};
+    const StateLayout layout(config);
+    std::vector<float> state(layout.bytes() / sizeof(float));
+    const ops::StateRows rows[] = {{.first = 0,
+                                    .n = static_cast<int>(kLength),
+                                    .state = reinterpret_cast<std::byte*>(state.data()),
+                                    .is_new = true,
+                                    .n_confirmed = 0,
+                                    .confirmed_set = 0,
+                                    .is_check = false}};
+    std::vector<float> conv(text.x.size()), y(kLength * layer.shape.value_width());
+    ref::causal_conv(
+        {text.x.data(), layer.taps.data(), layer.d.channels(), layer.d.conv_taps, rows, layout.layer(0), conv.data()});
+    ref::delta_rule({conv.data(), text.alpha.data(), text.beta.data(), layer.decay.data(), layer.dt_bias.data(),
+                     layer.d, rows, layout.layer(0), y.data()});
+    state.resize(layout.kept_bytes() / sizeof(float));
+    return {y, state};
+  }
+};
+
+TEST_P(GpuDelta, ComputesTheReference) {
+  for (const DeltaConfig& d : kShapes) {
+    Layer layer(d);
+    Text one(d, 10, 2), other(d, 20, 1);
+    Text* const both[] = {&one, &other};
+    run(layer, both, kLength);
+    for (const Text* text : both) {
+      const auto [y, state] = reference(layer, *text);
+      EXPECT_LT(nmse(text->y, y), 1e-11);
+      EXPECT_LT(nmse(layer.state(text->state), state), 1e-11);
+    }
+  }
+}
+
+TEST_P(GpuDelta, DoesNotDependOnPassesOrNeighbors) {
+  for (const DeltaConfig& d : kShapes) {
+    Layer layer(d);
+    const Layer before = layer;
+    Text whole(d, 10, 0), parts(d, 10, 3), other(d, 20, 1);
+    Text* const alone[] = {&whole};
+    run(layer, alone, kLength);
+    for (const uint32_t n : {1u, 2u, 9u, 8u, 1u}) {
+      Text* const pair[] = {&other, &parts};
+      run(layer, pair, n);
+    }
+    EXPECT_EQ(parts.y, whole.y);
+    EXPECT_TRUE(std::ranges::equal(layer.state(3), layer.state(0)));
+    EXPECT_TRUE(std::ranges::equal(layer.state(2), before.state(2)));
+  }
+}
+
+TEST_P(GpuDelta, Gates) {
+  constexpr uint32_t kHeads = 3, kDim = 48, kRows = 2;
+  const auto gate = random(kRows * kHeads * kDim, 7, 4), x = random(kRows * kHeads * kDim, 8), gain = random(kDim, 9);
+  std::vector<float> normed(x.size()), product = x, y = poisoned<float>(x.size()), gated = x;
+  ref::gated_norm({x.data(), gate.data(), gain.data(), kEps, kRows * kHeads, kDim, normed.data()});
+  ref::sigmoid_mul({gate.data(), gate.size(), product.data()});
+  bench().run(gpu::gated_norm({.n_heads = kHeads, .head_dim = kDim, .eps = kEps, .caps = caps()}),
+              {.x = kHeads, .y = kRows}, in<F32>(x), in<F32>(gate), in<F32>(gain), out<F32>(y));
+  bench().run(gpu::sigmoid_mul({kHeads * kDim}), {.x = 2, .y = kRows}, in<F32>(gate), out<F32>(gated));
+  EXPECT_LT(nmse(y, normed), 1e-12);
+  EXPECT_LT(nmse(gated, product), 1e-12);
+  std::vector<float> both = random(2 * x.size(), 11), q = poisoned<float>(x.size()), g = q, eq = q, eg = q;
+  ref::split_heads({both.data(), kRows, kHeads, kDim, eq.data(), eg.data()});
+  bench().run(gpu::split_heads({kHeads, kDim}), {.x = 2, .y = kRows}, in<F32>(both), out<F32>(q), out<F32>(g));
+  EXPECT_EQ(q, eq);
+  EXPECT_EQ(g, eg);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GpuDelta, testing::ValuesIn(variants()),
+                         [](const auto& info) { return info.param.name; });
+
+// A whole model: the logits of the reference, and states that are kept, copied and read back.
+TEST(GpuDeltaModel, GivesTheLogitsOfTheReference) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  DeltaModel model;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const Plan unfused = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
+  const auto ref = ref::compile(unfused, {.max_batch = 32, .max_logit_rows = 32}).value();
+  const auto made = gpu::compile(plan, {.max_batch = 32, .max_logit_rows = 32, .gpu = {.validation = true}});
+  ASSERT_TRUE(made) << made.error().message;
+  Executable& gpu = **made;
+  std::vector<TokenId> tokens;
+  for (int i = 0; i < 24; ++i) tokens.push_back((i * 97 + 13) % model.config.n_vocab);
+  const auto on_ref = ref->new_cache(64, KvType::kF32).value();
+  const auto expected = ref->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
+  const auto store = gpu.new_kv_store(gpu.kv_block_tokens(64), KvType::kF32).value();
+  const KvBlockId blocks[] = {0};
+  ASSERT_TRUE(store->allocate(0));
+  for (StateId state = 0; state < 3; ++state) ASSERT_TRUE(store->allocate_state(state));
+  const auto run = [&](size_t from, size_t n, StateId state) {
+    const Slice slice{.tokens = std::span(tokens).subspan(from, n),
+                      .first_pos = static_cast<int>(from),
+                      .blocks = blocks,
+                      .n_ctx = 64,
+                      .state = state};
+    const auto logits = gpu.run(*store, {&slice, 1});
+    EXPECT_TRUE(logits) << logits.error().message;
+    return logits ? std::vector<float>(logits->begin(), logits->end()) : std::vector<float>();
+  };
+  EXPECT_LT(nmse(run(0, 24, 0), expected), 1e-6);
+  // In parts, with the state kept in between as a copy and as bytes.
+  run(0, 9, 1);
+  ASSERT_TRUE(store->copy_state(1, 2));
+  std::vector<std::byte> bytes(store->state_bytes());
+  ASSERT_TRUE(store->read_state(1, bytes));
+  const auto first = run(9, 15, 1);
+  EXPECT_LT(nmse(first, expected), 1e-6);
+  EXPECT_EQ(run(9, 15, 2), first);
+  ASSERT_TRUE(store->write_state(2, bytes));
+  EXPECT_EQ(run(9, 15, 2), first);
+}
+
+}  // namespace
+}  // namespace tern::conform
