@@ -199,6 +199,17 @@ ops::Attention HostBinder::bind(const step::Attention& s) const {
 ops::SplitHeads HostBinder::bind(const step::SplitHeads& s) const {
   return {floats(s.in), rows(s.in), s.n_heads, s.head_dim, floats(s.q), floats(s.gate)};
 }
+ops::Rotate HostBinder::bind(const step::Rotate& s) const {
+  return {.in = floats(s.in),
+          .signs = f32_data(*s.signs),
+          .n = rows(s.in),
+          .width = plan_.slot(s.in).width,
+          .block = s.block,
+          .is_inverse = s.is_inverse,
+          .n_groups = s.n_groups,
+          .head_dim = s.head_dim,
+          .out = floats(s.out)};
+}
 ops::SigmoidMul HostBinder::bind(const step::SigmoidMul& s) const {
   return {floats(s.gate), elements(s.x), floats(s.x)};
 }

@@ -208,6 +208,22 @@ struct SplitHeads {
   float* gate;
 };
 
+struct Rotate {
+  const float* in;     // [n, width]
+  const float* signs;  // [width]
+  int n, width, block;
+  bool is_inverse;
+  int n_groups, head_dim;  // see step::Rotate
+  float* out;
+
+  // Where value i of a row that is to be rotated lies in the row of `in`.
+  int source(int i) const {
+    if (n_groups == 0) return i;
+    const int head = i / head_dim, per_group = width / head_dim / n_groups;
+    return (head % per_group * n_groups + head / per_group) * head_dim + i % head_dim;
+  }
+};
+
 struct SigmoidMul {
   const float* gate;
   size_t count;
@@ -282,6 +298,7 @@ struct Softcap {
   X(Add, add)                           \
   X(AddBias, add_bias)                  \
   X(SplitHeads, split_heads)            \
+  X(Rotate, rotate)                     \
   X(SigmoidMul, sigmoid_mul)            \
   X(CausalConv, causal_conv)            \
   X(DeltaRule, delta_rule)              \

@@ -10,6 +10,7 @@
 #include "model/families/family.h"
 #include "model/fold_scales.h"
 #include "model/gguf/changes.h"
+#include "model/gguf/rotation.h"
 #include "model/gguf/source.h"
 #include "model/hf/source.h"
 #include "model/mlc/source.h"
@@ -126,6 +127,10 @@ Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> s
   TRY(model.config, read_config(observed, *family));
   TRY(model.weights, read_weights(observed, *family, model.config));
   TRY_STATUS(observed.check_all_used(model.config));
+  if (model.source->gguf()) {
+    TRY(const auto rotation, read_rotation(*model.source->gguf()));
+    if (rotation) TRY_STATUS(apply_rotation(*rotation, path, model.config, model.weights));
+  }
   TRY_STATUS(fold_scales(model.config, model.weights));
   return model;
 }

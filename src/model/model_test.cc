@@ -340,8 +340,8 @@ constexpr Refusal kRefusals[] = {
        encode_i2_s_tensor(codes, 0.0f, data);
      },
      ErrorCode::kCorruption, "a scale that is zero or not a number"},
-    {"rotated", [](TinyGguf& f) { f.token_ids["prism.hadamard.version"] = 1; }, ErrorCode::kNotSupported,
-     "'prism.hadamard.version': the weights are rotated"},
+    {"rotated", [](TinyGguf& f) { f.token_ids["prism.hadamard.version"] = 1; }, ErrorCode::kCorruption,
+     "prism.hadamard.transform is missing"},
     {"extension", [](TinyGguf& f) { f.token_ids["prism.other"] = 1; }, ErrorCode::kNotSupported,
      "'prism.other' is an extension"},
 };

@@ -39,12 +39,23 @@ void PlanWriter::rms_norm(SlotId in, const Tensor& gain, SlotId out) {
 
 void PlanWriter::rms_norm(SlotId in, const Tensor& gain, LinearInput& out) {
   rms_norm(in, gain, out.floats);
-  out.is_quantized = false;
+  out.has_changed();
 }
 
 void PlanWriter::quantize(SlotId in, SlotId out) {
   CHECK(at(in).width == at(out).width && at(out).type == SlotType::kInt8);
   push(section_ + at(out).name, step::Quantize{in, out});
+}
+
+void PlanWriter::rotate(const LinearInput& in, const Tensor& w, bool is_inverse, SlotId out) {
+  CHECK(w.rotation && at(in).width == w.rotation->cols && at(out).width == at(in).width);
+  push(section_ + at(out).name, step::Rotate{.in = in,
+                                             .signs = w.rotation,
+                                             .block = plan_.config.rotation_block,
+                                             .is_inverse = is_inverse,
+                                             .n_groups = in.n_groups,
+                                             .head_dim = in.head_dim,
+                                             .out = out});
 }
 
 void PlanWriter::linear(SlotId in, const Tensor& w, SlotId out) {
@@ -58,7 +69,7 @@ void PlanWriter::linear(SlotId in, const Tensor& w, SlotId out) {
 
 void PlanWriter::linear_layer(LinearInput& in, const Linear& w, SlotId out) {
   const auto slot_beside = [&](std::string_view end, SlotType type) {
-    return slot(at(in.floats).name + std::string(end), at(in.floats).width, type);
+    return slot(at(in.floats).name + std::string(end), at(in.floats).width, type, at(in.floats).rows);
   };
   SlotId from = in.floats;
   const bool has_norm = w.input_norm.is_present();
@@ -66,6 +77,13 @@ void PlanWriter::linear_layer(LinearInput& in, const Linear& w, SlotId out) {
     if (in.normed == SlotId{}) in.normed = slot_beside("_norm", SlotType::kF32);
     rms_norm(from, w.input_norm, in.normed);
     from = in.normed;
+  }
+  if (w.rotation) {
+    CHECK(!has_norm && !plan_.config.int8_activations);  // apply_rotation() refuses such models
+    if (in.rotated == SlotId{}) in.rotated = slot_beside("_rotated", SlotType::kF32);
+    if (!in.is_rotated) rotate(in, w, /*is_inverse=*/false, in.rotated);
+    in.is_rotated = true;
+    from = in.rotated;
   }
   if (plan_.config.int8_activations) {
     if (in.quantized == SlotId{}) in.quantized = slot_beside("_q", SlotType::kInt8);
@@ -117,7 +135,7 @@ void PlanWriter::attention(SlotId q, int layer, LinearInput& out) {
                                                .head_dim = c.head_dim,
                                                .window = l.window,
                                                .softcap = c.attention_softcap});
-  out.is_quantized = false;
+  out.has_changed();
 }
 
 void PlanWriter::split_heads(SlotId in, SlotId q, SlotId gate, int n_heads) {
@@ -128,7 +146,7 @@ void PlanWriter::split_heads(SlotId in, SlotId q, SlotId gate, int n_heads) {
 void PlanWriter::sigmoid_mul(SlotId gate, LinearInput& x) {
   CHECK(at(gate).width == at(x).width);
   push(section_ + at(x).name + ".gated", step::SigmoidMul{gate, x});
-  x.is_quantized = false;
+  x.has_changed();
 }
 
 void PlanWriter::causal_conv(SlotId in, const Tensor& taps, int layer, SlotId out) {
@@ -147,13 +165,13 @@ void PlanWriter::gated_norm(SlotId in, SlotId gate, const Tensor& gain, LinearIn
   const int n_heads = at(in).width / gain.cols;
   CHECK(at(gate).width == at(in).width && at(out).width == at(in).width && at(in).width % gain.cols == 0);
   push(without_suffix(gain.name), step::GatedNorm{in, gate, &gain, plan_.config.rms_eps, n_heads, gain.cols, out});
-  out.is_quantized = false;
+  out.has_changed();
 }
 
 void PlanWriter::glu_mul(SlotId gate, SlotId up, LinearInput& out) {
   CHECK(at(gate).width == at(out).width && at(up).width == at(out).width);
   push(section_ + at(out).name, step::GluMul{gate, up, plan_.config.glu_act, out});
-  out.is_quantized = false;
+  out.has_changed();
 }
 
 void PlanWriter::add(SlotId in, SlotId x) {
@@ -165,7 +183,13 @@ Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& op
   const Config& c = plan_.config;
   const SlotId last = slot("last", c.d_model, SlotType::kF32, RowsOf::kLogits);
   const SlotId normed = slot("normed", c.d_model, SlotType::kF32, RowsOf::kLogits);
-  embed(weights.token_embd, x);
+  if (weights.token_embd.rotation) {
+    const SlotId stored = slot("x_stored", c.d_model);
+    embed(weights.token_embd, stored);
+    rotate(stored, weights.token_embd, /*is_inverse=*/true, x);
+  } else {
+    embed(weights.token_embd, x);
+  }
   for (int i = 0; i < c.n_layers; ++i) {
     section(format_text("blk.{}.", i));
     write_layer(weights.layers[static_cast<size_t>(i)], i);
@@ -175,7 +199,13 @@ Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& op
   rms_norm(last, weights.output_norm, normed);
   if (options.embeddings) return finish(normed, options);
   const SlotId logits = slot("logits", c.n_vocab, SlotType::kF32, RowsOf::kLogits);
-  linear(normed, weights.output, logits);
+  if (weights.output.rotation) {
+    const SlotId rotated = slot("normed_rotated", c.d_model, SlotType::kF32, RowsOf::kLogits);
+    rotate(normed, weights.output, /*is_inverse=*/false, rotated);
+    linear(rotated, weights.output, logits);
+  } else {
+    linear(normed, weights.output, logits);
+  }
   if (c.logit_softcap > 0) softcap(logits, c.logit_softcap);
   return finish(logits, options);
 }

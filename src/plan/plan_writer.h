@@ -17,8 +17,14 @@ struct LinearInput {
 
   SlotId floats;
   SlotId normed = {};         // the result of the layer's own input norm
+  SlotId rotated = {};        // `floats`, rotated
+  bool is_rotated = false;    // `rotated` is the rotated form of the present `floats`
   SlotId quantized = {};      // the int8 form of `floats` or of `normed`
   bool is_quantized = false;  // `quantized` is the int8 form of the present `floats`
+  // `heads` groups: rotations of this input take its heads in another order (step::Rotate); 0: they do not.
+  int n_groups = 0, head_dim = 0;
+
+  void has_changed() { is_quantized = is_rotated = false; }
 };
 
 class PlanWriter {
@@ -32,6 +38,7 @@ class PlanWriter {
   void rms_norm(SlotId in, const Tensor& gain, SlotId out);
   void rms_norm(SlotId in, const Tensor& gain, LinearInput& out);
   void quantize(SlotId in, SlotId out);
+  void rotate(const LinearInput& in, const Tensor& w, bool is_inverse, SlotId out);
   // A ternary or a float product, depending on the type of `in`.
   void linear(SlotId in, const Tensor& w, SlotId out);
   // A complete linear layer: norms and quantizes `in` as the model requires, multiplies, and adds the bias.

@@ -43,6 +43,7 @@ void for_each_weight(Body& body, F&& f) {
         if constexpr (requires { s.gain; }) vector(s.gain);
         if constexpr (requires { s.bias; }) vector(s.bias);
         if constexpr (requires { s.taps; }) vector(s.taps);
+        if constexpr (requires { s.signs; }) vector(s.signs);
         if constexpr (requires { s.decay; }) {
           vector(s.decay);
           vector(s.dt_bias);

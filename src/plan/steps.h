@@ -229,6 +229,21 @@ struct SplitHeads {
 
   SlotUses uses() const { return {reads(in), writes(q), writes(gate)}; }
 };
+// out = H(signs · in), where H is the normalized Walsh-Hadamard transform of each `block` values: H[r][c] is
+// (−1)^popcount(r & c) / √block. Inverse: out = signs · H(in).
+struct Rotate {
+  SlotId in;
+  const Tensor* signs;  // [width]
+  int block;
+  bool is_inverse;
+  // If not 0, the heads of `in` are taken in another order: head k · (n_heads / n_groups) + r becomes head
+  // r · n_groups + k of `in`.
+  int n_groups;
+  int head_dim;
+  SlotId out;
+
+  SlotUses uses() const { return {reads(in), writes(out)}; }
+};
 // x = x · sigmoid(gate)
 struct SigmoidMul {
   SlotId gate;
@@ -383,6 +398,7 @@ struct FloatQkv {
   X(Add, "add", Add)                                       \
   X(AddBias, "add_bias", AddBias)                          \
   X(SplitHeads, "split_heads", SplitHeads)                 \
+  X(Rotate, "rotate", Rotate)                              \
   X(SigmoidMul, "sigmoid_mul", SigmoidMul)                 \
   X(CausalConv, "causal_conv", CausalConv)                 \
   X(DeltaRule, "delta_rule", DeltaRule)                    \

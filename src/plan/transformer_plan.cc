@@ -39,7 +39,11 @@ DeltaSlots make_delta_slots(PlanWriter& p, const DeltaConfig& d) {
           .alpha = p.slot("alpha", d.n_v_heads),
           .beta = p.slot("beta", d.n_v_heads),
           .d = p.slot("d", d.value_width()),
-          .d_norm = p.slot("d_norm", d.value_width())};
+          .d_norm = [&] {
+            LinearInput normed = p.slot("d_norm", d.value_width());
+            if (d.rotates_grouped) normed.n_groups = d.n_k_heads, normed.head_dim = d.head_dim;
+            return normed;
+          }()};
 }
 
 void add_to_stream(PlanWriter& p, const Tensor& post_norm, const Slots& s) {

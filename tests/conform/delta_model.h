@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "conform/matrix.h"
@@ -10,8 +11,11 @@
 namespace tern::conform {
 
 struct DeltaModel {
+  // `only`: the format of all matrices; nullopt: several.
+  explicit DeltaModel(std::optional<Format> only = {}) : only(only) {}
+
   Tensor matrix(Format format, int rows, int cols, float scale = 0.06f) {
-    matrices.push_back(std::make_unique<Matrix>(format, rows, cols, ++seed));
+    matrices.push_back(std::make_unique<Matrix>(rows > 1 ? only.value_or(format) : format, rows, cols, ++seed));
     matrices.back()->tensor.name = "w" + std::to_string(seed);
     matrices.back()->tensor.scale = scale;
     return matrices.back()->tensor;
@@ -48,6 +52,7 @@ struct DeltaModel {
     l.attn_output = matrix(Format::kQ8_0, config.d_model, config.q_width());
     return l;
   }
+  std::optional<Format> only;
   uint64_t seed = 0;
   std::vector<std::unique_ptr<Matrix>> matrices;
   Config config = {.architecture = "qwen35",

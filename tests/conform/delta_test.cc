@@ -116,15 +116,6 @@ constexpr DeltaConfig kShapes[] = {
     {.n_k_heads = 3, .n_v_heads = 3, .head_dim = 80, .conv_taps = 2, .is_tiled = true},
 };
 
-double nmse(std::span<const float> values, std::span<const float> expected) {
-  double errors = 0, squares = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    errors += std::pow(static_cast<double>(values[i]) - expected[i], 2);
-    squares += std::pow(static_cast<double>(expected[i]), 2);
-  }
-  return errors / squares;
-}
-
 TEST(Conform, DeltaRuleComputesTheReference) {
   for (const DeltaConfig& shape : kShapes) {
     const Delta delta(shape);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace tern::conform {
@@ -34,6 +35,17 @@ inline std::vector<float> random(size_t count, uint64_t seed, float factor = 1) 
   Values(seed).fill(values);
   for (float& value : values) value *= factor;
   return values;
+}
+
+// Σ (values − expected)² / Σ expected².
+inline double nmse(std::span<const float> values, std::span<const float> expected) {
+  double errors = 0, squares = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double error = static_cast<double>(values[i]) - expected[i];
+    errors += error * error;
+    squares += static_cast<double>(expected[i]) * expected[i];
+  }
+  return errors / squares;
 }
 
 inline constexpr float kEps = 1e-3f;  // the norms' epsilon in these tests

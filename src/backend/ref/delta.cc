@@ -1,6 +1,7 @@
-// The ops of recurrent layers, and the gate of attention: causal_conv, delta_rule, gated_norm, split_heads,
-// sigmoid_mul.
+// The ops of recurrent layers, the gate of attention, and rotations: causal_conv, delta_rule, gated_norm, split_heads,
+// sigmoid_mul, rotate.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -156,6 +157,28 @@ void gated_norm(const ops::GatedNorm& op) {
   rms_norm({op.in, op.gain, op.eps, op.n, op.head_dim, op.out});
   for (size_t i = 0; i < size(op.n) * size(op.head_dim); ++i) {
     op.out[i] = static_cast<float>(op.out[i] * (op.gate[i] * sigmoid(op.gate[i])));
+  }
+}
+
+// By the definition: each value is a sum over its block.
+void rotate(const ops::Rotate& op) {
+  const double norm = 1 / std::sqrt(op.block);
+  std::vector<double> block(size(op.block));
+  for (int row = 0; row < op.n; ++row) {
+    const float* const in = op.in + size(row) * size(op.width);
+    float* const out = op.out + size(row) * size(op.width);
+    for (int first = 0; first < op.width; first += op.block) {
+      for (int c = 0; c < op.block; ++c) {
+        const double value = in[op.source(first + c)];
+        block[size(c)] = op.is_inverse ? value : value * op.signs[first + c];
+      }
+      for (int r = 0; r < op.block; ++r) {
+        double sum = 0;
+        for (int c = 0; c < op.block; ++c)
+          sum += std::popcount(static_cast<unsigned>(r & c)) % 2 == 0 ? block[size(c)] : -block[size(c)];
+        out[first + r] = static_cast<float>(sum * norm * (op.is_inverse ? op.signs[first + r] : 1));
+      }
+    }
   }
 }
 

@@ -116,8 +116,8 @@ TEST(MetadataChanges, WhatMattersOrIsNotThereIsNotIgnored) {
                          "overridden or ignored twice");
   // Keys that have no effect may be named.
   EXPECT_TRUE(open_with(path, {.overrides = {window + "=int:0"}, .ignored_keys = {kBitnet + "vocab_size"}}));
-  expect_changes_refused(file.write("hadamard"), {.ignored_keys = {"prism.hadamard.size"}}, "the weights are rotated",
-                         ErrorCode::kNotSupported);
+  expect_changes_refused(file.write("hadamard"), {.ignored_keys = {"prism.hadamard.size"}},
+                         "'prism.hadamard.size' cannot be ignored, because Tern reads it");
 }
 
 TEST(MetadataChanges, AreForGgufFiles) {

@@ -115,13 +115,7 @@ Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view nam
 
 Result<void> check_extensions(const GgufFile& file, const MetadataChanges& changes) {
   for (const auto& [key, value] : file.metadata()) {
-    if (key.starts_with("prism.hadamard.")) {
-      return fail(
-          ErrorCode::kNotSupported,
-          "{}: metadata {}: the weights are rotated (a Hadamard transform before every matrix, as in Bonsai 2), "
-          "which Tern does not compute, so it would print garbage; get a Bonsai 1 file",
-          file.path(), quoted(key));
-    }
+    if (key.starts_with("prism.hadamard.")) continue;  // rotation.h
     if (key.starts_with("prism.") && !std::ranges::contains(changes.ignored_keys, key)) {
       return fail(
           ErrorCode::kNotSupported,

@@ -21,9 +21,10 @@ enum class GluAct {
 // Recurrent layers (Gated DeltaNet, Yang et al. 2024): they keep a state of fixed size instead of keys and values.
 struct DeltaConfig {
   int n_k_heads = 0;
-  int n_v_heads = 0;      // a multiple of n_k_heads
-  int head_dim = 0;       // of keys and of values
-  int conv_taps = 0;      // tokens that the convolution sees, its own included
+  int n_v_heads = 0;             // a multiple of n_k_heads
+  int head_dim = 0;              // of keys and of values
+  int conv_taps = 0;             // tokens that the convolution sees, its own included
+  bool rotates_grouped = false;  // the rotation of the output's matrix takes the heads in the other order
   bool is_tiled = false;  // head h of the values belongs to key head h % n_k_heads, else to h / (n_v_heads / n_k_heads)
 
   int key_width() const { return n_k_heads * head_dim; }
@@ -59,6 +60,7 @@ struct Config {
   DeltaConfig delta = {};                // of the recurrent layers
   bool has_gated_attention = false;      // attn_q has a gate behind each head: attention's output · sigmoid(gate)
   int n_prediction_layers = 0;           // layers after the last one that only propose draft tokens; they are not read
+  int rotation_block = 0;                // of matrices that were rotated (Tensor::rotation): a power of two
   GluAct glu_act = GluAct::kRelu2;
   bool int8_activations = true;  // linear layers are BitLinear: ternary weights, input quantized to int8 per token
   // Factors of models trained with µP and similar methods. All but the first are folded into the weights on reading.

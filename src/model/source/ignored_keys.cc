@@ -60,6 +60,7 @@ Result<ObservedSource::KeyState> ObservedSource::state_of(const std::string& key
   const std::string prefix = config.architecture + ".";
   const bool is_of_tokenizer = key.starts_with(kTokenizerKeys);
   if (is_read_elsewhere(key)) return KeyState{KeyUse::kRead};
+  if (key.starts_with("prism.hadamard.")) return KeyState{KeyUse::kRead};
   if (key.starts_with("prism.")) return KeyState{KeyUse::kUnknown};
   if (!is_of_tokenizer && !key.starts_with(prefix)) return KeyState{KeyUse::kOfNoModel};
   const std::string_view name = std::string_view(key).substr(is_of_tokenizer ? kTokenizerKeys.size() : prefix.size());

@@ -26,6 +26,9 @@ struct Tensor {
   // Only inside the CPU backend: `data` is not in the file's layout but in that of backend/cpu/linear/interleave.h or,
   // for TQ1_0, backend/cpu/linear/base3.h.
   bool is_rearranged = false;
+  // The matrix was rotated (Rotation): its input is rotated first, with these signs; in an embedding table, its rows
+  // are rotated back. Null: it was not.
+  const Tensor* rotation = nullptr;
 
   bool is_present() const { return !name.empty(); }
 };
@@ -79,6 +82,7 @@ struct Weights {
   std::vector<Layer> layers;
   Tensor output_norm;                          // [d_model]
   Tensor output;                               // [n_vocab, d_model]; the embedding itself if tied
+  std::vector<std::unique_ptr<Tensor>> signs;  // of rotations, [width] each
   std::vector<std::unique_ptr<float[]>> made;  // owns the data of tensors above that are in no file
 
   uint64_t bytes_per_token() const;  // read to decode one token: all matrices and norms, one row of the embedding

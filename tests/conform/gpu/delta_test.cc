@@ -12,6 +12,7 @@
 #include "backend/state_layout.h"
 #include "conform/delta_model.h"
 #include "conform/gpu/gpu_bench.h"
+#include "conform/rotated_model.h"
 
 namespace tern::conform {
 namespace {
@@ -19,15 +20,6 @@ namespace {
 using namespace wgsl;
 
 constexpr uint32_t kLength = 21, kStates = 4;  // rows of a text, states of a buffer
-
-double nmse(std::span<const float> values, std::span<const float> expected) {
-  double errors = 0, squares = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    errors += std::pow(static_cast<double>(values[i]) - expected[i], 2);
-    squares += std::pow(static_cast<double>(expected[i]), 2);
-  }
-  return errors / squares;
-}
 
 // A text: the inputs of a layer, and the state that is its own.
 struct Text {
@@ -187,6 +179,22 @@ TEST_P(GpuDelta, Gates) {
   EXPECT_EQ(g, eg);
 }
 
+TEST_P(GpuDelta, Rotations) {
+  constexpr uint32_t kRows = 2;
+  for (const gpu::RotateConfig& c : {gpu::RotateConfig{.width = 256, .block = 128},
+                                     gpu::RotateConfig{.width = 2048, .block = 1024, .is_inverse = true},
+                                     gpu::RotateConfig{.width = 192, .block = 64, .n_groups = 2, .head_dim = 16}}) {
+    const auto x = random(kRows * c.width, 1);
+    auto signs = random(c.width, 2);
+    for (float& sign : signs) sign = sign < 0 ? -1.0f : 1.0f;
+    std::vector<float> expected(x.size()), y = poisoned<float>(x.size());
+    ref::rotate({x.data(), signs.data(), kRows, static_cast<int>(c.width), static_cast<int>(c.block), c.is_inverse,
+                 static_cast<int>(c.n_groups), static_cast<int>(c.head_dim), expected.data()});
+    bench().run(gpu::rotate(c), {.x = c.width / c.block, .y = kRows}, in<F32>(x), in<F32>(signs), out<F32>(y));
+    EXPECT_LT(nmse(y, expected), 1e-12) << c.width;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, GpuDelta, testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
 
@@ -229,6 +237,22 @@ TEST(GpuDeltaModel, GivesTheLogitsOfTheReference) {
   EXPECT_EQ(run(9, 15, 2), first);
   ASSERT_TRUE(store->write_state(2, bytes));
   EXPECT_EQ(run(9, 15, 2), first);
+}
+
+TEST(GpuDeltaModel, ARotatedModelComputesTheSame) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  DeltaModel model(Format::kF32);
+  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1};
+  const auto ref = ref::compile(make_plan(model.config, model.weights, {.fuse = Fusions::none()}), {.max_batch = 8});
+  const auto on_ref = (*ref)->new_cache(16, KvType::kF32).value();
+  const auto logits = (*ref)->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
+  const std::vector<float> expected(logits.begin(), logits.end());
+  rotate(model);
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto gpu = gpu::compile(plan, {.max_batch = 8, .gpu = {.validation = true}});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const auto cache = (*gpu)->new_cache(16, KvType::kF32).value();
+  EXPECT_LT(nmse((*gpu)->run(*cache, {.tokens = tokens, .first_pos = 0}).value(), expected), 1e-9);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The ops of recurrent layers, and the gate of attention: causal_conv, delta_rule, gated_norm, split_heads,
-// sigmoid_mul.
+// The ops of recurrent layers, the gate of attention, and rotations: causal_conv, delta_rule, gated_norm, split_heads,
+// sigmoid_mul, rotate.
 //
 // The delta rule runs token by token, so its results do not depend on how a text is divided into passes. That costs no
 // more than the chunked form: a vector of columns of S depends on no other column, and stays in the cache while it
@@ -21,8 +21,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
 namespace HWY_NAMESPACE {
-namespace delta {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace delta {
 
 inline constexpr size_t kTokens = 16;   // whose queries and keys are normed at a time
 inline constexpr size_t kColumns = 64;  // of S, of a unit of work
@@ -253,6 +253,48 @@ void GatedNormHeads(const ops::GatedNorm& op, WorkQueue& queue) {
   });
 }
 
+// One block of a row, by log2(block) rounds of sums and differences.
+void RotateBlock(const ops::Rotate& op, const float* in, float* out, int first) {
+  const hn::ScalableTag<float> d;
+  const size_t n = static_cast<size_t>(op.block), lanes = hn::Lanes(d);
+  float* const x = out + first;
+  for (size_t i = 0; i < n; ++i) {
+    const int at = first + static_cast<int>(i);
+    x[i] = in[op.source(at)] * (op.is_inverse ? 1 : op.signs[at]);
+  }
+  for (size_t half = 1; half < n; half *= 2) {
+    for (size_t begin = 0; begin < n; begin += 2 * half) {
+      float* const a = x + begin;
+      float* const b = a + half;
+      if (half < lanes) {
+        for (size_t i = 0; i < half; ++i) {
+          const float sum = a[i] + b[i], difference = a[i] - b[i];
+          a[i] = sum;
+          b[i] = difference;
+        }
+        continue;
+      }
+      for (size_t i = 0; i < half; i += lanes) {
+        const auto va = hn::LoadU(d, a + i), vb = hn::LoadU(d, b + i);
+        hn::StoreU(hn::Add(va, vb), d, a + i);
+        hn::StoreU(hn::Sub(va, vb), d, b + i);
+      }
+    }
+  }
+  const float norm = 1 / std::sqrt(static_cast<float>(op.block));
+  for (size_t i = 0; i < n; ++i) x[i] *= op.is_inverse ? norm * op.signs[static_cast<size_t>(first) + i] : norm;
+}
+
+void RotateBlocks(const ops::Rotate& op, WorkQueue& queue) {
+  const int per_row = op.width / op.block;
+  queue.for_ranges(op.n * per_row, 1, [&](int begin, int end) {
+    for (int unit = begin; unit < end; ++unit) {
+      const auto row = static_cast<size_t>(unit / per_row) * static_cast<size_t>(op.width);
+      RotateBlock(op, op.in + row, op.out + row, unit % per_row * op.block);
+    }
+  });
+}
+
 void MulSigmoidRange(const ops::SigmoidMul& op, int begin, int end) {
   MulSigmoid(op.gate + begin, static_cast<size_t>(end - begin), op.x + begin);
 }
@@ -268,10 +310,13 @@ HWY_EXPORT(ConvolveRows);
 HWY_EXPORT(DeltaColumns);
 HWY_EXPORT(GatedNormHeads);
 HWY_EXPORT(MulSigmoidRange);
+HWY_EXPORT(RotateBlocks);
 
 void causal_conv(const ops::CausalConv& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(ConvolveRows)(op, queue); }
 void delta_rule(const ops::DeltaRule& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(DeltaColumns)(op, queue); }
 void gated_norm(const ops::GatedNorm& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(GatedNormHeads)(op, queue); }
+
+void rotate(const ops::Rotate& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(RotateBlocks)(op, queue); }
 
 void split_heads(const ops::SplitHeads& op, WorkQueue& queue) {
   const auto dim = static_cast<size_t>(op.head_dim);

@@ -195,6 +195,48 @@ SplitHeadsKernel split_heads(const SplitHeadsConfig& c) {
                 });
 }
 
+RotateKernel rotate(const RotateConfig& c) {
+  const uint32_t workgroup = c.workgroup();
+  return kernel("rotate", workgroup,
+                [&](In<"x", F32> x, In<"signs", F32> signs, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                  auto block = shared<F32>("block", c.block);
+                  auto row = let("row", wg.y * c.width);
+                  auto first = let("first", wg.x * c.block);
+                  for (uint32_t i = 0; i < c.block; i += workgroup) {
+                    auto at = let("at", first + i + tid);
+                    auto value = var("value", 0.0f);
+                    if (c.n_groups == 0) {
+                      value = x[row + at];
+                    } else {
+                      const uint32_t per_group = c.width / c.head_dim / c.n_groups;
+                      auto head = let("head", at / c.head_dim);
+                      auto source = let("source", (head % per_group * c.n_groups + head / per_group) * c.head_dim);
+                      value = x[row + source + at % c.head_dim];
+                    }
+                    if (!c.is_inverse) value = value * signs[at];
+                    block[tid + i] = value;
+                  }
+                  for (uint32_t half = 1; half < c.block; half *= 2) {
+                    workgroupBarrier();
+                    for (uint32_t i = 0; i < c.block / 2; i += workgroup) {
+                      auto pair = let("pair", tid + i);
+                      auto low = let("low", pair / half * (2 * half) + pair % half);
+                      auto a = let("a", block[low]);
+                      auto b = let("b", block[low + half]);
+                      block[low] = a + b;
+                      block[low + half] = a - b;
+                    }
+                  }
+                  workgroupBarrier();
+                  const float norm = 1 / std::sqrt(static_cast<float>(c.block));
+                  for (uint32_t i = 0; i < c.block; i += workgroup) {
+                    auto at = let("at", first + i + tid);
+                    auto value = let("value", block[tid + i] * norm);
+                    y[row + at] = c.is_inverse ? let("signed", value * signs[at]) : value;
+                  }
+                });
+}
+
 SigmoidMulKernel sigmoid_mul(const RowsConfig& c) {
   return kernel("sigmoid_mul", kElementwiseWorkgroup,
                 [&](In<"gate", F32> gate, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {

@@ -4,6 +4,8 @@
 // the last n_taps − 1 inputs of the convolution, [n_taps − 1, channels]. This is the host's order (state_layout.h).
 #pragma once
 
+#include <algorithm>
+
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/elementwise.h"
 
@@ -80,6 +82,19 @@ using SplitHeadsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::Out<"q", w
                                       wgsl::WorkgroupId, wgsl::LocalIndex>;
 // q, gate: the halves of each head of x. Grid: [⌈n_heads · head_dim / 128⌉, n_rows].
 SplitHeadsKernel split_heads(const SplitHeadsConfig& c);
+
+struct RotateConfig {
+  uint32_t width, block;
+  bool is_inverse = false;
+  uint32_t n_groups = 0, head_dim = 0;  // see step::Rotate
+
+  uint32_t workgroup() const { return std::min(block / 2, 256u); }
+  bool operator==(const RotateConfig&) const = default;
+};
+using RotateKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"signs", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
+                                  wgsl::WorkgroupId, wgsl::LocalIndex>;
+// The Walsh-Hadamard transform of each block (step::Rotate). Grid: [width / block, n_rows].
+RotateKernel rotate(const RotateConfig& c);
 
 using SigmoidMulKernel =
     wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;

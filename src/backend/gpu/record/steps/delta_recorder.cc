@@ -54,4 +54,16 @@ Result<void> DeltaRecorder::record(const step::GatedNorm& s) {
                      r_.work().floats(s.in), r_.work().floats(s.gate), View<wgsl::F32>{gain}, r_.work().floats(s.out));
 }
 
+Result<void> DeltaRecorder::record(const step::Rotate& s) {
+  TRY(const BufferView signs, r_.weights().vector(*s.signs));
+  const RotateConfig config{.width = r_.width(s.in),
+                            .block = static_cast<uint32_t>(s.block),
+                            .is_inverse = s.is_inverse,
+                            .n_groups = static_cast<uint32_t>(s.n_groups),
+                            .head_dim = static_cast<uint32_t>(s.head_dim)};
+  return r_.dispatch(r_.traced(rotate, config),
+                     {.grid = {.x = config.width / config.block}, .axis = Axis::kY, .rows = r_.rows_of(s.in)},
+                     r_.work().floats(s.in), View<wgsl::F32>{signs}, r_.work().floats(s.out));
+}
+
 }  // namespace tern::gpu

@@ -1,4 +1,4 @@
-// Recurrent layers, and the gate of attention.
+// Recurrent layers, the gate of attention, and rotations.
 #pragma once
 
 #include "backend/gpu/kernels/delta.h"
@@ -15,6 +15,7 @@ class DeltaRecorder {
   Result<void> record(const step::CausalConv& s);
   Result<void> record(const step::DeltaRule& s);
   Result<void> record(const step::GatedNorm& s);
+  Result<void> record(const step::Rotate& s);
 
  private:
   DeltaShape shape() const;

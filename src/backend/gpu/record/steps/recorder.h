@@ -57,6 +57,7 @@ class Recorder {
   auto& recorder_of(const step::CausalConv&) { return delta_; }
   auto& recorder_of(const step::DeltaRule&) { return delta_; }
   auto& recorder_of(const step::GatedNorm&) { return delta_; }
+  auto& recorder_of(const step::Rotate&) { return delta_; }
 
   Recording recording_;
   ElementwiseRecorder elementwise_{recording_};
