@@ -2,14 +2,22 @@
 
 #include "backend/gpu/kernels/float/float_linear.h"
 #include "backend/gpu/kernels/float/float_matmul.h"
+#include "backend/gpu/record/steps/native_parts.h"
 #include "base/bytes.h"
 
 namespace tern::gpu {
 
+FloatRecorder::FloatRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads)
+    : r_(recording),
+      heads_(heads),
+      layers_(recording),
+      inputs_(recording, norms),
+      logits_(native_parts().logits_recorder(recording, inputs_, layers_)) {}
+
 Result<void> FloatRecorder::record(const step::FloatLinear& s) {
   const bool is_head = r_.rows_of(s.out) == Rows::kLogits;
   if (r_.context().head_copy && s.out == r_.context().plan.logits) {
-    TRY_STATUS(logits_.best_logits(s));
+    TRY_STATUS(logits_->best_logits(s));
     r_.limit_best(0, 0);  // the rest is for runs that want all logits
   }
   auto recorded =
@@ -35,9 +43,9 @@ Result<void> FloatRecorder::linear(std::span<const Tensor* const> matrices, Slot
   const When many = layers_.in_tiles(*matrices.front(), w->parts.front().coding, layout);
   TRY(auto reads, inputs_.reads(in, norm, r_.before(many)));
   if (r_.rows_of(in) == Rows::kLogits && store == Store::kSet && matrices.size() == 1) {
-    TRY(const bool is_multiplied, logits_.in_tiles(*w, *matrices.front(), in, norm, out));
+    TRY(const bool is_multiplied, logits_->in_tiles(*w, *matrices.front(), in, norm, out));
     for (FloatRead& read : reads) {
-      if (is_multiplied) read.when.max_rows = logits_.products_from(*matrices.front()) - 1;
+      if (is_multiplied) read.when.max_rows = head_tiles_from(r_.layouts(), *matrices.front()) - 1;
     }
   }
   for (const FloatRead& read : reads) TRY_STATUS(linear_few(*w, *matrices.front(), read, out, store, layout));

@@ -1,6 +1,7 @@
 // The float layers: matrix × vector kernels for a few tokens, with norms inside; matrix × matrix kernels for many.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "backend/gpu/record/steps/float_inputs.h"
@@ -12,12 +13,7 @@ namespace tern::gpu {
 
 class FloatRecorder {
  public:
-  FloatRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads)
-      : r_(recording),
-        heads_(heads),
-        layers_(recording),
-        inputs_(recording, norms),
-        logits_(recording, inputs_, layers_) {}
+  FloatRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads);
 
   Result<void> record(const step::FloatLinear& s);
   Result<void> record(const step::FloatLinearAdd& s);
@@ -39,7 +35,7 @@ class FloatRecorder {
   HeadsRecorder& heads_;
   FloatLayers layers_;
   FloatInputs inputs_;
-  LogitsRecorder logits_;
+  std::unique_ptr<LogitsRecorder> logits_;
 };
 
 }  // namespace tern::gpu

@@ -32,7 +32,8 @@ Result<void> QkvRecorder::qkv_as(SlotId in, const step::TernaryQkv& s) {
                        r_.params(), r_.work().floats(s.q), kv);
   }
   TRY(const auto norm, norms_.norm_views(s.in, s.norm));
-  TRY(const int last, ternary_.batches().record(s, ternary_tiling(config), norm));
+  TRY(int last, ternary_.batches().record(s, ternary_tiling(config), norm));
+  last = std::min(last, ternary_.layers().most_few());
   extent.when.max_tokens = std::min(extent.when.max_tokens, last);
   for (const InColumns& several : ternary_.layers().in_columns(ternary_tiling(config), last)) {
     Extent of_several = several.extent;

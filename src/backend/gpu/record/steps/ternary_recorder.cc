@@ -2,12 +2,13 @@
 
 #include "backend/gpu/kernels/ternary/norm_fused.h"
 #include "backend/gpu/kernels/ternary/ternary_matmul.h"
+#include "backend/gpu/record/steps/native_parts.h"
 #include "base/bytes.h"
 
 namespace tern::gpu {
 
 TernaryRecorder::TernaryRecorder(Recording& recording, NormRecorder& norms)
-    : r_(recording), norms_(norms), layers_(recording), batches_(recording, layers_) {
+    : r_(recording), norms_(norms), layers_(recording), batches_(native_parts().batch_recorder(recording, layers_)) {
   layers_.set_most_few(most_in_columns());
 }
 
@@ -20,7 +21,7 @@ int TernaryRecorder::most_in_columns() const {
   };
   bool all_in_batches = true;
   const auto has = [&](const auto& s, const TernaryConfig& one) {
-    if (!s.norm.gain || batches_.has(s)) return true;
+    if (!s.norm.gain || batches_->has(s)) return true;
     all_in_batches = false;
     return fits(one);
   };
@@ -81,7 +82,8 @@ Result<void> TernaryRecorder::normed_linear(const step::TernaryLinearAdd& s) {
   Extent extent = layers_.per_rows(config);
   TRY(const auto norm, norms_.norm_views(s.in, s.norm));
   TRY(const auto next, norms_.next_views(s.next, extent.grid.x));
-  TRY(const int last, batches_.record(s, config, norm, next));
+  TRY(int last, batches_->record(s, config, norm, next));
+  last = std::min(last, layers_.most_few());
   extent.when.max_tokens = std::min(extent.when.max_tokens, last);
   for (const InColumns& several : layers_.in_columns(config, last)) {
     TRY_STATUS(r_.dispatch(r_.traced(normed_matvec_add_columns, several.layout, norm.config, several.columns),
@@ -111,7 +113,8 @@ Result<void> TernaryRecorder::glu_few(SlotId in, const step::TernaryGlu& s) {
   }
   TRY(const auto norm, norms_.norm_views(s.in, s.norm));
   TRY(const auto next, norms_.next_views(s.next, extent.grid.x));
-  TRY(const int last, batches_.record(s, config, norm, next));
+  TRY(int last, batches_->record(s, config, norm, next));
+  last = std::min(last, layers_.most_few());
   extent.when.max_tokens = std::min(extent.when.max_tokens, last);
   for (const InColumns& several : layers_.in_columns(config, last)) {
     TRY_STATUS(r_.dispatch(r_.traced(normed_glu_columns, several.layout, norm.config, several.columns), several.extent,

@@ -1,6 +1,8 @@
 // The ternary layers: matrix × vector kernels for a few tokens, with norms inside; matrix × matrix kernels for many.
 #pragma once
 
+#include <memory>
+
 #include "backend/gpu/record/steps/batch_recorder.h"
 #include "backend/gpu/record/steps/norm_recorder.h"
 #include "backend/gpu/record/steps/ternary_layers.h"
@@ -20,7 +22,7 @@ class TernaryRecorder {
   Result<void> linear_many(SlotId in, const Tensor& w, SlotId out, Store store, const When& when = kManyTokens);
 
   const TernaryLayers& layers() const { return layers_; }
-  BatchRecorder& batches() { return batches_; }
+  BatchRecorder& batches() { return *batches_; }
 
  private:
   int most_in_columns() const;
@@ -31,7 +33,7 @@ class TernaryRecorder {
   Recording& r_;
   NormRecorder& norms_;
   TernaryLayers layers_;
-  BatchRecorder batches_;
+  std::unique_ptr<BatchRecorder> batches_;
 };
 
 }  // namespace tern::gpu

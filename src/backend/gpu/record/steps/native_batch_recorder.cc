@@ -1,13 +1,12 @@
-// The web build has its own version (record/web/recorder_batches.cc).
-#include "backend/gpu/record/steps/batch_recorder.h"
+#include "backend/gpu/record/steps/native_batch_recorder.h"
 
 #include "backend/gpu/record/kv_word.h"
 #include "base/bytes.h"
 
 namespace tern::gpu {
 
-std::optional<TernaryBatchConfig> BatchRecorder::batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
-                                                              uint32_t tokens) const {
+std::optional<TernaryBatchConfig> NativeBatchRecorder::batch_config(const Tensor& w, uint32_t side_rows,
+                                                                    uint32_t subgroups, uint32_t tokens) const {
   const Features& f = r_.context().device.features();
   const Limits& limits = r_.limits();
   if (!f.subgroups || f.subgroup_min != f.subgroup_max || r_.layouts().serial) return std::nullopt;
@@ -30,8 +29,9 @@ std::optional<TernaryBatchConfig> BatchRecorder::batch_config(const Tensor& w, u
   return std::nullopt;
 }
 
-std::vector<BatchRecorder::InBatches> BatchRecorder::batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
-                                                             uint32_t rows_of_workgroup) const {
+std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches(const Tensor& w, uint32_t side_rows,
+                                                                         uint32_t subgroups,
+                                                                         uint32_t rows_of_workgroup) const {
   const auto few = batch_config(w, side_rows, subgroups, kMostBatchTokens / 2);
   const auto many = batch_config(w, side_rows, subgroups, kMostBatchTokens);
   if (!few || !many) return {};
@@ -51,19 +51,19 @@ std::vector<BatchRecorder::InBatches> BatchRecorder::batches(const Tensor& w, ui
   return all;
 }
 
-std::vector<BatchRecorder::InBatches> BatchRecorder::batches_of(const step::TernaryLinearAdd& s) const {
+std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryLinearAdd& s) const {
   const uint32_t rows = layers_.linear_config(*s.w, Store::kAdd).rows_per_workgroup();
   return batches(*s.w, rows / 2, r_.layouts().batch_subgroups, rows);
 }
 
-std::vector<BatchRecorder::InBatches> BatchRecorder::batches_of(const step::TernaryGlu& s) const {
+std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryGlu& s) const {
   const uint32_t rows = layers_.glu_config(s).rows_per_workgroup();
   auto found = batches(*s.w_gate, rows, r_.layouts().batch_glu_subgroups, rows);
   for (InBatches& batch : found) batch.config.act = activation(s.act);
   return found;
 }
 
-std::vector<BatchRecorder::InBatches> BatchRecorder::batches_of(const step::TernaryQkv& s) const {
+std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryQkv& s) const {
   auto found = batches(*s.wq, 0, r_.layouts().batch_subgroups, 1);
   for (InBatches& batch : found) {
     if (!fits_batch_qkv(batch.config, head_shape(s), r_.store().type() == KvType::kQ8_0)) return {};
@@ -73,18 +73,13 @@ std::vector<BatchRecorder::InBatches> BatchRecorder::batches_of(const step::Tern
   return found;
 }
 
-bool BatchRecorder::has(const step::TernaryLinearAdd& s) const { return !batches_of(s).empty(); }
-
-bool BatchRecorder::has(const step::TernaryGlu& s) const { return !batches_of(s).empty(); }
-
-bool BatchRecorder::has(const step::TernaryQkv& s) const { return !batches_of(s).empty(); }
-
-int BatchRecorder::last_before(std::span<const InBatches> batches) const {
-  return batches.empty() ? layers_.most_few() : batches.front().extent.when.min_tokens - 1;
+int NativeBatchRecorder::last_before(std::span<const InBatches> batches) {
+  return batches.empty() ? INT_MAX : batches.front().extent.when.min_tokens - 1;
 }
 
-Result<View<QuantizedWords>> BatchRecorder::stored_rows(SlotId quantized, const NormViews& norm,
-                                                        const TernaryConfig& one, std::span<const InBatches> batches) {
+Result<View<QuantizedWords>> NativeBatchRecorder::stored_rows(SlotId quantized, const NormViews& norm,
+                                                              const TernaryConfig& one,
+                                                              std::span<const InBatches> batches) {
   if (!batches.empty()) {
     const When when{.min_tokens = batches.front().extent.when.min_tokens,
                     .max_tokens = batches.back().extent.when.max_tokens};
@@ -94,8 +89,8 @@ Result<View<QuantizedWords>> BatchRecorder::stored_rows(SlotId quantized, const 
   return r_.work().int8_quads(quantized);
 }
 
-Result<int> BatchRecorder::record(const step::TernaryLinearAdd& s, const TernaryConfig& one, const NormViews& norm,
-                                  const NextViews& next) {
+Result<int> NativeBatchRecorder::record(const step::TernaryLinearAdd& s, const TernaryConfig& one,
+                                        const NormViews& norm, const NextViews& next) {
   const auto batches = batches_of(s);
   TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
   TRY(const auto views, layers_.linear_views(*s.w));
@@ -106,8 +101,8 @@ Result<int> BatchRecorder::record(const step::TernaryLinearAdd& s, const Ternary
   return last_before(batches);
 }
 
-Result<int> BatchRecorder::record(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
-                                  const NextViews& next) {
+Result<int> NativeBatchRecorder::record(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
+                                        const NextViews& next) {
   const auto batches = batches_of(s);
   TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
   TRY(const auto views, layers_.glu_views(s));
@@ -118,7 +113,7 @@ Result<int> BatchRecorder::record(const step::TernaryGlu& s, const TernaryConfig
   return last_before(batches);
 }
 
-Result<int> BatchRecorder::record(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm) {
+Result<int> NativeBatchRecorder::record(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm) {
   const auto batches = batches_of(s);
   TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
   TRY(const auto views, layers_.qkv_views(s));

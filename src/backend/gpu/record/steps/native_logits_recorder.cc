@@ -1,4 +1,4 @@
-#include "backend/gpu/record/steps/logits_recorder.h"
+#include "backend/gpu/record/steps/native_logits_recorder.h"
 
 #include "backend/gpu/kernels/head/logits_matrix.h"
 #include "base/bytes.h"
@@ -6,23 +6,23 @@
 
 namespace tern::gpu {
 
-Result<bool> LogitsRecorder::in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
-                                      const step::FloatNormOnRead& norm, SlotId out) {
-  if (r_.layouts().serial || r_.context().max_batch < products_from(w)) return false;
+Result<bool> NativeLogitsRecorder::in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                            const step::FloatNormOnRead& norm, SlotId out) {
+  if (r_.layouts().serial || r_.context().max_batch < head_tiles_from(r_.layouts(), w)) return false;
   return w.format == Format::kF16 ? f16_in_tiles(matrix, w, in, norm, out) : packed_in_tiles(matrix, w, in, norm, out);
 }
 
 // One f16 part of the activations is more precise than the codes of packed weights; an F16 head needs the part of the
 // rounding errors too.
-Result<bool> LogitsRecorder::packed_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
-                                             const step::FloatNormOnRead& norm, SlotId out) {
+Result<bool> NativeLogitsRecorder::packed_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                                   const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles_of = [&](const WeightCoding& coding) {
-    return layers_.few_tokens_configs(w, coding, 1, r_.layouts().head_tiles, products_from(w), INT_MAX);
+    return layers_.few_tokens_configs(w, coding, 1, r_.layouts().head_tiles, head_tiles_from(r_.layouts(), w), INT_MAX);
   };
   for (const FloatMatrix::Part& part : matrix.parts) {
     if (!part.coding.has_codes() || tiles_of(part.coding).empty()) return false;
   }
-  const When when{.min_tokens = 2, .min_rows = products_from(w)};
+  const When when{.min_tokens = 2, .min_rows = head_tiles_from(r_.layouts(), w)};
   TRY(const HalvedTokens x, inputs_.halve_tokens(in, norm, when, Rows::kLogits));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
@@ -38,8 +38,8 @@ Result<bool> LogitsRecorder::packed_in_tiles(const FloatMatrix& matrix, const Te
   return true;
 }
 
-Result<bool> LogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
-                                          const step::FloatNormOnRead& norm, SlotId out) {
+Result<bool> NativeLogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                                const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles = layers_.matrix_config(w, matrix.parts.front().coding, 1, {});
   if (!tiles) return false;
   LogitsMatrixConfig config{.rows = r_.width(out),
@@ -53,7 +53,7 @@ Result<bool> LogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const Tenso
   for (const FloatMatrix::Part& part : matrix.parts) {
     if (part.count < config.rows_of_subgroup()) return false;
   }
-  const When when{.min_tokens = 2, .min_rows = products_from(w)};
+  const When when{.min_tokens = 2, .min_rows = head_tiles_from(r_.layouts(), w)};
   TRY(const HalvedTokens x, inputs_.halve_tokens(in, norm, when, Rows::kLogits, config.rest_at));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
@@ -73,7 +73,7 @@ Result<bool> LogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const Tenso
   return true;
 }
 
-Result<void> LogitsRecorder::best_logits(const step::FloatLinear& s) {
+Result<void> NativeLogitsRecorder::best_logits(const step::FloatLinear& s) {
   r_.limit_best(1, INT_MAX);
   TRY(const auto reads, inputs_.reads(s.in, s.norm, {}));
   TRY_STATUS(estimates(*s.w, reads));
@@ -82,8 +82,8 @@ Result<void> LogitsRecorder::best_logits(const step::FloatLinear& s) {
   return {};
 }
 
-Result<void> LogitsRecorder::estimates(const Tensor& w, std::span<const FloatRead> reads) {
-  const HeadCopy& copy = *r_.context().head_copy;
+Result<void> NativeLogitsRecorder::estimates(const Tensor& w, std::span<const FloatRead> reads) {
+  const HeadCopy::Views copy = r_.context().head_copy->views();
   for (const FloatRead& read : reads) {
     TRY(const auto gain, inputs_.gain_view(read));
     const EstimatedInputConfig config{.cols = static_cast<uint32_t>(w.cols),
@@ -92,22 +92,22 @@ Result<void> LogitsRecorder::estimates(const Tensor& w, std::span<const FloatRea
                                       .workgroup = r_.workgroup(1024)};
     TRY_STATUS(r_.dispatch(r_.traced(estimated_input, config),
                            {.axis = Axis::kY, .rows = Rows::kLogits, .when = read.when},
-                           r_.work().float_quads(read.slot), gain, View<wgsl::I8x4>{copy.parts().view}, copy.bounds(),
-                           View<wgsl::U32>{copy.greatest().view}));
+                           r_.work().float_quads(read.slot), gain, View<wgsl::I8x4>{copy.parts.view}, copy.bounds,
+                           View<wgsl::U32>{copy.greatest.view}));
   }
-  for (int columns = 1; columns / 2 < copy.most_rows(); columns *= 2) {
+  for (int columns = 1; columns / 2 < r_.context().head_copy->most_rows(); columns *= 2) {
     const EstimateConfig config = estimate_config(w, static_cast<uint32_t>(columns));
     const Extent extent{.grid = grid_of(config.n_workgroups(), r_.limits().workgroups),
                         .rows = Rows::kLogits,
                         .when = {.min_rows = columns / 2 + 1, .max_rows = columns}};
-    TRY_STATUS(r_.dispatch(r_.traced(estimate_logits, config), extent, copy.codes(), copy.errors(), copy.parts(),
-                           copy.bounds(), copy.upper(), copy.greatest()));
+    TRY_STATUS(r_.dispatch(r_.traced(estimate_logits, config), extent, copy.codes, copy.errors, copy.parts, copy.bounds,
+                           copy.upper, copy.greatest));
   }
   return {};
 }
 
-Result<void> LogitsRecorder::best_of_estimates(const step::FloatLinear& s, const FloatRead& read) {
-  const HeadCopy& copy = *r_.context().head_copy;
+Result<void> NativeLogitsRecorder::best_of_estimates(const step::FloatLinear& s, const FloatRead& read) {
+  const HeadCopy::Views copy = r_.context().head_copy->views();
   TRY(const FloatMatrix* matrix, r_.weights().matrix(*s.w));
   const FloatMatrix::Part& part = matrix->parts.front();
   TRY(const auto gain, inputs_.gain_view(read));
@@ -127,7 +127,7 @@ Result<void> LogitsRecorder::best_of_estimates(const step::FloatLinear& s, const
     of_one.when.embeds_next = If::kYes;
     TRY_STATUS(r_.dispatch(r_.traced(greatest_logit, {.linear = linear, .n_best = 1}), of_one,
                            View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales},
-                           r_.work().float_quads(read.slot), gain, copy.upper(), View<wgsl::U32>{copy.greatest().view},
+                           r_.work().float_quads(read.slot), gain, copy.upper, View<wgsl::U32>{copy.greatest.view},
                            parts->values, parts->indices));
   }
   extent.when.embeds_next = If::kNo;
@@ -136,13 +136,13 @@ Result<void> LogitsRecorder::best_of_estimates(const step::FloatLinear& s, const
     extent.when.max_best = n_best;
     const BestLogitsConfig config{.linear = linear, .n_best = static_cast<uint32_t>(n_best)};
     TRY_STATUS(r_.dispatch(r_.traced(gpu::best_logits, config), extent, View<WeightUnits>{part.units},
-                           View<wgsl::U32>{part.scales}, r_.work().float_quads(read.slot), gain, copy.upper(),
-                           View<wgsl::U32>{copy.greatest().view}, View<wgsl::U32>{r_.work().view(s.out)}));
+                           View<wgsl::U32>{part.scales}, r_.work().float_quads(read.slot), gain, copy.upper,
+                           View<wgsl::U32>{copy.greatest.view}, View<wgsl::U32>{r_.work().view(s.out)}));
   }
   return {};
 }
 
-EstimateConfig LogitsRecorder::estimate_config(const Tensor& w, uint32_t columns) const {
+EstimateConfig NativeLogitsRecorder::estimate_config(const Tensor& w, uint32_t columns) const {
   const MatvecLayout& layout = columns == 1 ? r_.layouts().estimates : r_.layouts().estimates_of_rows;
   // The number of rows per workgroup does not depend on the subgroup size: the n-th largest logit is searched for among
   // the workgroups' maxima.
