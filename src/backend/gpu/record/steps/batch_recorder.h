@@ -1,8 +1,6 @@
 // The ternary layers of a batch on subgroup matrices: several tokens at a time, in fewer than tiles need.
 #pragma once
 
-#include <climits>
-
 #include "backend/gpu/record/steps/norm_recorder.h"
 #include "backend/gpu/record/steps/ternary_layers.h"
 
@@ -14,23 +12,23 @@ class BatchRecorder {
  public:
   virtual ~BatchRecorder() = default;
 
-  // False if the device has no suitable matrices.
-  virtual bool has(const step::TernaryLinearAdd&) const { return false; }
-  virtual bool has(const step::TernaryGlu&) const { return false; }
-  virtual bool has(const step::TernaryQkv&) const { return false; }
+  // True if a layer has batches where they are for up to `most_few` tokens.
+  virtual bool has(const step::TernaryLinearAdd&, int /*most_few*/) const { return false; }
+  virtual bool has(const step::TernaryGlu&, int /*most_few*/) const { return false; }
+  virtual bool has(const step::TernaryQkv&, int /*most_few*/) const { return false; }
 
-  // Records a step for the runs in batches. Returns the most tokens for which another kernel is needed. `one`: the
-  // layout for one row.
-  virtual Result<int> record(const step::TernaryLinearAdd&, const TernaryConfig& /*one*/, const NormViews&,
-                             const NextViews&) {
-    return INT_MAX;
+  // Records the phases kBatch of a layer. `one`: the layout for one row.
+  virtual Result<void> record(const step::TernaryLinearAdd&, const TernaryConfig& /*one*/, const NormViews&,
+                              const NextViews&, const TernaryPhases&) {
+    return {};
   }
-  virtual Result<int> record(const step::TernaryGlu&, const TernaryConfig& /*one*/, const NormViews&,
-                             const NextViews&) {
-    return INT_MAX;
+  virtual Result<void> record(const step::TernaryGlu&, const TernaryConfig& /*one*/, const NormViews&, const NextViews&,
+                              const TernaryPhases&) {
+    return {};
   }
-  virtual Result<int> record(const step::TernaryQkv&, const TernaryConfig& /*one*/, const NormViews&) {
-    return INT_MAX;
+  virtual Result<void> record(const step::TernaryQkv&, const TernaryConfig& /*one*/, const NormViews&,
+                              const TernaryPhases&) {
+    return {};
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "backend/gpu/record/steps/float_inputs.h"
@@ -28,6 +29,11 @@ class FloatRecorder {
                           const MatvecLayout& layout);
   Result<void> linear_many(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
                            SlotId out, Store store, const When& when);
+  // On subgroup matrices; false if the device has no suitable ones. `x`: the input as f16, none until it is needed.
+  Result<bool> linear_on_matrices(const FloatMatrix::Part& part, const Tensor& w, SlotId in,
+                                  const step::FloatNormOnRead& norm, SlotId out, Store store, const When& when,
+                                  std::optional<HalvedTokens>& x);
+  Result<bool> glu_on_matrices(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
   Result<void> glu_few(const step::FloatGlu& s, const WeightStore::Glu& parts, const FloatRead& read);
   Result<void> glu_many(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
 

@@ -2,16 +2,9 @@
 // which gives only the best logits of a few rows.
 #pragma once
 
-#include <algorithm>
-
 #include "backend/gpu/record/steps/float_inputs.h"
 
 namespace tern::gpu {
-
-// The rows of logits from which the head is computed in tiles.
-inline int head_tiles_from(const Layouts& layouts, const Tensor& w) {
-  return std::max(2, w.format == Format::kF16 ? layouts.head_matrices_from : layouts.head_tiles_from);
-}
 
 // The base class records nothing. A tab has few rows of logits, and no memory for a second copy of the head.
 class LogitsRecorder {

@@ -30,41 +30,40 @@ std::optional<TernaryBatchConfig> NativeBatchRecorder::batch_config(const Tensor
 }
 
 std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches(const Tensor& w, uint32_t side_rows,
-                                                                         uint32_t subgroups,
-                                                                         uint32_t rows_of_workgroup) const {
+                                                                         uint32_t subgroups, uint32_t rows_of_workgroup,
+                                                                         const TernaryPhases& phases) const {
   const auto few = batch_config(w, side_rows, subgroups, kMostBatchTokens / 2);
   const auto many = batch_config(w, side_rows, subgroups, kMostBatchTokens);
   if (!few || !many) return {};
-  const int most = std::min(r_.layouts().most_in_batches, layers_.most_few());
-  const int from = std::max(2, r_.layouts().batches_from), half = kMostBatchTokens / 2;
   std::vector<InBatches> all;
-  const auto add = [&](const TernaryBatchConfig& config, int first, int last) {
-    if (first > last) return;
-    all.push_back({config,
+  for (const auto& [name, when, tokens, index] : phases) {
+    if (name != TernaryPhase::kBatch) continue;
+    all.push_back({tokens == kMostBatchTokens ? *many : *few,
                    {.grid = {.x = ceil_div(static_cast<uint32_t>(w.rows), rows_of_workgroup)},
                     .axis = Axis::kY,
-                    .rows_per_workgroup = config.tokens,
-                    .when = {.min_tokens = first, .max_tokens = last}}});
-  };
-  add(*few, from, std::min(half, most));
-  add(*many, std::max(from, half + 1), most);
+                    .rows_per_workgroup = tokens,
+                    .when = when}});
+  }
   return all;
 }
 
-std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryLinearAdd& s) const {
+std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryLinearAdd& s,
+                                                                            const TernaryPhases& phases) const {
   const uint32_t rows = layers_.linear_config(*s.w, Store::kAdd).rows_per_workgroup();
-  return batches(*s.w, rows / 2, r_.layouts().batch_subgroups, rows);
+  return batches(*s.w, rows / 2, r_.layouts().batch_subgroups, rows, phases);
 }
 
-std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryGlu& s) const {
+std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryGlu& s,
+                                                                            const TernaryPhases& phases) const {
   const uint32_t rows = layers_.glu_config(s).rows_per_workgroup();
-  auto found = batches(*s.w_gate, rows, r_.layouts().batch_glu_subgroups, rows);
+  auto found = batches(*s.w_gate, rows, r_.layouts().batch_glu_subgroups, rows, phases);
   for (InBatches& batch : found) batch.config.act = activation(s.act);
   return found;
 }
 
-std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryQkv& s) const {
-  auto found = batches(*s.wq, 0, r_.layouts().batch_subgroups, 1);
+std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(const step::TernaryQkv& s,
+                                                                            const TernaryPhases& phases) const {
+  auto found = batches(*s.wq, 0, r_.layouts().batch_subgroups, 1, phases);
   for (InBatches& batch : found) {
     if (!fits_batch_qkv(batch.config, head_shape(s), r_.store().type() == KvType::kQ8_0)) return {};
     const uint32_t heads = static_cast<uint32_t>(s.n_heads + 2 * s.n_kv_heads);
@@ -73,49 +72,44 @@ std::vector<NativeBatchRecorder::InBatches> NativeBatchRecorder::batches_of(cons
   return found;
 }
 
-int NativeBatchRecorder::last_before(std::span<const InBatches> batches) {
-  return batches.empty() ? INT_MAX : batches.front().extent.when.min_tokens - 1;
-}
-
 Result<View<QuantizedWords>> NativeBatchRecorder::stored_rows(SlotId quantized, const NormViews& norm,
-                                                              const TernaryConfig& one,
-                                                              std::span<const InBatches> batches) {
-  if (!batches.empty()) {
-    const When when{.min_tokens = batches.front().extent.when.min_tokens,
-                    .max_tokens = batches.back().extent.when.max_tokens};
-    TRY_STATUS(r_.dispatch(r_.traced(normed_quantize, one, norm.config), {.axis = Axis::kY, .when = when}, norm.x,
-                           norm.gain, norm.parts, r_.work().int8_quads(quantized)));
-  }
+                                                              const TernaryConfig& one, const TernaryPhases& phases) {
+  TRY_STATUS(r_.dispatch(r_.traced(normed_quantize, one, norm.config), {.axis = Axis::kY, .when = all_batches(phases)},
+                         norm.x, norm.gain, norm.parts, r_.work().int8_quads(quantized)));
   return r_.work().int8_quads(quantized);
 }
 
-Result<int> NativeBatchRecorder::record(const step::TernaryLinearAdd& s, const TernaryConfig& one,
-                                        const NormViews& norm, const NextViews& next) {
-  const auto batches = batches_of(s);
-  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
+Result<void> NativeBatchRecorder::record(const step::TernaryLinearAdd& s, const TernaryConfig& one,
+                                         const NormViews& norm, const NextViews& next, const TernaryPhases& phases) {
+  const auto batches = batches_of(s, phases);
+  if (batches.empty()) return {};
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, phases));
   TRY(const auto views, layers_.linear_views(*s.w));
   for (const InBatches& batch : batches) {
     TRY_STATUS(r_.dispatch(r_.traced(batch_matvec_add, batch.config, one.rows), batch.extent, views.w, rows,
                            views.scale, r_.params(), r_.work().floats(s.x), next.gain, next.parts));
   }
-  return last_before(batches);
+  return {};
 }
 
-Result<int> NativeBatchRecorder::record(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
-                                        const NextViews& next) {
-  const auto batches = batches_of(s);
-  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
+Result<void> NativeBatchRecorder::record(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm,
+                                         const NextViews& next, const TernaryPhases& phases) {
+  const auto batches = batches_of(s, phases);
+  if (batches.empty()) return {};
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, phases));
   TRY(const auto views, layers_.glu_views(s));
   for (const InBatches& batch : batches) {
     TRY_STATUS(r_.dispatch(r_.traced(batch_glu, batch.config, one.rows), batch.extent, views.gate, views.up, rows,
                            views.scale, r_.params(), r_.work().floats(s.out), next.gain, next.parts));
   }
-  return last_before(batches);
+  return {};
 }
 
-Result<int> NativeBatchRecorder::record(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm) {
-  const auto batches = batches_of(s);
-  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, batches));
+Result<void> NativeBatchRecorder::record(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm,
+                                         const TernaryPhases& phases) {
+  const auto batches = batches_of(s, phases);
+  if (batches.empty()) return {};
+  TRY(const auto rows, stored_rows(s.norm.quantized, norm, one, phases));
   TRY(const auto views, layers_.qkv_views(s));
   const auto record_as = [&]<class KvWord>() -> Result<void> {
     for (const InBatches& batch : batches) {
@@ -127,7 +121,7 @@ Result<int> NativeBatchRecorder::record(const step::TernaryQkv& s, const Ternary
     return {};
   };
   TRY_STATUS(with_kv_word(r_.store().type(), record_as));
-  return last_before(batches);
+  return {};
 }
 
 }  // namespace tern::gpu

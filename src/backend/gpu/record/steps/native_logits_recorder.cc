@@ -8,7 +8,8 @@ namespace tern::gpu {
 
 Result<bool> NativeLogitsRecorder::in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                             const step::FloatNormOnRead& norm, SlotId out) {
-  if (r_.layouts().serial || r_.context().max_batch < head_tiles_from(r_.layouts(), w)) return false;
+  if (r_.layouts().serial || r_.context().max_batch < head_tiles_from(r_.layouts(), w.format == Format::kF16))
+    return false;
   return w.format == Format::kF16 ? f16_in_tiles(matrix, w, in, norm, out) : packed_in_tiles(matrix, w, in, norm, out);
 }
 
@@ -17,22 +18,24 @@ Result<bool> NativeLogitsRecorder::in_tiles(const FloatMatrix& matrix, const Ten
 Result<bool> NativeLogitsRecorder::packed_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
                                                    const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles_of = [&](const WeightCoding& coding) {
-    return layers_.few_tokens_configs(w, coding, 1, r_.layouts().head_tiles, head_tiles_from(r_.layouts(), w), INT_MAX);
+    return layers_.few_tiles(w, coding, 1, r_.layouts().head_tiles);
   };
   for (const FloatMatrix::Part& part : matrix.parts) {
-    if (!part.coding.has_codes() || tiles_of(part.coding).empty()) return false;
+    if (!part.coding.has_codes() || tiles_of(part.coding).configs.empty()) return false;
   }
-  const When when{.min_tokens = 2, .min_rows = head_tiles_from(r_.layouts(), w)};
+  const When when = head_in_tiles(r_.layouts(), /*is_f16=*/false);
   TRY(const HalvedTokens x, inputs_.halve_tokens(in, norm, when, Rows::kLogits));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
-    for (auto& [tiles, fewest, most] : tiles_of(part.coding)) {
+    const FloatLayers::FewTiles all = tiles_of(part.coding);
+    for (const auto& phase : packed_head_phases(r_.layouts(), all.tokens)) {
+      FloatMatrixMatmulConfig tiles = all.configs[phase.index];
       tiles.rows = r_.width(out);
       tiles.of_logits = true;
-      const When some{.min_tokens = 2, .min_rows = fewest, .max_rows = most};
-      TRY_STATUS(r_.dispatch(r_.traced(float_matmul_matrix, tiles), per_tile(tiles, part.count, some, Rows::kLogits),
-                             View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, x.x, x.scales,
-                             View<RowRange>{constant}, r_.params(), r_.work().floats(out)));
+      TRY_STATUS(r_.dispatch(r_.traced(float_matmul_matrix, tiles),
+                             per_tile(tiles, part.count, phase.when, Rows::kLogits), View<WeightUnits>{part.units},
+                             View<wgsl::U32>{part.scales}, x.x, x.scales, View<RowRange>{constant}, r_.params(),
+                             r_.work().floats(out)));
     }
   }
   return true;
@@ -53,19 +56,17 @@ Result<bool> NativeLogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const
   for (const FloatMatrix::Part& part : matrix.parts) {
     if (part.count < config.rows_of_subgroup()) return false;
   }
-  const When when{.min_tokens = 2, .min_rows = head_tiles_from(r_.layouts(), w)};
+  const When when = head_in_tiles(r_.layouts(), /*is_f16=*/true);
   TRY(const HalvedTokens x, inputs_.halve_tokens(in, norm, when, Rows::kLogits, config.rest_at));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
-    for (const uint32_t tokens : {16u, 32u}) {
-      config.tokens = tokens;
-      Extent extent{.grid = {.x = ceil_div(part.count, config.tile_rows())},
-                    .axis = Axis::kY,
-                    .rows = Rows::kLogits,
-                    .rows_per_workgroup = tokens,
-                    .when = when};
-      if (tokens == 16) extent.when.max_rows = 16;
-      if (tokens == 32) extent.when.min_rows = std::max(when.min_rows, 17);
+    for (const auto& phase : f16_head_phases(r_.layouts())) {
+      config.tokens = phase.at_once;
+      const Extent extent{.grid = {.x = ceil_div(part.count, config.tile_rows())},
+                          .axis = Axis::kY,
+                          .rows = Rows::kLogits,
+                          .rows_per_workgroup = phase.at_once,
+                          .when = phase.when};
       TRY_STATUS(r_.dispatch(r_.traced(logits_matrix, config), extent, View<wgsl::Vec4<wgsl::F16>>{part.units}, x.x,
                              x.scales, View<RowRange>{constant}, r_.params(), r_.work().floats(out)));
     }
@@ -95,11 +96,10 @@ Result<void> NativeLogitsRecorder::estimates(const Tensor& w, std::span<const Fl
                            r_.work().float_quads(read.slot), gain, View<wgsl::I8x4>{copy.parts.view}, copy.bounds,
                            View<wgsl::U32>{copy.greatest.view}));
   }
-  for (int columns = 1; columns / 2 < r_.context().head_copy->most_rows(); columns *= 2) {
-    const EstimateConfig config = estimate_config(w, static_cast<uint32_t>(columns));
-    const Extent extent{.grid = grid_of(config.n_workgroups(), r_.limits().workgroups),
-                        .rows = Rows::kLogits,
-                        .when = {.min_rows = columns / 2 + 1, .max_rows = columns}};
+  for (const auto& phase : estimate_phases(r_.context().head_copy->most_rows())) {
+    const EstimateConfig config = estimate_config(w, phase.at_once);
+    const Extent extent{
+        .grid = grid_of(config.n_workgroups(), r_.limits().workgroups), .rows = Rows::kLogits, .when = phase.when};
     TRY_STATUS(r_.dispatch(r_.traced(estimate_logits, config), extent, copy.codes, copy.errors, copy.parts, copy.bounds,
                            copy.upper, copy.greatest));
   }
