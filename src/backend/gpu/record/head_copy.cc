@@ -31,22 +31,8 @@ struct Sizes {
 
 bool has_whole_words(const Tensor& w) { return w.cols % 16 == 0; }
 
-}  // namespace
-
-uint64_t HeadCopy::bytes(const Plan& plan, int max_logit_rows) {
-  const Tensor* w = float_head(plan);
-  return w && can_have_copy(*w) && has_whole_words(*w) ? Sizes(*w, rows_of_room(max_logit_rows)).total() : 0;
-}
-
-uint64_t HeadCopy::bytes_per_token() const {
-  const Sizes sizes(*w_, 1);
-  return sizes.codes + sizes.errors;
-}
-
-namespace {
-
 // The matrix to copy; null: none.
-Result<const Tensor*> matrix_for(const HeadCopy::Context& c) {
+Result<const Tensor*> matrix_for(const HeadCopyContext& c) {
   const Limits& limits = c.device.limits();
   const auto need_of = [&](const Tensor& w) {
     const Sizes sizes(w, rows_of_room(c.max_logit_rows));
@@ -63,7 +49,7 @@ Result<const Tensor*> matrix_for(const HeadCopy::Context& c) {
   return head_to_copy(c.plan, c.wanted, UINT64_MAX, need_of);
 }
 
-HeadCopyConfig config_for(const HeadCopy::Context& c, const Tensor& w) {
+HeadCopyConfig config_for(const HeadCopyContext& c, const Tensor& w) {
   const Caps caps = caps_of(c.device);
   return {.rows = static_cast<uint32_t>(w.rows),
           .cols = static_cast<uint32_t>(w.cols),
@@ -73,34 +59,39 @@ HeadCopyConfig config_for(const HeadCopy::Context& c, const Tensor& w) {
           .workgroup = std::min(c.layouts.head.workgroup, c.device.limits().invocations)};
 }
 
-}  // namespace
+class Int8HeadCopy final : public HeadCopy {
+ public:
+  Int8HeadCopy(const Tensor& w, int most_rows) : w_(w), most_rows_(most_rows) {}
 
-Result<void> HeadCopy::begin(const Context& context) {
-  TRY(const Tensor* w, matrix_for(context));
-  if (!w) return {};
-  KernelLibrary& kernels = context.kernels;
-  TRY(const Pipeline* pipeline, kernels.pipeline(kernels.traced(head_copy, config_for(context, *w)).module));
-  return context.device.begin(*pipeline);
-}
+  Result<void> allocate(Device& device, uint32_t room);
+  Result<void> record_fill(const HeadCopyContext& context, const FloatMatrix& matrix);
 
-Result<std::unique_ptr<HeadCopy>> HeadCopy::create(const Context& context, WeightStore& weights) {
-  TRY(const Tensor* w, matrix_for(context));
-  if (!w) return nullptr;
-  TRY(const FloatMatrix* matrix, weights.matrix(*w));
-  CHECK(matrix->parts.size() == 1);
-  std::unique_ptr<HeadCopy> copy(new HeadCopy);
-  copy->w_ = w;
-  copy->most_rows_ = std::min(context.max_logit_rows, static_cast<int>(kMostBestRows));
-  auto made = copy->allocate(context.device, rows_of_room(context.max_logit_rows)).and_then([&] {
-    return copy->record_fill(context, *matrix);
-  });
-  if (made) return copy;
-  if (context.wanted == ExactHead::kWherePays && made.error().code != ErrorCode::kDeviceLost) return nullptr;
-  return std::unexpected(std::move(made).error());
-}
+  Result<void> fill(Device& device) override;
+  const Tensor& matrix() const override { return w_; }
+  int most_rows() const override { return most_rows_; }
+  uint64_t bytes_per_token() const override {
+    const Sizes sizes(w_, 1);
+    return sizes.codes + sizes.errors;
+  }
+  Views views() const override {
+    return {.codes = {{codes_.get(), 0, 0}},
+            .errors = {{errors_.get(), 0, 0}},
+            .parts = {{parts_.get(), 0, 0}},
+            .bounds = {{bounds_.get(), 0, 0}},
+            .upper = {{upper_.get(), 0, 0}},
+            .greatest = {{greatest_.get(), 0, 0}}};
+  }
 
-Result<void> HeadCopy::allocate(Device& device, uint32_t room) {
-  const Sizes sizes(*w_, room);
+ private:
+  const Tensor& w_;
+  int most_rows_;
+  Program fill_;
+  bool is_filled_ = false;
+  std::unique_ptr<Buffer> codes_, errors_, parts_, bounds_, upper_, greatest_;
+};
+
+Result<void> Int8HeadCopy::allocate(Device& device, uint32_t room) {
+  const Sizes sizes(w_, room);
   TRY(codes_, device.new_buffer("the head's int8 copy", sizes.codes, BufferUse::kWork));
   TRY(errors_, device.new_buffer("errors of the head's copy", sizes.errors, BufferUse::kWork));
   TRY(parts_, device.new_buffer("input of estimates", sizes.parts, BufferUse::kWork));
@@ -110,26 +101,55 @@ Result<void> HeadCopy::allocate(Device& device, uint32_t room) {
   return {};
 }
 
-Result<void> HeadCopy::record_fill(const Context& context, const FloatMatrix& matrix) {
+Result<void> Int8HeadCopy::record_fill(const HeadCopyContext& context, const FloatMatrix& matrix) {
   const FloatMatrix::Part& part = matrix.parts.front();
-  const HeadCopyConfig config = config_for(context, *w_);
+  const HeadCopyConfig config = config_for(context, w_);
   CHECK(part.coding == config.coding);
   const uint32_t n_workgroups = ceil_div(config.rows, config.rows_per_workgroup());
   const Extent extent{.grid = grid_of(n_workgroups, context.device.limits().workgroups)};
   TRY(auto dispatch,
       context.kernels.record(context.kernels.traced(head_copy, config), extent, View<WeightUnits>{part.units},
-                             View<wgsl::U32>{part.scales}, codes(), errors()));
+                             View<wgsl::U32>{part.scales}, views().codes, views().errors));
   fill_.add(std::move(dispatch));
   return {};
 }
 
-Result<void> HeadCopy::fill(Device& device) {
+Result<void> Int8HeadCopy::fill(Device& device) {
   if (is_filled_) return {};
   std::vector<Command> commands;
   fill_.commands({}, commands);
   TRY_STATUS(device.submit(commands));
   is_filled_ = true;
   return {};
+}
+
+}  // namespace
+
+uint64_t head_copy_bytes(const Plan& plan, int max_logit_rows) {
+  const Tensor* w = float_head(plan);
+  return w && can_have_copy(*w) && has_whole_words(*w) ? Sizes(*w, rows_of_room(max_logit_rows)).total() : 0;
+}
+
+Result<void> begin_head_copy(const HeadCopyContext& context) {
+  TRY(const Tensor* w, matrix_for(context));
+  if (!w) return {};
+  KernelLibrary& kernels = context.kernels;
+  TRY(const Pipeline* pipeline, kernels.pipeline(kernels.traced(head_copy, config_for(context, *w)).module));
+  return context.device.begin(*pipeline);
+}
+
+Result<std::unique_ptr<HeadCopy>> make_head_copy(const HeadCopyContext& context, WeightStore& weights) {
+  TRY(const Tensor* w, matrix_for(context));
+  if (!w) return nullptr;
+  TRY(const FloatMatrix* matrix, weights.matrix(*w));
+  CHECK(matrix->parts.size() == 1);
+  auto copy = std::make_unique<Int8HeadCopy>(*w, std::min(context.max_logit_rows, static_cast<int>(kMostBestRows)));
+  auto made = copy->allocate(context.device, rows_of_room(context.max_logit_rows)).and_then([&] {
+    return copy->record_fill(context, *matrix);
+  });
+  if (made) return copy;
+  if (context.wanted == ExactHead::kWherePays && made.error().code != ErrorCode::kDeviceLost) return nullptr;
+  return std::unexpected(std::move(made).error());
 }
 
 }  // namespace tern::gpu

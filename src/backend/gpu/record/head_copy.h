@@ -16,49 +16,41 @@ namespace tern::gpu {
 // The copy is not used to find more than this many of a row's best logits.
 inline constexpr int kMostBestLogits = 128;
 
+struct HeadCopyContext {
+  Device& device;
+  KernelLibrary& kernels;
+  const Plan& plan;
+  const Layouts& layouts;
+  ExactHead wanted;
+  int max_logit_rows;
+};
+
 class HeadCopy {
  public:
-  struct Context {
-    Device& device;
-    KernelLibrary& kernels;
-    const Plan& plan;
-    const Layouts& layouts;
-    ExactHead wanted;
-    int max_logit_rows;
-  };
-  // Starts compiling the kernel that makes the copy, if there will be one. Called before weights are uploaded.
-  static Result<void> begin(const Context& context);
-  // Allocates the copy; null: none is wanted. Takes the head from `weights`. kNotSupported, kOutOfMemory.
-  static Result<std::unique_ptr<HeadCopy>> create(const Context& context, WeightStore& weights);
+  virtual ~HeadCopy() = default;
   // Makes the copy, once, before the first run that reads it. Its kernel should have been compiled by then.
-  Result<void> fill(Device& device);
+  virtual Result<void> fill(Device& device) = 0;
 
-  // Device memory for a copy of the plan's head; 0 if it cannot have one.
-  static uint64_t bytes(const Plan& plan, int max_logit_rows);
-
-  const Tensor& matrix() const { return *w_; }
-  int most_rows() const { return most_rows_; }  // of logits, in one run
+  virtual const Tensor& matrix() const = 0;
+  virtual int most_rows() const = 0;  // of logits, in one run
   // Bytes read to find a row's best logits, in addition to the matrix rows that are computed exactly.
-  uint64_t bytes_per_token() const;
+  virtual uint64_t bytes_per_token() const = 0;
 
   // What the kernels of best_logits.h read and write.
-  View<HeadCodes> codes() const { return {{codes_.get(), 0, 0}}; }
-  View<HeadErrors> errors() const { return {{errors_.get(), 0, 0}}; }
-  View<HeadCodes> parts() const { return {{parts_.get(), 0, 0}}; }
-  View<HeadErrors> bounds() const { return {{bounds_.get(), 0, 0}}; }
-  View<wgsl::F32> upper() const { return {{upper_.get(), 0, 0}}; }
-  View<wgsl::Atomic<wgsl::U32>> greatest() const { return {{greatest_.get(), 0, 0}}; }
-
- private:
-  HeadCopy() = default;
-  Result<void> allocate(Device& device, uint32_t rows);
-  Result<void> record_fill(const Context& context, const FloatMatrix& matrix);
-
-  const Tensor* w_ = nullptr;
-  int most_rows_ = 0;
-  Program fill_;
-  bool is_filled_ = false;
-  std::unique_ptr<Buffer> codes_, errors_, parts_, bounds_, upper_, greatest_;
+  struct Views {
+    View<HeadCodes> codes;
+    View<HeadErrors> errors;
+    View<HeadCodes> parts;
+    View<HeadErrors> bounds;
+    View<wgsl::F32> upper;
+    View<wgsl::Atomic<wgsl::U32>> greatest;
+  };
+  virtual Views views() const = 0;
 };
+
+// For NativeParts (steps/native_parts.h), which says what they do.
+uint64_t head_copy_bytes(const Plan& plan, int max_logit_rows);
+Result<void> begin_head_copy(const HeadCopyContext& context);
+Result<std::unique_ptr<HeadCopy>> make_head_copy(const HeadCopyContext& context, WeightStore& weights);
 
 }  // namespace tern::gpu

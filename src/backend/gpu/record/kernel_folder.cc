@@ -1,10 +1,11 @@
-// Compiles kernels from a folder, where they can be edited.
+#include "backend/gpu/record/kernel_folder.h"
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
-#include "backend/gpu/record/kernel_library.h"
 #include "base/files/mapped_file.h"
 #include "base/fnv1a.h"
 #include "base/text/format_text.h"
@@ -35,12 +36,19 @@ Result<std::string> read_file(const fs::path& path) {
   return text;
 }
 
-}  // namespace
+class EditedKernels final : public KernelFolder {
+ public:
+  using KernelFolder::KernelFolder;
+  Result<const Pipeline*> pipeline(Device& device, const wgsl::Module& module) override;
 
-Result<const Pipeline*> KernelLibrary::from_dir(const wgsl::Module& module) {
+ private:
+  std::map<std::string, const Pipeline*> loaded_;  // by file name
+};
+
+Result<const Pipeline*> EditedKernels::pipeline(Device& device, const wgsl::Module& module) {
   const std::string file = format_text("{}-{:016x}.wgsl", module.name, fnv1a(module.text));
   if (const auto found = loaded_.find(file); found != loaded_.end()) return found->second;
-  const fs::path path = fs::path(dir_) / file;
+  const fs::path path = fs::path(path_) / file;
   wgsl::Module edited = module;
   std::error_code ignored;  // if the path cannot be read, writing to it reports why
   if (fs::exists(path, ignored)) {
@@ -48,7 +56,7 @@ Result<const Pipeline*> KernelLibrary::from_dir(const wgsl::Module& module) {
   } else {
     TRY_STATUS(write_file(path, module.text));
   }
-  auto pipeline = device_.pipeline(edited);
+  auto pipeline = device.pipeline(edited);
   if (!pipeline) {
     Error error = pipeline.error();
     if (error.code != ErrorCode::kDeviceLost && edited.text != module.text) error.code = ErrorCode::kCorruption;
@@ -56,6 +64,12 @@ Result<const Pipeline*> KernelLibrary::from_dir(const wgsl::Module& module) {
     return std::unexpected(std::move(error));
   }
   return loaded_[file] = *pipeline;
+}
+
+}  // namespace
+
+std::unique_ptr<KernelFolder> edited_kernels(const std::string& folder) {
+  return std::make_unique<EditedKernels>(folder);
 }
 
 }  // namespace tern::gpu

@@ -6,7 +6,7 @@
 namespace tern::gpu {
 
 Result<const Pipeline*> KernelLibrary::pipeline(const wgsl::Module& module) {
-  return dir_.empty() ? device_.pipeline(module) : from_dir(module);
+  return folder_ ? folder_->pipeline(device_, module) : device_.pipeline(module);
 }
 
 const wgsl::Module* KernelLibrary::find(Maker make, const void* arguments, Equal equal) const {

@@ -23,15 +23,27 @@ struct TracedKernel {
   const wgsl::Module& module;
 };
 
+// A folder in which kernels can be edited. The base class is that of browsers, where there are no folders.
+class KernelFolder {
+ public:
+  explicit KernelFolder(std::string path) : path_(std::move(path)) {}
+  virtual ~KernelFolder() = default;
+  virtual Result<const Pipeline*> pipeline(Device& /*device*/, const wgsl::Module& /*module*/) {
+    return fail(ErrorCode::kNotSupported, "{}: in a browser kernels cannot be taken from a folder", path_);
+  }
+
+ protected:
+  std::string path_;
+};
+
 class KernelLibrary {
  public:
-  // With `wgsl_dir`, every kernel is written there as NAME-HASH.wgsl when first used (HASH is of Tern's own text); if
-  // that file exists, the kernel is loaded from it instead.
-  KernelLibrary(Device& device, std::string wgsl_dir) : device_(device), dir_(std::move(wgsl_dir)) {}
+  // With `folder`, all kernels are taken from there.
+  explicit KernelLibrary(Device& device, std::unique_ptr<KernelFolder> folder = nullptr)
+      : device_(device), folder_(std::move(folder)) {}
 
-  // kIo if the folder cannot be written or a file cannot be read; kCorruption, with path and line, if an edited file
-  // does not compile. Only a device that validates (DeviceOptions) detects wrong bindings or entry points; on others
-  // they may end the program.
+  // Errors of the folder and the device. Only a device that validates (DeviceOptions) detects wrong bindings or entry
+  // points of edited kernels; on others they may end the program.
   Result<const Pipeline*> pipeline(const wgsl::Module& module);
 
   // make(args...), traced once: a model's layers share kernels, and so do the programs of several stores.
@@ -66,12 +78,9 @@ class KernelLibrary {
   Result<RecordedDispatch> record_views(const wgsl::Module& module, const Extent& extent,
                                         std::span<const BufferView> views);
 
-  Result<const Pipeline*> from_dir(const wgsl::Module& module);
-
   Device& device_;
-  std::string dir_;
-  std::map<std::string, const Pipeline*> loaded_;  // by file name
-  std::map<Maker, std::deque<Traced>> traced_;     // few per maker; a deque keeps addresses valid
+  std::unique_ptr<KernelFolder> folder_;        // null: kernels are as Tern writes them
+  std::map<Maker, std::deque<Traced>> traced_;  // few per maker; a deque keeps addresses valid
 };
 
 }  // namespace tern::gpu

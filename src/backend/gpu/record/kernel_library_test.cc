@@ -22,7 +22,7 @@ SoftcapKernel counted_softcap(const RowsConfig& c, float cap) {
 using KernelLibraryTest = DeviceTest;
 
 TEST_F(KernelLibraryTest, TracesOnceForTheSameArguments) {
-  KernelLibrary kernels(*device, "");
+  KernelLibrary kernels(*device);
   n_traced = 0;
   const TracedKernel<AddKernel> small = kernels.traced(counted_add, {.width = 64});
   const TracedKernel<AddKernel> large = kernels.traced(counted_add, {.width = 640});

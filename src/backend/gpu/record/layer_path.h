@@ -2,18 +2,36 @@
 // with one dispatch for all layers of a token.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "backend/backend.h"
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/memory/batch/run_shape.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
+#include "backend/gpu/memory/weights/weight_store.h"
 #include "backend/gpu/memory/work_buffers.h"
+#include "backend/gpu/record/kernel_library.h"
+#include "backend/gpu/record/layouts.h"
 #include "backend/gpu/record/prepared_store.h"
 #include "base/bytes.h"
 #include "base/check.h"
 
 namespace tern::gpu {
+
+// What a path is made from.
+struct LayerPathContext {
+  Device& device;
+  KernelLibrary& kernels;
+  WeightStore& weights;
+  const Plan& plan;
+  const CompileOptions& options;  // with the final batch sizes
+  const Layouts& layouts;
+  // A new store whose program records all paths.
+  std::function<std::unique_ptr<PreparedStore>(KvType type, bool together)> make_store;
+};
 
 class LayerPath {
  public:

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "backend/gpu/record/steps/native_parts.h"
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/run/trust/check_attention.h"
-#include "backend/gpu/run/trust/check_best_logits.h"
 #include "backend/gpu/run/trust/check_products.h"
 #include "base/log.h"
 
@@ -102,7 +102,7 @@ Result<void> GpuExecutable::check_best_rows(int n_rows, int n_best) {
 Result<void> GpuExecutable::check_best_rows(const PreparedStore& store, uint32_t columns) {
   const int n_rows = std::min(static_cast<int>(columns), head_copy_->most_rows());
   return head_copy_->fill(*device_).and_then(
-      [&] { return check_best_logits(*device_, plan_, store.program(), *work_, *sampler_, n_rows); });
+      [&] { return native_parts().check_best_logits(*device_, plan_, store.program(), *work_, *sampler_, n_rows); });
 }
 
 void GpuExecutable::leave_head_copy(const Error& why) {

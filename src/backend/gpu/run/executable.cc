@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "backend/gpu/memory/weights/upload.h"
-#include "backend/gpu/record/megakernel/path.h"
-#include "backend/gpu/record/tuned_layouts.h"
+#include "backend/gpu/record/steps/native_parts.h"
 #include "backend/gpu/run/memory_need.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
@@ -20,9 +19,9 @@ GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, c
     : device_(std::move(device)),
       plan_(plan),
       options_(options),
-      kernels_(*device_, options.gpu.wgsl_dir),
+      kernels_(*device_, options.gpu.wgsl_dir.empty() ? nullptr : native_parts().kernel_folder(options.gpu.wgsl_dir)),
       weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress, options.pool),
-      layouts_(tuned_layouts(*device_, plan, options.gpu)) {}
+      layouts_(native_parts().layouts(*device_, plan, options.gpu)) {}
 
 Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Device> device, const Plan& plan,
                                                              const CompileOptions& options) {
@@ -47,16 +46,16 @@ Result<void> GpuExecutable::check_heads(KvType type) const {
 Result<void> GpuExecutable::load() {
   TRY_STATUS(check_heads(KvType::kF16));
   TRY(repacked_, repack_ternary(plan_));
-  TRY(layer_path_, plan_layer_path(layer_path_context()));
+  TRY(layer_path_, native_parts().plan_layer_path(layer_path_context()));
   defer_attention_on_matrices();
   begin_slow_kernels();
-  const HeadCopy::Context of_head{.device = *device_,
-                                  .kernels = kernels_,
-                                  .plan = plan_,
-                                  .layouts = layouts_,
-                                  .wanted = options_.exact_head,
-                                  .max_logit_rows = options_.max_logit_rows};
-  std::ignore = HeadCopy::begin(of_head);
+  const HeadCopyContext of_head{.device = *device_,
+                                .kernels = kernels_,
+                                .plan = plan_,
+                                .layouts = layouts_,
+                                .wanted = options_.exact_head,
+                                .max_logit_rows = options_.max_logit_rows};
+  std::ignore = native_parts().begin_head_copy(of_head);
   TRY(work_, WorkBuffers::create(*device_, plan_, options_.max_batch, options_.max_logit_rows, max_slices()));
   options_.end_phase("plan");
   TRY_STATUS(upload_weights(plan_, weights_));
@@ -72,7 +71,7 @@ Result<void> GpuExecutable::load() {
                                        .params = work_->params(),
                                        .embedding = embedding,
                                        .serial = layouts_.serial}));
-  TRY(head_copy_, HeadCopy::create(of_head, weights_));
+  TRY(head_copy_, native_parts().make_head_copy(of_head, weights_));
   TRY_STATUS(device_->wait());
   options_.end_phase("weights");
   return {};

@@ -18,7 +18,7 @@
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/record/device_sampler.h"
 #include "backend/gpu/record/kernel_library.h"
-#include "backend/gpu/record/megakernel/path.h"
+#include "backend/gpu/record/layer_path.h"
 #include "backend/gpu/record/prepared_store.h"
 #include "backend/gpu/record/steps/recorder.h"
 #include "backend/gpu/run/stream_host.h"

@@ -7,7 +7,7 @@
 #include "backend/gpu/memory/rope_tables.h"
 #include "backend/gpu/memory/weights/upload.h"
 #include "backend/gpu/memory/work_buffers.h"
-#include "backend/gpu/record/head_copy.h"
+#include "backend/gpu/record/steps/native_parts.h"
 #include "backend/kv_layout.h"
 
 namespace tern::gpu {
@@ -25,7 +25,8 @@ MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ct
   need.activations = activation_bytes(plan, options.max_batch, options.max_logit_rows);
   const Config& c = plan.config;
   need.activations += c.ropes.size() * RopeTables::bytes(c, n_ctx);
-  if (options.exact_head != ExactHead::kNo) need.activations += HeadCopy::bytes(plan, options.max_logit_rows);
+  if (options.exact_head != ExactHead::kNo)
+    need.activations += native_parts().head_copy_bytes(plan, options.max_logit_rows);
   if (n_ctx == 0) return need;
   const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(n_ctx)) + 1;  // includes the spare one
   for (int layer = 0; layer < c.n_layers; ++layer) need.kv_cache += n_blocks * device_block_bytes(c, layer, type);

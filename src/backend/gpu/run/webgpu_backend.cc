@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backend/gpu/record/steps/native_parts.h"
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/run/memory_need.h"
 #include "base/log.h"
@@ -55,7 +56,8 @@ int batch_for(const Device& device, const Plan& plan, const CompileOptions& opti
   const AdapterInfo& adapter = device.adapter();
   if (adapter.type != AdapterType::kDiscrete && adapter.type != AdapterType::kIntegrated) return options.max_batch;
   const bool is_own = adapter.type == AdapterType::kDiscrete && adapter.memory_bytes > 0;
-  const uint64_t copy = options.exact_head == ExactHead::kNo ? 0 : HeadCopy::bytes(plan, options.max_logit_rows);
+  const uint64_t copy =
+      options.exact_head == ExactHead::kNo ? 0 : native_parts().head_copy_bytes(plan, options.max_logit_rows);
   const uint64_t weights = memory_need(plan, options, 0, KvType::kF16).weights + copy;
   const auto has_room = [&](int n) {
     // With subgroup matrices, ternary prompts hold their queries, keys and values twice.

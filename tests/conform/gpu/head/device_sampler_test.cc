@@ -38,7 +38,7 @@ Caps caps_of(const Device& device, bool with_subgroups) {
 class Draws {
  public:
   Draws(Device& device, const Logits& logits, bool with_subgroups = true, size_t rows = 1)
-      : device_(device), kernels_(device, ""), n_rows_(rows) {
+      : device_(device), kernels_(device), n_rows_(rows) {
     logits_ = device.new_buffer("logits", logits.size() * 4, BufferUse::kWork).value();
     tokens_ = device.new_buffer("tokens", 4 * rows, BufferUse::kWork).value();
     params_ = device.new_buffer("params", sizeof(BatchParams) + rows * sizeof(BatchRow), BufferUse::kWork).value();
@@ -330,7 +330,7 @@ TEST_F(DeviceSamplerTest, GreedyIsTheGreatest) {
 
 TEST_F(DeviceSamplerTest, LeavesVocabulariesThatAreTooLargeToTheHost) {
   Draws draws(*device, Logits(10));  // a small vocabulary
-  KernelLibrary kernels(*device, "");
+  KernelLibrary kernels(*device);
   const auto buffer = words({0});
   auto sampler = DeviceSampler::create({.device = *device,
                                         .kernels = kernels,

@@ -2,33 +2,19 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
 #include "backend/gpu/record/layer_path.h"
-#include "backend/gpu/record/layouts.h"
 #include "backend/gpu/record/megakernel/megakernel.h"
 #include "backend/gpu/record/megakernel/trial.h"
 
 namespace tern::gpu {
 
-struct LayerPathContext {
-  Device& device;
-  KernelLibrary& kernels;
-  WeightStore& weights;
-  const Plan& plan;
-  const CompileOptions& options;  // with the final batch sizes
-  const Layouts& layouts;
-  // A new store whose program records all paths.
-  std::function<std::unique_ptr<PreparedStore>(KvType type, bool together)> make_store;
-};
-
 // Decides before the upload whether the layers can be one dispatch; if not, returns a path of steps. Errors: the
-// device's. In a browser it is always a path of steps.
+// device's.
 Result<std::unique_ptr<LayerPath>> plan_layer_path(const LayerPathContext& context);
 
 // The megakernels for several sequences, one token each: the range of row counts that each covers.

@@ -6,6 +6,13 @@
 #include "base/bytes.h"
 
 namespace tern::gpu {
+namespace {
+
+// True if there is attention on subgroup matrices for such keys and values.
+template <class KvWord>
+constexpr bool has_matrices = wgsl::kHasMatrixKernels && !std::same_as<KvWord, wgsl::F32>;
+
+}  // namespace
 
 Result<void> AttentionRecorder::record(const step::Attention& s) {
   if (s.heads) TRY_STATUS(heads_.heads(*s.heads, makes_heads(s) ? When{.slices = Slices::kLonger} : When{}));
@@ -104,97 +111,94 @@ std::vector<Layouts::AttentionSize> AttentionRecorder::workgroups(const step::At
 }
 
 template <class KvWord>
-Result<void> AttentionRecorder::attention_in_splits(const step::Attention& s, const NextViews& next) {
+Result<void> AttentionRecorder::in_splits(const step::Attention& s, const AttentionConfig& config,
+                                          const Phase<AttentionPhase>& phase, const NextViews& next) {
+  const Extent split{.grid = {.x = config.heads.n_heads},
+                     .axis = Axis::kY,
+                     .positions_per_split = config.chunk,
+                     .max_splits = config.max_splits,
+                     .when = phase.when};
+  TRY(const Buffer* parts, r_.work().attention_parts(phase.when.max_tokens, config.max_splits));
+  const View<wgsl::F32> parts_view{{parts, 0, 0}};
+  const Out out{parts_view, {.gain = r_.unused_gain(), .parts = r_.unused_stats()}};
+  TRY_STATUS(phase.name == AttentionPhase::kSplitGroups ? attention_of_groups<KvWord>(s, config, split, out)
+                                                        : attention_of<KvWord>(s, config, split, out));
+  return r_.dispatch(r_.traced(attention_merge, config),
+                     {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = phase.when}, parts_view,
+                     r_.params(), r_.work().floats(s.out), next.gain, next.parts);
+}
+
+template <class KvWord>
+Result<void> AttentionRecorder::on_matrices(const step::Attention& s, const MatrixAttentionConfig& config,
+                                            const When& when, const Out& out) {
+  return r_.dispatch(
+      r_.traced(matrix_attention<KvWord>, config),
+      {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .rows_per_workgroup = config.tokens(), .when = when},
+      r_.work().float_quads(s.q), View<MatrixKvQuad<KvWord>>{r_.store().layer(s.layer)}, r_.params(), out.y,
+      out.next.gain, out.next.parts);
+}
+
+template <class KvWord>
+AttentionRecorder::Kernels AttentionRecorder::kernels_of(const step::Attention& s) const {
   const Layouts& l = r_.layouts();
-  const auto groups = grouped_config<KvWord>(s, l.group_workgroup, l.most_splits_of_groups);
-  const auto record = [&](AttentionConfig config, bool in_groups, int from, int last) -> Result<void> {
-    const When when{.max_tokens = kMatmulTokens - 1, .min_pos = from, .max_pos = last};
-    const Extent split{.grid = {.x = config.heads.n_heads},
-                       .axis = Axis::kY,
-                       .positions_per_split = config.chunk,
-                       .max_splits = config.max_splits,
-                       .when = when};
-    TRY(const Buffer* parts, r_.work().attention_parts(kMatmulTokens - 1, config.max_splits));
-    const View<wgsl::F32> parts_view{{parts, 0, 0}};
-    const NextViews unused{.gain = r_.unused_gain(), .parts = r_.unused_stats()};
-    TRY_STATUS(in_groups ? attention_of_groups<KvWord>(s, config, split, {parts_view, unused})
-                         : attention_of<KvWord>(s, config, split, {parts_view, unused}));
-    return r_.dispatch(r_.traced(attention_merge, config),
-                       {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when}, parts_view, r_.params(),
-                       r_.work().floats(s.out), next.gain, next.parts);
-  };
-  int groups_from = groups ? l.split_attention_from : INT_MAX;
-  if (groups && l.group_heads == Layouts::Group::kUnlessHeadsAreMade && makes_heads(s)) {
-    const int n_spared = static_cast<int>(heads_together(head_shape(s))) - 1;  // reads of each key
-    groups_from = std::max(groups_from, l.made_heads_together_from / std::max(n_spared, 1));
-    if (r_.context().plan.config.n_ctx < groups_from || (s.window > 0 && s.window < groups_from)) groups_from = INT_MAX;
+  Kernels kernels{.which = {.n_ctx = r_.context().plan.config.n_ctx, .window = s.window}};
+  if constexpr (has_matrices<KvWord>) {
+    kernels.matrices = matrix_attention_config(r_.context().device, l, r_.context().max_batch, s);
   }
-  if (groups_from > l.split_attention_from) {
-    AttentionConfig config = attention_config(s, l.split_workgroup);
-    config.max_splits = l.most_splits;
-    TRY_STATUS(record(config, false, l.split_attention_from, groups_from == INT_MAX ? INT_MAX : groups_from - 1));
+  const bool makes = makes_heads(s);
+  const bool may_group = l.group_heads != Layouts::Group::kUnlessHeadsAreMade || !makes;
+  if (may_group) kernels.groups = grouped_config<KvWord>(s, l.groups_workgroup, 0);
+  kernels.split_groups = grouped_config<KvWord>(s, l.group_workgroup, l.most_splits_of_groups);
+  kernels.sizes = workgroups(s);
+  kernels.which.on_matrices = kernels.matrices.has_value();
+  kernels.which.groups = kernels.groups.has_value();
+  if (kernels.split_groups) {
+    kernels.which.split_groups_from = split_groups_from(l, makes, heads_together(head_shape(s)));
   }
-  return groups_from == INT_MAX ? Result<void>() : record(*groups, true, groups_from, INT_MAX);
+  kernels.which.sizes_from.clear();
+  for (const auto& size : kernels.sizes) kernels.which.sizes_from.push_back(size.from_tokens);
+  return kernels;
 }
 
 template <class KvWord>
 Result<void> AttentionRecorder::attention_as(const step::Attention& s) {
-  if (r_.layouts().serial) return serial_attention_as<KvWord>(s);
+  const Layouts& l = r_.layouts();
+  if (l.serial) return serial_attention_as<KvWord>(s);
   TRY(const auto next, norms_.next_views(s.next, static_cast<uint32_t>(s.n_heads)));
-  const int split_from = r_.layouts().split_attention_from;
-  const bool splits = r_.context().plan.config.n_ctx >= split_from && (s.window == 0 || s.window >= split_from);
   const Out out{r_.work().floats(s.out), next};
-  int last_slice = INT_MAX;  // of the runs that are left to the other kernels
-  if constexpr (!std::same_as<KvWord, wgsl::F32>) {
-    if (const auto matrices = matrix_attention_config(r_.context().device, r_.layouts(), r_.context().max_batch, s)) {
-      const When when{.slices = Slices::kLonger,
-                      .min_slice = std::max(r_.layouts().attention_on_matrices_from, kMatmulTokens)};
-      TRY_STATUS(r_.dispatch(r_.traced(matrix_attention<KvWord>, *matrices),
-                             {.grid = {.x = matrices->heads.n_heads},
-                              .axis = Axis::kY,
-                              .rows_per_workgroup = matrices->tokens(),
-                              .when = when},
-                             r_.work().float_quads(s.q), View<MatrixKvQuad<KvWord>>{r_.store().layer(s.layer)},
-                             r_.params(), out.y, out.next.gain, out.next.parts));
-      last_slice = when.min_slice - 1;
+  const Kernels kernels = kernels_of<KvWord>(s);
+  for (const auto& phase : attention_phases(l, kernels.which)) {
+    switch (phase.name) {
+      case AttentionPhase::kOnMatrices:
+        if constexpr (has_matrices<KvWord>) {
+          TRY_STATUS(on_matrices<KvWord>(s, *kernels.matrices, phase.when, out));
+        }
+        break;
+      case AttentionPhase::kAlone:
+        TRY_STATUS(attention_of<KvWord>(
+            s, attention_config(s, kernels.sizes[phase.index].workgroup),
+            {.grid = {.x = static_cast<uint32_t>(s.n_heads)}, .axis = Axis::kY, .when = phase.when}, out));
+        break;
+      case AttentionPhase::kGroups:
+        TRY_STATUS(attention_of_groups<KvWord>(s, *kernels.groups, {.axis = Axis::kY, .when = phase.when}, out));
+        break;
+      case AttentionPhase::kSplits: {
+        AttentionConfig config = attention_config(s, l.split_workgroup);
+        config.max_splits = l.most_splits;
+        TRY_STATUS(in_splits<KvWord>(s, config, phase, next));
+        break;
+      }
+      case AttentionPhase::kSplitGroups:
+        TRY_STATUS(in_splits<KvWord>(s, *kernels.split_groups, phase, next));
+        break;
     }
   }
-  // Records for first to last tokens, by number of positions.
-  const auto attention_for = [&](int first, int last, const auto& record) -> Result<void> {
-    if (first > last) return {};
-    if (!splits) return record(When{.min_tokens = first, .max_tokens = last, .max_slice = last_slice});
-    const int last_few = std::min(last, kMatmulTokens - 1);
-    if (first <= last_few) {
-      TRY_STATUS(record(
-          When{.min_tokens = first, .max_tokens = last_few, .max_pos = split_from - 1, .max_slice = last_slice}));
-    }
-    // Many tokens fill the GPU without splits.
-    const int first_many = std::max(first, kMatmulTokens);
-    return first_many <= last ? record(When{.min_tokens = first_many, .max_tokens = last, .max_slice = last_slice})
-                              : Result<void>{};
-  };
-  const bool may_group = r_.layouts().group_heads != Layouts::Group::kUnlessHeadsAreMade || !makes_heads(s);
-  const auto groups = may_group ? grouped_config<KvWord>(s, r_.layouts().groups_workgroup, 0) : std::nullopt;
-  const int last_alone = groups ? r_.layouts().groups_from - 1 : INT_MAX;
-  const auto sizes = workgroups(s);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const int last = i + 1 < sizes.size() ? sizes[i + 1].from_tokens - 1 : INT_MAX;
-    TRY_STATUS(attention_for(sizes[i].from_tokens, std::min(last, last_alone), [&](const When& when) {
-      return attention_of<KvWord>(s, attention_config(s, sizes[i].workgroup),
-                                  {.grid = {.x = static_cast<uint32_t>(s.n_heads)}, .axis = Axis::kY, .when = when},
-                                  out);
-    }));
-  }
-  if (groups) {
-    TRY_STATUS(attention_for(r_.layouts().groups_from, INT_MAX, [&](const When& when) {
-      return attention_of_groups<KvWord>(s, *groups, {.axis = Axis::kY, .when = when}, out);
-    }));
-  }
-  return splits ? attention_in_splits<KvWord>(s, next) : Result<void>{};
+  return {};
 }
 
 std::optional<MatrixAttentionConfig> matrix_attention_config(const Device& device, const Layouts& layouts,
                                                              int max_batch, const step::Attention& s) {
+  if (!wgsl::kHasMatrixKernels) return std::nullopt;
   if (layouts.attention_on_matrices_from > max_batch || !has_f16_matrices(device, layouts)) return std::nullopt;
   using Config = std::optional<MatrixAttentionConfig>;
   return with_largest_matrices(device.features(), [&](const wgsl::MatrixShape& shape) -> Config {

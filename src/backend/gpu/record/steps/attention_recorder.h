@@ -27,6 +27,15 @@ class AttentionRecorder {
     View<wgsl::F32> y;
     NextViews next;
   };
+  // The kernels of a layer on this device, and their layouts.
+  struct Kernels {
+    AttentionKernels which;
+    std::optional<MatrixAttentionConfig> matrices = {};
+    std::optional<AttentionConfig> groups = {}, split_groups = {};
+    std::vector<Layouts::AttentionSize> sizes = {};
+  };
+  template <class KvWord>
+  Kernels kernels_of(const step::Attention& s) const;
   AttentionConfig attention_config(const step::Attention& s, uint32_t wanted_workgroup) const;
   // Workgroup sizes that fit the device, each from a number of tokens on.
   std::vector<Layouts::AttentionSize> workgroups(const step::Attention& s) const;
@@ -46,7 +55,11 @@ class AttentionRecorder {
   Result<void> attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
                                    const Out& out);
   template <class KvWord>
-  Result<void> attention_in_splits(const step::Attention& s, const NextViews& next);
+  Result<void> in_splits(const step::Attention& s, const AttentionConfig& config, const Phase<AttentionPhase>& phase,
+                         const NextViews& next);
+  template <class KvWord>
+  Result<void> on_matrices(const step::Attention& s, const MatrixAttentionConfig& config, const When& when,
+                           const Out& out);
 
   Recording& r_;
   NormRecorder& norms_;

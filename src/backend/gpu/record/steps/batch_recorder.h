@@ -1,54 +1,35 @@
 // The ternary layers of a batch on subgroup matrices: several tokens at a time, in fewer than tiles need.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "backend/gpu/kernels/ternary/ternary_batch.h"
 #include "backend/gpu/record/steps/norm_recorder.h"
 #include "backend/gpu/record/steps/ternary_layers.h"
 
 namespace tern::gpu {
 
+// The base class records nothing. A tab has one conversation, plus the few rows of its draft tokens, and browsers have
+// subgroup matrices only experimentally.
 class BatchRecorder {
  public:
-  BatchRecorder(Recording& recording, const TernaryLayers& layers) : r_(recording), layers_(layers) {}
+  virtual ~BatchRecorder() = default;
 
-  // False if the device has no suitable matrices.
-  bool has(const step::TernaryLinearAdd& s) const;
-  bool has(const step::TernaryGlu& s) const;
-  bool has(const step::TernaryQkv& s) const;
+  // True if a layer has batches where they are for up to `most_few` tokens.
+  virtual bool has(const step::TernaryLinearAdd&, int /*most_few*/) const { return false; }
+  virtual bool has(const step::TernaryGlu&, int /*most_few*/) const { return false; }
+  virtual bool has(const step::TernaryQkv&, int /*most_few*/) const { return false; }
 
-  // Records a step for the runs in batches. Returns the most tokens for which another kernel is needed. `one`: the
-  // layout for one row.
-  Result<int> record(const step::TernaryLinearAdd& s, const TernaryConfig& one, const NormViews& norm,
-                     const NextViews& next);
-  Result<int> record(const step::TernaryGlu& s, const TernaryConfig& one, const NormViews& norm, const NextViews& next);
-  Result<int> record(const step::TernaryQkv& s, const TernaryConfig& one, const NormViews& norm);
-
- private:
-  // A kernel's layout, and the runs it is for.
-  struct InBatches {
-    TernaryBatchConfig config;
-    Extent extent;
-  };
-  // `side_rows`: rows of weights for each side of a workgroup; 0: any.
-  std::optional<TernaryBatchConfig> batch_config(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
-                                                 uint32_t tokens) const;
-  std::vector<InBatches> batches(const Tensor& w, uint32_t side_rows, uint32_t subgroups,
-                                 uint32_t rows_of_workgroup) const;
-  std::vector<InBatches> batches_of(const step::TernaryLinearAdd& s) const;
-  std::vector<InBatches> batches_of(const step::TernaryGlu& s) const;
-  std::vector<InBatches> batches_of(const step::TernaryQkv& s) const;
-  // The most tokens for which another kernel is needed.
-  int last_before(std::span<const InBatches> batches) const;
-  // The int8 rows of several tokens; records the kernel that writes them for `batches`.
-  Result<View<QuantizedWords>> stored_rows(SlotId quantized, const NormViews& norm, const TernaryConfig& one,
-                                           std::span<const InBatches> batches);
-
-  Recording& r_;
-  const TernaryLayers& layers_;
+  // Records the phases kBatch of a layer. `one`: the layout for one row.
+  virtual Result<void> record(const step::TernaryLinearAdd&, const TernaryConfig& /*one*/, const NormViews&,
+                              const NextViews&, const TernaryPhases&) {
+    return {};
+  }
+  virtual Result<void> record(const step::TernaryGlu&, const TernaryConfig& /*one*/, const NormViews&, const NextViews&,
+                              const TernaryPhases&) {
+    return {};
+  }
+  virtual Result<void> record(const step::TernaryQkv&, const TernaryConfig& /*one*/, const NormViews&,
+                              const TernaryPhases&) {
+    return {};
+  }
 };
 
 }  // namespace tern::gpu

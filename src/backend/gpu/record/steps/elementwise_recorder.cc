@@ -20,7 +20,7 @@ Result<void> ElementwiseRecorder::record(const step::Embed& s) {
 Result<void> ElementwiseRecorder::record(const step::SelectRows& s) {
   r_.skip_for_one_token(s);
   Extent extent = r_.per_column(s.out);
-  extent.when = {.min_tokens = 2};
+  extent.when = kRunsOfSeveral;
   return r_.dispatch(r_.traced(select_rows, {r_.width(s.in)}), extent, r_.work().floats(s.in), r_.params(),
                      r_.work().floats(s.out));
 }

@@ -13,9 +13,9 @@ Result<std::vector<FloatRead>> FloatInputs::reads(SlotId in, const step::FloatNo
   }
   const auto* on_read = norm.gain ? &norm : nullptr;
   if (const auto in_place = r_.in_place_of(in)) {
-    return std::vector<FloatRead>{{*in_place, on_read, {.max_tokens = 1}}, {in, on_read, {.min_tokens = 2}}};
+    return std::vector<FloatRead>{{*in_place, on_read, kRunsOfOne}, {in, on_read, kRunsOfSeveral}};
   }
-  return std::vector<FloatRead>{{in, on_read, r_.rows_of(in) == Rows::kTokens ? few : When{}}};
+  return std::vector<FloatRead>{{in, on_read, few}};
 }
 
 // The gain of a norm inside the step, or an unused buffer.

@@ -22,8 +22,7 @@ class FloatInputs {
  public:
   FloatInputs(Recording& recording, NormRecorder& norms) : r_(recording), norms_(norms) {}
 
-  // By kernels for few tokens, which norm it themselves. `few`: the runs that they are for, if `in` has a row per
-  // token.
+  // By kernels for few tokens, which norm it themselves. `few`: the runs that they are for.
   Result<std::vector<FloatRead>> reads(SlotId in, const step::FloatNormOnRead& norm, const When& few);
   // The gain of a norm inside the step, or an unused buffer.
   Result<View<wgsl::Vec4<wgsl::F32>>> gain_view(const FloatRead& read) const;

@@ -69,6 +69,7 @@ const MatvecLayout& FloatLayers::layout(const Tensor& w) const {
 
 std::optional<FloatMatrixMatmulConfig> FloatLayers::matrix_config(const Tensor& w, const WeightCoding& coding,
                                                                   uint32_t n_matrices, const PromptTile& tile) const {
+  if (!wgsl::kHasMatrixKernels) return std::nullopt;
   const Features& f = r_.context().device.features();
   if (!has_f16_matrices(r_.context().device, r_.layouts()) || w.cols % 32 != 0) return std::nullopt;
   if (w.format == Format::kF32) return std::nullopt;  // f16 cannot hold them
@@ -87,54 +88,47 @@ std::optional<FloatMatrixMatmulConfig> FloatLayers::matrix_config(const Tensor& 
 std::vector<Tiled<FloatMatrixMatmulConfig>> FloatLayers::matrix_configs(const Tensor& w, const WeightCoding& coding,
                                                                         uint32_t n_matrices, uint32_t rows,
                                                                         const When& when) const {
+  if (!wgsl::kHasMatrixKernels) return {};
   const PromptTiles& tiles = n_matrices == 1 ? r_.layouts().float_tiles : r_.layouts().float_glu_tiles;
   const auto config_with = [&](const PromptTile& tile) { return matrix_config(w, coding, n_matrices, tile); };
-  int most = r_.layouts().most_in_few_tiles;
   const auto small = config_with(tiles.small);
-  if (small && ceil_div(rows, small->tile_rows) >= r_.layouts().big_tiles_from) most = std::min(most, 32);
+  const auto n_small = small ? std::optional(ceil_div(rows, small->tile_rows)) : std::nullopt;
+  const FewTiles few = few_tiles(w, coding, n_matrices, r_.layouts().few_tiles);
   std::vector<Tiled<FloatMatrixMatmulConfig>> all;
-  When many = when;
-  const auto few_tiles = few_tokens_configs(w, coding, n_matrices, r_.layouts().few_tiles, when.min_tokens, most);
-  for (const auto& [config, first, last] : few_tiles) {
-    all.push_back({config, when});
-    all.back().when.min_tokens = first;
-    all.back().when.max_tokens = last;
-    many.min_tokens = last + 1;
+  for (const auto& phase : float_tile_phases(r_.layouts(), when, few.tokens, n_small)) {
+    if (phase.name == TilePhase::kFew) {
+      all.push_back({few.configs[phase.index], phase.when});
+    } else {
+      auto of_many = in_prompt_tiles(r_.layouts(), tiles, rows, phase.when, config_with);
+      all.insert(all.end(), of_many.begin(), of_many.end());
+    }
   }
-  auto of_many = gpu::in_tiles(tiles, rows, r_.layouts().big_tiles_from, many, config_with);
-  all.insert(all.end(), of_many.begin(), of_many.end());
   return all;
 }
 
-std::vector<FloatLayers::FewTokens> FloatLayers::few_tokens_configs(const Tensor& w, const WeightCoding& coding,
-                                                                    uint32_t n_matrices,
-                                                                    std::span<const Layouts::FewTile> wanted,
-                                                                    int fewest, int most) const {
+FloatLayers::FewTiles FloatLayers::few_tiles(const Tensor& w, const WeightCoding& coding, uint32_t n_matrices,
+                                             std::span<const Layouts::FewTile> wanted) const {
+  if (!wgsl::kHasMatrixKernels) return {};
   const auto any = matrix_config(w, coding, n_matrices, {});
   if (!any) return {};
-  std::vector<FloatMatrixMatmulConfig> configs;
+  FewTiles tiles;
   for (const Layouts::FewTile& tile : wanted) {
-    if (const auto config = with_few_tile(*any, tile, n_matrices, r_.limits())) configs.push_back(*config);
+    const auto config = with_few_tile(*any, tile, n_matrices, r_.limits());
+    if (!config) continue;
+    tiles.configs.push_back(*config);
+    tiles.tokens.push_back(config->tile_tokens);
   }
-  std::vector<FewTokens> all;
-  for (const FloatMatrixMatmulConfig& config : configs) {
-    const bool is_last = &config == &configs.back();
-    const int last = is_last ? most : std::min(static_cast<int>(config.tile_tokens), most);
-    if (last < fewest) continue;
-    all.push_back({config, fewest, last});
-    if (last == most) break;
-    fewest = last + 1;
-  }
-  return all;
+  return tiles;
 }
 
-When FloatLayers::in_tiles(const Tensor& w, const WeightCoding& coding, const MatvecLayout& layout) const {
+std::vector<Phase<FloatPhase>> FloatLayers::phases(const Tensor& w, const WeightCoding& coding, Rows rows,
+                                                   const MatvecLayout& layout) const {
   const FloatLinearConfig one = float_config(w, coding, nullptr, layout);
-  const bool has_columns = r_.layouts().columns > 1 && in_columns(one, Rows::kTokens).columns == r_.layouts().columns;
-  if (!has_columns) return kManyTokens;
-  const Layouts& l = r_.layouts();
-  const bool has_few = !few_tokens_configs(w, coding, 1, l.few_tiles, kMatmulTokens, l.most_in_few_tiles).empty();
-  return {.min_tokens = std::max(has_few ? l.few_tiles_from : l.float_tiles_from, kMatmulTokens)};
+  const uint32_t columns = r_.layouts().columns;
+  const FewTiles few = few_tiles(w, coding, 1, r_.layouts().few_tiles);
+  return float_phases(
+      r_.phase_limits(), rows,
+      {.columns = columns > 1 && in_columns(one, Rows::kTokens).columns == columns, .few_tiles = few.tokens});
 }
 
 }  // namespace tern::gpu

@@ -29,18 +29,16 @@ class FloatLayers {
   std::vector<Tiled<FloatMatrixMatmulConfig>> matrix_configs(const Tensor& w, const WeightCoding& coding,
                                                              uint32_t n_matrices, uint32_t rows,
                                                              const When& when) const;
-  // Tiles for few tokens, where tiles for many would leave most of the GPU idle: for `fewest` to `most` rows of x. Each
-  // tile is for up to its own number of rows, the last one for all beyond.
-  struct FewTokens {
-    FloatMatrixMatmulConfig config;
-    int fewest, most;
+  // Tiles for few tokens (TilePhase::kFew), as far as they fit, and the tokens of each.
+  struct FewTiles {
+    std::vector<FloatMatrixMatmulConfig> configs;
+    std::vector<uint32_t> tokens;
   };
-  std::vector<FewTokens> few_tokens_configs(const Tensor& w, const WeightCoding& coding, uint32_t n_matrices,
-                                            std::span<const Layouts::FewTile> wanted, int fewest, int most) const;
-  // The runs in which a matrix is multiplied in tiles. If there are no kernels for several rows (in_columns): from
-  // kMatmulTokens on. Otherwise from Layouts::few_tiles_from on if there are tiles for few tokens, else from
-  // float_tiles_from on.
-  When in_tiles(const Tensor& w, const WeightCoding& coding, const MatvecLayout& layout) const;
+  FewTiles few_tiles(const Tensor& w, const WeightCoding& coding, uint32_t n_matrices,
+                     std::span<const Layouts::FewTile> wanted) const;
+  // `rows`: those of the layer's input. `layout`: for one row.
+  std::vector<Phase<FloatPhase>> phases(const Tensor& w, const WeightCoding& coding, Rows rows,
+                                        const MatvecLayout& layout) const;
 
  private:
   const Recording& r_;

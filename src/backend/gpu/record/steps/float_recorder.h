@@ -1,6 +1,8 @@
 // The float layers: matrix × vector kernels for a few tokens, with norms inside; matrix × matrix kernels for many.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "backend/gpu/record/steps/float_inputs.h"
@@ -12,12 +14,7 @@ namespace tern::gpu {
 
 class FloatRecorder {
  public:
-  FloatRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads)
-      : r_(recording),
-        heads_(heads),
-        layers_(recording),
-        inputs_(recording, norms),
-        logits_(recording, inputs_, layers_) {}
+  FloatRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads);
 
   Result<void> record(const step::FloatLinear& s);
   Result<void> record(const step::FloatLinearAdd& s);
@@ -32,6 +29,11 @@ class FloatRecorder {
                           const MatvecLayout& layout);
   Result<void> linear_many(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
                            SlotId out, Store store, const When& when);
+  // On subgroup matrices; false if the device has no suitable ones. `x`: the input as f16, none until it is needed.
+  Result<bool> linear_on_matrices(const FloatMatrix::Part& part, const Tensor& w, SlotId in,
+                                  const step::FloatNormOnRead& norm, SlotId out, Store store, const When& when,
+                                  std::optional<HalvedTokens>& x);
+  Result<bool> glu_on_matrices(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
   Result<void> glu_few(const step::FloatGlu& s, const WeightStore::Glu& parts, const FloatRead& read);
   Result<void> glu_many(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
 
@@ -39,7 +41,7 @@ class FloatRecorder {
   HeadsRecorder& heads_;
   FloatLayers layers_;
   FloatInputs inputs_;
-  LogitsRecorder logits_;
+  std::unique_ptr<LogitsRecorder> logits_;
 };
 
 }  // namespace tern::gpu

@@ -23,8 +23,8 @@ Result<void> NormRecorder::rms_norm(const step::RmsNorm& s, SlotId in, const Whe
 Result<void> NormRecorder::record(const step::RmsNorm& s) {
   const auto in_place = r_.in_place_of(s.in);
   if (!in_place) return rms_norm(s, s.in, {});
-  TRY_STATUS(rms_norm(s, *in_place, {.max_tokens = 1}));
-  return rms_norm(s, s.in, {.min_tokens = 2});
+  TRY_STATUS(rms_norm(s, *in_place, kRunsOfOne));
+  return rms_norm(s, s.in, kRunsOfSeveral);
 }
 
 Result<void> NormRecorder::record(const step::HeadNorm& s) {
@@ -47,9 +47,9 @@ Result<void> NormRecorder::norm_quantize(const step::RmsNormQuantize& s, const W
 }
 
 // A separate kernel always norms many tokens, since no workgroup of a matrix kernel reads a whole row.
-Result<SlotId> NormRecorder::int8_input(SlotId in, const step::NormOnRead& norm, const When& many) {
+Result<SlotId> NormRecorder::int8_input(SlotId in, const step::NormOnRead& norm, const When& apart) {
   if (!norm.gain) return in;
-  TRY_STATUS(norm_quantize({in, norm.gain, norm.eps, norm.quantized}, norms_on_read(in, norm) ? many : When{}));
+  TRY_STATUS(norm_quantize({in, norm.gain, norm.eps, norm.quantized}, norms_on_read(in, norm) ? apart : When{}));
   return norm.quantized;
 }
 

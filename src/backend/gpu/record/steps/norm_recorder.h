@@ -31,9 +31,9 @@ class NormRecorder {
   Result<void> record(const step::RmsNormQuantize& s) { return norm_quantize(s, {}); }
   Result<void> rms_norm(const step::RmsNorm& s, SlotId in, const When& when);
 
-  // The int8 slot of a step's input. Records the norm that fills it: for all runs, or only for `many` if the kernels
-  // for few tokens norm what they read (norms_on_read()).
-  Result<SlotId> int8_input(SlotId in, const step::NormOnRead& norm, const When& many);
+  // The int8 slot of a step's input. Records the norm that fills it: for all runs, or only for those `apart` if the
+  // kernels of other runs norm what they read (norms_on_read()).
+  Result<SlotId> int8_input(SlotId in, const step::NormOnRead& norm, const When& apart);
   bool norms_on_read(SlotId in, const step::NormOnRead& norm) const;
   Result<NormViews> norm_views(SlotId x, const step::NormOnRead& norm);
   Result<NextViews> next_views(const step::StatsOnWrite& next, uint32_t n_parts);

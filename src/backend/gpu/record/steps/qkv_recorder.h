@@ -17,8 +17,11 @@ class QkvRecorder {
   Result<void> record(const step::TernaryQkv& s);
 
  private:
+  // `in` is an int8 slot.
+  Result<void> few(SlotId in, const step::TernaryQkv& s, const When& when);
+  Result<void> many(SlotId in, const step::TernaryQkv& s, const When& when);
   template <class KvWord>
-  Result<void> qkv_as(SlotId in, const step::TernaryQkv& s);  // in: int8
+  Result<void> normed_qkv_as(SlotId in, const step::TernaryQkv& s);
   // The three projections one by one, then RoPE and the KV-cache write.
   using LinearRecorder = std::function<Result<void>(SlotId in, const Tensor& w, SlotId out)>;
   Result<void> in_steps(SlotId in, const step::TernaryQkv& s, const LinearRecorder& linear, const When& when);

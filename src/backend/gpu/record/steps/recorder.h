@@ -1,9 +1,7 @@
 // Turns the plan's steps into recorded dispatches: chooses kernels and their layouts, and binds buffers. The recorders
 // of this folder each do it for some kinds of steps; Recorder passes each step to one of them.
 //
-// A step gets several dispatches, each for runs of another size (When): one for single tokens, others for a few tokens
-// at a time (each a column of the product, InColumns) or on subgroup matrices (BatchRecorder), and those for many
-// tokens, in tiles.
+// A step gets several dispatches, each for runs of another size (When): those of its phases (phases.h).
 #pragma once
 
 #include "backend/gpu/record/steps/attention_recorder.h"

@@ -18,7 +18,7 @@
 #include "backend/gpu/record/layer_path.h"
 #include "backend/gpu/record/layouts.h"
 #include "backend/gpu/record/program.h"
-#include "backend/gpu/record/tiles.h"
+#include "backend/gpu/record/steps/tiles.h"
 #include "plan/plan.h"
 
 namespace tern::gpu {
@@ -86,10 +86,7 @@ class Recording {
   View<wgsl::F32> unused_gain() const { return {{&c_.work.unused_gain(), 0, 0}}; }
   View<NormStats> unused_stats() const { return {{&c_.work.unused_stats(), 0, 0}}; }
 
-  // The runs that the vector kernels are for, and whether there are matrix kernels too.
-  When few_tokens() const { return before(kManyTokens); }
-  When before(const When& many) const { return c_.layouts.serial ? When{} : When{.max_tokens = many.min_tokens - 1}; }
-  bool has_matmuls() const { return c_.max_batch >= kMatmulTokens && !c_.layouts.serial; }
+  PhaseLimits phase_limits() const { return {c_.layouts, c_.max_batch}; }
 
  private:
   void add(RecordedDispatch recorded);

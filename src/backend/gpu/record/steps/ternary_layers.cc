@@ -36,8 +36,8 @@ TernaryQkvConfig TernaryLayers::qkv_config(const step::TernaryQkv& s) const {
   return r_.store().type() == KvType::kQ8_0 ? fit_to_codes(config, r_.limits().invocations) : fit(config);
 }
 
-Extent TernaryLayers::per_rows(const TernaryConfig& config) const {
-  return {.grid = {.x = ceil_div(config.rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = r_.few_tokens()};
+Extent TernaryLayers::per_rows(const TernaryConfig& config, const When& when) const {
+  return {.grid = {.x = ceil_div(config.rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = when};
 }
 
 // Keeps the rows per workgroup of the layout for one row, since statistics are per workgroup.
@@ -60,23 +60,19 @@ uint32_t TernaryLayers::fitting_columns(const TernaryConfig& one, uint32_t wante
   return 1;
 }
 
-std::vector<InColumns> TernaryLayers::in_columns(const TernaryConfig& one, int last) const {
-  std::vector<InColumns> all;
-  if (r_.layouts().serial) return all;
-  int from = 2;
-  for (const uint32_t wanted : {r_.layouts().few_columns, r_.layouts().columns_of_ternary}) {
-    const uint32_t n = fitting_columns(one, wanted);
-    if (from > last) break;
-    if (n == 1 || (!all.empty() && n == all.back().columns.columns)) continue;
-    const TernaryConfig layout = columns_layout(one);
-    Extent extent = per_rows(layout);
-    extent.rows_per_workgroup = n;
-    extent.when = {.min_tokens = from, .max_tokens = last};
-    if (!all.empty()) all.back().extent.when.max_tokens = from - 1;
-    from = static_cast<int>(n) + 1;
-    all.push_back({layout, {.columns = n, .norm_workgroup = one.workgroup}, extent});
-  }
-  return all;
+TernaryPhases TernaryLayers::normed_phases(const TernaryConfig& one, bool batches) const {
+  const Layouts& l = r_.layouts();
+  return ternary_phases(r_.phase_limits(),
+                        {.most_few = most_few_,
+                         .batches = batches,
+                         .columns = {fitting_columns(one, l.few_columns), fitting_columns(one, l.columns_of_ternary)}});
+}
+
+InColumns TernaryLayers::in_columns(const TernaryConfig& one, const Phase<TernaryPhase>& phase) const {
+  const TernaryConfig layout = columns_layout(one);
+  Extent extent = per_rows(layout, phase.when);
+  extent.rows_per_workgroup = phase.at_once;
+  return {layout, {.columns = phase.at_once, .norm_workgroup = one.workgroup}, extent};
 }
 
 std::optional<TernaryMatrixMatmulConfig> TernaryLayers::matrix_config(const Tensor& w, uint32_t n_matrices,
@@ -99,12 +95,13 @@ std::optional<TernaryMatrixMatmulConfig> TernaryLayers::matrix_config(const Tens
 std::vector<Tiled<TernaryMatrixMatmulConfig>> TernaryLayers::matrix_configs(const Tensor& w, uint32_t rows,
                                                                             uint32_t n_matrices,
                                                                             const When& when) const {
-  return in_tiles(n_matrices == 1 ? r_.layouts().ternary_tiles : r_.layouts().ternary_glu_tiles, rows,
-                  r_.layouts().big_tiles_from, when, [&](const PromptTile& tile) {
-                    auto config = matrix_config(w, n_matrices, tile);
-                    if (config) config->rows = rows;
-                    return config;
-                  });
+  if (!wgsl::kHasMatrixKernels) return {};
+  return in_prompt_tiles(r_.layouts(), n_matrices == 1 ? r_.layouts().ternary_tiles : r_.layouts().ternary_glu_tiles,
+                         rows, when, [&](const PromptTile& tile) {
+                           auto config = matrix_config(w, n_matrices, tile);
+                           if (config) config->rows = rows;
+                           return config;
+                         });
 }
 
 Result<View<WeightScales>> TernaryLayers::scales(float a, float b, float c) const {

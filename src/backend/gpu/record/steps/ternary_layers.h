@@ -40,11 +40,13 @@ class TernaryLayers {
   TernaryConfig linear_config(const Tensor& w, Store store) const;
   TernaryConfig glu_config(const step::TernaryGlu& s) const;
   TernaryQkvConfig qkv_config(const step::TernaryQkv& s) const;
-  Extent per_rows(const TernaryConfig& config) const;
+  Extent per_rows(const TernaryConfig& config, const When& when) const;
 
-  // For up to `last` tokens, several at a time; none if there is no room, or the device does not suit the kernel.
-  // `one`: the layout for one token.
-  std::vector<InColumns> in_columns(const TernaryConfig& one, int last) const;
+  TernaryPhases phases() const { return ternary_phases(r_.phase_limits(), {}); }
+  // Those of a layer that norms what it reads. `one`: its layout for one token. `batches`: it has some.
+  TernaryPhases normed_phases(const TernaryConfig& one, bool batches) const;
+  // For the runs of a phase kColumns.
+  InColumns in_columns(const TernaryConfig& one, const Phase<TernaryPhase>& phase) const;
   // The number of tokens at a time, at most `wanted`, for which `one` can be laid out; 1: only one.
   uint32_t fitting_columns(const TernaryConfig& one, uint32_t wanted) const;
 
@@ -56,11 +58,9 @@ class TernaryLayers {
   Result<GluViews> glu_views(const step::TernaryGlu& s) const;
   Result<QkvViews> qkv_views(const step::TernaryQkv& s) const;
 
-  // For layers that norm what they read: the most tokens for which the vector kernels run. The same for the whole plan,
-  // since each layer writes the statistics that the next one needs. INT_MAX while it is not known.
+  // For layers that norm what they read; INT_MAX while it is not known.
   int most_few() const { return most_few_; }
   void set_most_few(int most) { most_few_ = most; }
-  When many_normed() const { return {.min_tokens = most_few_ + 1}; }
 
  private:
   TernaryConfig ternary_config(const Tensor& w, const MatvecLayout& layout) const;

@@ -7,8 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "backend/gpu/kernels/ternary/ternary_batch.h"
 #include "backend/gpu/memory/batch/batch_words.h"
-#include "backend/gpu/record/steps/recorder.h"
+#include "backend/gpu/record/steps/phases.h"
 #include "backend/kv_layout.h"
 #include "quant/format.h"
 

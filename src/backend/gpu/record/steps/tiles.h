@@ -1,8 +1,6 @@
 // The tiles of matrix kernels, and the runs they are for.
 #pragma once
 
-#include <algorithm>
-#include <climits>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -10,15 +8,10 @@
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/prompt_tile.h"
 #include "backend/gpu/record/program.h"
+#include "backend/gpu/record/steps/phases.h"
 #include "base/bytes.h"
 
 namespace tern::gpu {
-
-// The number of tokens from which matrix kernels run instead of vector kernels once per token. Layers with kernels for
-// several tokens switch later: after TernaryLayers::most_few(), or at FloatLayers::in_tiles().
-inline constexpr int kMatmulTokens = 8;
-inline constexpr When kFewTokens{.max_tokens = kMatmulTokens - 1};
-inline constexpr When kManyTokens{.min_tokens = kMatmulTokens};
 
 // The extent of a matrix kernel that computes `rows` outputs in tiles.
 template <class Tiles>
@@ -60,22 +53,19 @@ struct Tiled {
   Config config;
   When when;
 };
-// fit(tile) returns a layout with that tile, or with one that fits; none if there is no kernel. The big tile is for
-// runs in which it makes at least `big_from` workgroups of a matrix with `rows` rows.
+// fit(tile) returns a layout with that tile, or with one that fits; none if there is no kernel.
 template <class Fit>
-auto in_tiles(const PromptTiles& tiles, uint32_t rows, uint32_t big_from, const When& when, const Fit& fit) {
+auto in_prompt_tiles(const Layouts& layouts, const PromptTiles& tiles, uint32_t rows, const When& when,
+                     const Fit& fit) {
   using Config = std::remove_cvref_t<decltype(*fit(tiles.small))>;
-  std::vector<Tiled<Config>> all;
   const auto small = fit(tiles.small), big = fit(tiles.big);
-  if (small) all.push_back({*small, when});
-  if (!small || !big || big->tile_rows * big->tile_tokens <= small->tile_rows * small->tile_tokens) return all;
-  const uint32_t of_tokens = ceil_div(std::max(big_from, 1u), ceil_div(rows, big->tile_rows));
-  const int first = std::max(when.min_tokens, static_cast<int>((of_tokens - 1) * big->tile_tokens) + 1);
-  if (first > when.max_tokens) return all;
-  all.push_back({*big, when});
-  all.back().when.min_tokens = first;
-  all.front().when.max_tokens = first - 1;
-  if (all.front().when.max_tokens < when.min_tokens) all.erase(all.begin());
+  const auto size_of = [](const std::optional<Config>& config) {
+    return config ? std::optional(TileSize{config->tile_rows, config->tile_tokens}) : std::nullopt;
+  };
+  std::vector<Tiled<Config>> all;
+  for (const auto& phase : prompt_tile_phases(layouts, when, rows, size_of(small), size_of(big))) {
+    all.push_back({phase.name == TilePhase::kBig ? *big : *small, phase.when});
+  }
   return all;
 }
 

@@ -1,4 +1,4 @@
-#include "backend/gpu/record/steps/logits_recorder.h"
+#include "backend/gpu/record/steps/native_logits_recorder.h"
 
 #include "backend/gpu/kernels/head/logits_matrix.h"
 #include "base/bytes.h"
@@ -6,40 +6,43 @@
 
 namespace tern::gpu {
 
-Result<bool> LogitsRecorder::in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
-                                      const step::FloatNormOnRead& norm, SlotId out) {
-  if (r_.layouts().serial || r_.context().max_batch < products_from(w)) return false;
+Result<bool> NativeLogitsRecorder::in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                            const step::FloatNormOnRead& norm, SlotId out) {
+  if (r_.layouts().serial || r_.context().max_batch < head_tiles_from(r_.layouts(), w.format == Format::kF16))
+    return false;
   return w.format == Format::kF16 ? f16_in_tiles(matrix, w, in, norm, out) : packed_in_tiles(matrix, w, in, norm, out);
 }
 
 // One f16 part of the activations is more precise than the codes of packed weights; an F16 head needs the part of the
 // rounding errors too.
-Result<bool> LogitsRecorder::packed_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
-                                             const step::FloatNormOnRead& norm, SlotId out) {
+Result<bool> NativeLogitsRecorder::packed_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                                   const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles_of = [&](const WeightCoding& coding) {
-    return layers_.few_tokens_configs(w, coding, 1, r_.layouts().head_tiles, products_from(w), INT_MAX);
+    return layers_.few_tiles(w, coding, 1, r_.layouts().head_tiles);
   };
   for (const FloatMatrix::Part& part : matrix.parts) {
-    if (!part.coding.has_codes() || tiles_of(part.coding).empty()) return false;
+    if (!part.coding.has_codes() || tiles_of(part.coding).configs.empty()) return false;
   }
-  const When when{.min_tokens = 2, .min_rows = products_from(w)};
+  const When when = head_in_tiles(r_.layouts(), /*is_f16=*/false);
   TRY(const HalvedTokens x, inputs_.halve_tokens(in, norm, when, Rows::kLogits));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
-    for (auto& [tiles, fewest, most] : tiles_of(part.coding)) {
+    const FloatLayers::FewTiles all = tiles_of(part.coding);
+    for (const auto& phase : packed_head_phases(r_.layouts(), all.tokens)) {
+      FloatMatrixMatmulConfig tiles = all.configs[phase.index];
       tiles.rows = r_.width(out);
       tiles.of_logits = true;
-      const When some{.min_tokens = 2, .min_rows = fewest, .max_rows = most};
-      TRY_STATUS(r_.dispatch(r_.traced(float_matmul_matrix, tiles), per_tile(tiles, part.count, some, Rows::kLogits),
-                             View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, x.x, x.scales,
-                             View<RowRange>{constant}, r_.params(), r_.work().floats(out)));
+      TRY_STATUS(r_.dispatch(r_.traced(float_matmul_matrix, tiles),
+                             per_tile(tiles, part.count, phase.when, Rows::kLogits), View<WeightUnits>{part.units},
+                             View<wgsl::U32>{part.scales}, x.x, x.scales, View<RowRange>{constant}, r_.params(),
+                             r_.work().floats(out)));
     }
   }
   return true;
 }
 
-Result<bool> LogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
-                                          const step::FloatNormOnRead& norm, SlotId out) {
+Result<bool> NativeLogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const Tensor& w, SlotId in,
+                                                const step::FloatNormOnRead& norm, SlotId out) {
   const auto tiles = layers_.matrix_config(w, matrix.parts.front().coding, 1, {});
   if (!tiles) return false;
   LogitsMatrixConfig config{.rows = r_.width(out),
@@ -53,19 +56,17 @@ Result<bool> LogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const Tenso
   for (const FloatMatrix::Part& part : matrix.parts) {
     if (part.count < config.rows_of_subgroup()) return false;
   }
-  const When when{.min_tokens = 2, .min_rows = products_from(w)};
+  const When when = head_in_tiles(r_.layouts(), /*is_f16=*/true);
   TRY(const HalvedTokens x, inputs_.halve_tokens(in, norm, when, Rows::kLogits, config.rest_at));
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
-    for (const uint32_t tokens : {16u, 32u}) {
-      config.tokens = tokens;
-      Extent extent{.grid = {.x = ceil_div(part.count, config.tile_rows())},
-                    .axis = Axis::kY,
-                    .rows = Rows::kLogits,
-                    .rows_per_workgroup = tokens,
-                    .when = when};
-      if (tokens == 16) extent.when.max_rows = 16;
-      if (tokens == 32) extent.when.min_rows = std::max(when.min_rows, 17);
+    for (const auto& phase : f16_head_phases(r_.layouts())) {
+      config.tokens = phase.at_once;
+      const Extent extent{.grid = {.x = ceil_div(part.count, config.tile_rows())},
+                          .axis = Axis::kY,
+                          .rows = Rows::kLogits,
+                          .rows_per_workgroup = phase.at_once,
+                          .when = phase.when};
       TRY_STATUS(r_.dispatch(r_.traced(logits_matrix, config), extent, View<wgsl::Vec4<wgsl::F16>>{part.units}, x.x,
                              x.scales, View<RowRange>{constant}, r_.params(), r_.work().floats(out)));
     }
@@ -73,7 +74,7 @@ Result<bool> LogitsRecorder::f16_in_tiles(const FloatMatrix& matrix, const Tenso
   return true;
 }
 
-Result<void> LogitsRecorder::best_logits(const step::FloatLinear& s) {
+Result<void> NativeLogitsRecorder::best_logits(const step::FloatLinear& s) {
   r_.limit_best(1, INT_MAX);
   TRY(const auto reads, inputs_.reads(s.in, s.norm, {}));
   TRY_STATUS(estimates(*s.w, reads));
@@ -82,8 +83,8 @@ Result<void> LogitsRecorder::best_logits(const step::FloatLinear& s) {
   return {};
 }
 
-Result<void> LogitsRecorder::estimates(const Tensor& w, std::span<const FloatRead> reads) {
-  const HeadCopy& copy = *r_.context().head_copy;
+Result<void> NativeLogitsRecorder::estimates(const Tensor& w, std::span<const FloatRead> reads) {
+  const HeadCopy::Views copy = r_.context().head_copy->views();
   for (const FloatRead& read : reads) {
     TRY(const auto gain, inputs_.gain_view(read));
     const EstimatedInputConfig config{.cols = static_cast<uint32_t>(w.cols),
@@ -92,22 +93,21 @@ Result<void> LogitsRecorder::estimates(const Tensor& w, std::span<const FloatRea
                                       .workgroup = r_.workgroup(1024)};
     TRY_STATUS(r_.dispatch(r_.traced(estimated_input, config),
                            {.axis = Axis::kY, .rows = Rows::kLogits, .when = read.when},
-                           r_.work().float_quads(read.slot), gain, View<wgsl::I8x4>{copy.parts().view}, copy.bounds(),
-                           View<wgsl::U32>{copy.greatest().view}));
+                           r_.work().float_quads(read.slot), gain, View<wgsl::I8x4>{copy.parts.view}, copy.bounds,
+                           View<wgsl::U32>{copy.greatest.view}));
   }
-  for (int columns = 1; columns / 2 < copy.most_rows(); columns *= 2) {
-    const EstimateConfig config = estimate_config(w, static_cast<uint32_t>(columns));
-    const Extent extent{.grid = grid_of(config.n_workgroups(), r_.limits().workgroups),
-                        .rows = Rows::kLogits,
-                        .when = {.min_rows = columns / 2 + 1, .max_rows = columns}};
-    TRY_STATUS(r_.dispatch(r_.traced(estimate_logits, config), extent, copy.codes(), copy.errors(), copy.parts(),
-                           copy.bounds(), copy.upper(), copy.greatest()));
+  for (const auto& phase : estimate_phases(r_.context().head_copy->most_rows())) {
+    const EstimateConfig config = estimate_config(w, phase.at_once);
+    const Extent extent{
+        .grid = grid_of(config.n_workgroups(), r_.limits().workgroups), .rows = Rows::kLogits, .when = phase.when};
+    TRY_STATUS(r_.dispatch(r_.traced(estimate_logits, config), extent, copy.codes, copy.errors, copy.parts, copy.bounds,
+                           copy.upper, copy.greatest));
   }
   return {};
 }
 
-Result<void> LogitsRecorder::best_of_estimates(const step::FloatLinear& s, const FloatRead& read) {
-  const HeadCopy& copy = *r_.context().head_copy;
+Result<void> NativeLogitsRecorder::best_of_estimates(const step::FloatLinear& s, const FloatRead& read) {
+  const HeadCopy::Views copy = r_.context().head_copy->views();
   TRY(const FloatMatrix* matrix, r_.weights().matrix(*s.w));
   const FloatMatrix::Part& part = matrix->parts.front();
   TRY(const auto gain, inputs_.gain_view(read));
@@ -127,7 +127,7 @@ Result<void> LogitsRecorder::best_of_estimates(const step::FloatLinear& s, const
     of_one.when.embeds_next = If::kYes;
     TRY_STATUS(r_.dispatch(r_.traced(greatest_logit, {.linear = linear, .n_best = 1}), of_one,
                            View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales},
-                           r_.work().float_quads(read.slot), gain, copy.upper(), View<wgsl::U32>{copy.greatest().view},
+                           r_.work().float_quads(read.slot), gain, copy.upper, View<wgsl::U32>{copy.greatest.view},
                            parts->values, parts->indices));
   }
   extent.when.embeds_next = If::kNo;
@@ -136,13 +136,13 @@ Result<void> LogitsRecorder::best_of_estimates(const step::FloatLinear& s, const
     extent.when.max_best = n_best;
     const BestLogitsConfig config{.linear = linear, .n_best = static_cast<uint32_t>(n_best)};
     TRY_STATUS(r_.dispatch(r_.traced(gpu::best_logits, config), extent, View<WeightUnits>{part.units},
-                           View<wgsl::U32>{part.scales}, r_.work().float_quads(read.slot), gain, copy.upper(),
-                           View<wgsl::U32>{copy.greatest().view}, View<wgsl::U32>{r_.work().view(s.out)}));
+                           View<wgsl::U32>{part.scales}, r_.work().float_quads(read.slot), gain, copy.upper,
+                           View<wgsl::U32>{copy.greatest.view}, View<wgsl::U32>{r_.work().view(s.out)}));
   }
   return {};
 }
 
-EstimateConfig LogitsRecorder::estimate_config(const Tensor& w, uint32_t columns) const {
+EstimateConfig NativeLogitsRecorder::estimate_config(const Tensor& w, uint32_t columns) const {
   const MatvecLayout& layout = columns == 1 ? r_.layouts().estimates : r_.layouts().estimates_of_rows;
   // The number of rows per workgroup does not depend on the subgroup size: the n-th largest logit is searched for among
   // the workgroups' maxima.
