@@ -54,6 +54,7 @@ class Spec:
     input_norms: bool = False  # of every BitLinear layer
     embeds: bool = False  # also the vectors of the text
     directory: bool = False  # also as a Hugging Face directory
+    with_images: bool = False  # the directory has the form of a model for text and images
     n_ctx: int = 0  # room of the session, where that is not the model's own
     metadata: dict[str, Any] = field(default_factory=dict)
     vectors: dict[str, list[float]] = field(default_factory=dict)  # of the GGUF file alone
@@ -201,11 +202,11 @@ SPECS = (
          Qwen3_5TextConfig(**delta(1e4, [2, 1, 1], num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
                                    head_dim=32, linear_num_value_heads=4, full_attention_interval=4,
                                    tie_word_embeddings=False)),
-         Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02),
+         Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, directory=True),
     Spec("qwen35_tied", "as many heads of values as of keys, attention in every second layer, three taps, a tied head",
          Qwen3_5TextConfig(**delta(1e7, [3, 3, 2], num_hidden_layers=4, head_dim=64, linear_num_value_heads=2,
                                    linear_conv_kernel_dim=3, full_attention_interval=2, tie_word_embeddings=True)),
-         Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, recurrent_list=True),
+         Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, recurrent_list=True, directory=True, with_images=True),
 )
 
 
@@ -465,21 +466,28 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
             "rope_parameters", "sliding_window", "tie_word_embeddings", "quantization_config", "bos_token_id", "eos_token_id",
             "original_max_position_embeddings", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
             "logits_scaling", "attention_bias", "mlp_bias", "hidden_activation", "query_pre_attn_scalar", "layer_types",
-            "attn_logit_softcapping", "final_logit_softcapping"}
+            "attn_logit_softcapping", "final_logit_softcapping", "linear_conv_kernel_dim", "linear_key_head_dim",
+            "linear_value_head_dim", "linear_num_key_heads", "linear_num_value_heads"}
     parameters = config["rope_parameters"]
     theta = parameters.get("full_attention", parameters)["rope_theta"]
     text = {key: value for key, value in config.items() if key in keep and value is not None}
     # As published: older files have rope_theta, newer ones rope_parameters.
-    if spec.architecture not in ("qwen3", "gemma3"):
+    if spec.architecture not in ("qwen3", "qwen35", "gemma3"):
         scaling = text.pop("rope_parameters")
         text["rope_theta"] = theta
         if scaling["rope_type"] != "default":
             text["rope_scaling"] = {key: value for key, value in scaling.items() if key != "rope_theta"}
+    if spec.with_images:
+        text = {"architectures": ["Qwen3_5ForConditionalGeneration"], "model_type": "qwen3_5",
+                "tie_word_embeddings": text.pop("tie_word_embeddings"), "text_config": text, "vision_config": {"depth": 1}}
     (path / "config.json").write_text(json.dumps(text, indent=1, sort_keys=True) + "\n")
     tensors = {}
     for name, x in state.items():
         x = pack_weights(x.clone()) if x.dtype == torch.int8 else x.to(torch.bfloat16)
-        tensors[name] = x.contiguous()
+        tensors[name.replace("model.", "model.language_model.", 1) if spec.with_images else name] = x.contiguous()
+    if spec.with_images:  # what is left out
+        for name in ("model.visual.blocks.0.norm1.weight", "mtp.layers.0.input_layernorm.weight", "mtp.fc.weight"):
+            tensors[name] = torch.ones(4, dtype=torch.bfloat16)
     save_file(tensors, path / "model.safetensors", metadata={"format": "pt"})
 
 
