@@ -25,7 +25,8 @@ from gguf import GGMLQuantizationType, GGUFWriter
 from safetensors.torch import save_file
 from transformers import (BitNetConfig, BitNetForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM,
                           Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, Phi3Config,
-                          Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+                          Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3_5ForCausalLM, Qwen3_5TextConfig, Qwen3Config,
+                          Qwen3ForCausalLM)
 from transformers.integrations.bitnet import pack_weights, replace_with_bitnet_linear
 from transformers.utils.quantization_config import BitNetQuantConfig
 
@@ -48,14 +49,17 @@ class Spec:
     network: Callable[[Any], torch.nn.Module]
     architecture: str  # of the GGUF file
     n_tokens: int = N_TOKENS
+    min_margin: float = MIN_MARGIN  # long texts have no seed with the usual one
     bitlinear: str = ""  # "bitlinear" or "autobitlinear": ternary weights, and what weight_scale means
     input_norms: bool = False  # of every BitLinear layer
     embeds: bool = False  # also the vectors of the text
     directory: bool = False  # also as a Hugging Face directory
+    with_images: bool = False  # the directory has the form of a model for text and images
     n_ctx: int = 0  # room of the session, where that is not the model's own
     metadata: dict[str, Any] = field(default_factory=dict)
     vectors: dict[str, list[float]] = field(default_factory=dict)  # of the GGUF file alone
     layers: dict[str, list[int]] = field(default_factory=dict)  # of the config's values, what each layer has instead
+    recurrent_list: bool = False  # the GGUF file also lists the recurrent layers, as files of newer converters do
 
     def in_layer(self, layer: int) -> Any:
         config = copy.deepcopy(self.config)
@@ -105,6 +109,13 @@ LONGROPE = dict(hidden_size=32, num_key_value_heads=2, tie_word_embeddings=False
 LONGROPE_GGUF = dict(metadata={"rope.scaling.original_context_length": ORIGINAL,
                                "rope.scaling.attn_factor": float(np.sqrt(1 + np.log(4) / np.log(ORIGINAL)))},
                      vectors={"rope_factors_short.weight": SHORT, "rope_factors_long.weight": LONG})
+
+def delta(theta: float, sections: list[int], **more: Any) -> dict[str, Any]:
+    """Of Qwen3.5. Texts of more than 64 tokens make transformers carry a state from chunk to chunk."""
+    rope_parameters = rope(theta) | {"partial_rotary_factor": 0.25, "mrope_section": sections, "mrope_interleaved": True}
+    return tiny(**(dict(max_position_embeddings=128, linear_key_head_dim=16, linear_value_head_dim=16,
+                        linear_num_key_heads=2, rope_parameters=rope_parameters) | more))
+
 
 TERNARY = dict(vocab_size=160, hidden_size=128, intermediate_size=256, num_hidden_layers=1, num_attention_heads=2,
                num_key_value_heads=1, rms_norm_eps=1e-5)
@@ -187,6 +198,15 @@ SPECS = (
          Qwen3Config(**common(**(TERNARY | dict(rms_norm_eps=1e-6)), head_dim=64, rope_parameters=rope(1e6),
                               tie_word_embeddings=True)),
          Qwen3ForCausalLM, "qwen3", n_tokens=8, bitlinear="autobitlinear", input_norms=True, embeds=True, directory=True),
+    Spec("qwen35", "recurrent layers with two heads of values for each head of keys, attention with a gate, partial RoPE",
+         Qwen3_5TextConfig(**delta(1e4, [2, 1, 1], num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+                                   head_dim=32, linear_num_value_heads=4, full_attention_interval=4,
+                                   tie_word_embeddings=False)),
+         Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, directory=True),
+    Spec("qwen35_tied", "as many heads of values as of keys, attention in every second layer, three taps, a tied head",
+         Qwen3_5TextConfig(**delta(1e7, [3, 3, 2], num_hidden_layers=4, head_dim=64, linear_num_value_heads=2,
+                                   linear_conv_kernel_dim=3, full_attention_interval=2, tie_word_embeddings=True)),
+         Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, recurrent_list=True, directory=True, with_images=True),
 )
 
 
@@ -195,8 +215,12 @@ def as_bf16(x: torch.Tensor) -> torch.Tensor:
 
 
 def is_gemma(spec: Spec) -> bool:
-    """Whose gains are what checkpoints hold, and 1."""
     return spec.architecture.startswith("gemma")
+
+
+def lacks_one(spec: Spec, name: str) -> bool:
+    """Whether the gain is what the checkpoint holds, and 1."""
+    return is_gemma(spec) or (spec.architecture == "qwen35" and not name.endswith("linear_attn.norm.weight"))
 
 
 def random_state(spec: Spec, network: torch.nn.Module, seed: int) -> dict[str, torch.Tensor]:
@@ -216,13 +240,17 @@ def random_state(spec: Spec, network: torch.nn.Module, seed: int) -> dict[str, t
             if spec.bitlinear == "bitlinear":
                 scale = 1 / scale
             state[name.replace("weight", "weight_scale")] = as_bf16(scale)
+        elif name.endswith("A_log"):  # some heads remember a few tokens, others hundreds
+            state[name] = as_bf16((0.02 + 3 * torch.rand(old.shape, generator=generator)).log())
+        elif name.endswith("dt_bias"):
+            state[name] = as_bf16(5 * torch.rand(old.shape, generator=generator) - 4)
         elif old.dim() == 1:
-            around = 0 if name.endswith("bias") or is_gemma(spec) else 1
+            around = 0 if name.endswith("bias") or lacks_one(spec, name) else 1
             state[name] = as_bf16(around + 0.2 * torch.randn(old.shape, generator=generator))
         else:
             # A tied head multiplies the embedding with itself: small, so that the layers decide the logits.
             embedding = 0.15 if spec.config.tie_word_embeddings else 1.0
-            size = embedding if "embed" in name else 1.5 / old.shape[1] ** 0.5
+            size = embedding if "embed" in name else 0.5 if "conv1d" in name else 1.5 / old.shape[1] ** 0.5
             state[name] = as_bf16(size * torch.randn(old.shape, generator=generator))
     return state
 
@@ -286,7 +314,7 @@ def choose(spec: Spec, tokens: list[int]) -> tuple[torch.nn.Module, dict[str, to
             logits = logits_of(network, tokens)
         except OnEdge:
             continue
-        if margins(logits).min() > MIN_MARGIN:
+        if margins(logits).min() > spec.min_margin:
             return network, state, logits, seed
     raise RuntimeError(f"{spec.name}: no seed gives safe margins")
 
@@ -306,13 +334,22 @@ GEMMA_NAMES = GGUF_NAMES | {
 }
 
 
+QWEN35_NAMES = GGUF_NAMES | {
+    "post_attention_layernorm": "post_attention_norm", "linear_attn.in_proj_qkv": "attn_qkv",
+    "linear_attn.in_proj_z": "attn_gate", "linear_attn.in_proj_a": "ssm_alpha", "linear_attn.in_proj_b": "ssm_beta",
+    "linear_attn.conv1d": "ssm_conv1d", "linear_attn.norm": "ssm_norm", "linear_attn.out_proj": "ssm_out",
+}
+
+
 def gguf_name(spec: Spec, name: str) -> str:
     fixed = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
              "lm_head.weight": "output.weight"}
     if name in fixed:
         return fixed[name]
     _, _, layer, *rest, end = name.split(".")
-    names = GEMMA_NAMES if is_gemma(spec) else GGUF_NAMES
+    if end in ("A_log", "dt_bias"):
+        return f"blk.{layer}." + {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias"}[end]
+    names = GEMMA_NAMES if is_gemma(spec) else QWEN35_NAMES if spec.architecture == "qwen35" else GGUF_NAMES
     if rest[-1] == "rms_norm":
         return f"blk.{layer}.{names['.'.join(rest[:-1])]}_norm_in.weight"
     return f"blk.{layer}.{names['.'.join(rest)]}.{end}"
@@ -323,12 +360,36 @@ def interleaved(x: torch.Tensor, n_heads: int) -> torch.Tensor:
     return x.reshape(n_heads, 2, -1, *x.shape[1:]).swapaxes(1, 2).reshape(x.shape)
 
 
+def tiled(config: Any, name: str, x: torch.Tensor) -> torch.Tensor:
+    """A tensor of a recurrent layer with the heads of values as llama.cpp's converter orders them: first one of each head
+    of keys, then the second ones. In checkpoints, those of a head of keys are neighbors."""
+    n_keys, n_values = config.linear_num_key_heads, config.linear_num_value_heads
+    axis = 1 if "out_proj" in name else 0
+    first = 2 * n_keys * config.linear_key_head_dim if "in_proj_qkv" in name or "conv1d" in name else 0
+    kept, x = x[:first], x[first:].swapaxes(0, axis)
+    x = x.reshape(n_keys, n_values // n_keys, x.shape[0] // n_values, *x.shape[1:]).swapaxes(0, 1).reshape(x.shape)
+    return torch.cat([kept, x.swapaxes(0, axis)])
+
+
+def add_delta_keys(spec: Spec, writer: GGUFWriter) -> None:
+    config = spec.config
+    for key, value in {"conv_kernel": config.linear_conv_kernel_dim, "state_size": config.linear_key_head_dim,
+                       "group_count": config.linear_num_key_heads, "time_step_rank": config.linear_num_value_heads,
+                       "inner_size": config.linear_num_value_heads * config.linear_value_head_dim}.items():
+        writer.add_uint32(f"qwen35.ssm.{key}", value)
+    writer.add_uint32("qwen35.full_attention_interval", config.layer_types.index("full_attention") + 1)
+    if spec.recurrent_list:
+        writer.add_array("qwen35.attention.recurrent_layers", [kind == "linear_attention" for kind in config.layer_types])
+    writer.add_array("qwen35.rope.dimension_sections", [*config.rope_parameters["mrope_section"], 0])
+
+
 def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
     config, arch = spec.config, spec.architecture
     writer = GGUFWriter(path, arch)
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     for key, value in {"block_count": config.num_hidden_layers, "context_length": config.max_position_embeddings,
-                       "embedding_length": config.hidden_size, "rope.dimension_count": head_dim}.items():
+                       "embedding_length": config.hidden_size,
+                       "rope.dimension_count": int(head_dim * config.rope_parameters.get("partial_rotary_factor", 1))}.items():
         writer.add_uint32(f"{arch}.{key}", value)
     for key, name in {"feed_forward_length": "intermediate_size", "attention.head_count": "num_attention_heads",
                       "attention.head_count_kv": "num_key_value_heads"}.items():
@@ -336,7 +397,9 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
             writer.add_array(f"{arch}.{key}", spec.layers[name])
         else:
             writer.add_uint32(f"{arch}.{key}", getattr(config, name))
-    if arch == "qwen3" or is_gemma(spec) or spec.layers:
+    if arch == "qwen35":
+        add_delta_keys(spec, writer)
+    if arch in ("qwen3", "qwen35") or is_gemma(spec) or spec.layers:
         writer.add_uint32(f"{arch}.attention.key_length", head_dim)
         writer.add_uint32(f"{arch}.attention.value_length", head_dim)
     if getattr(config, "sliding_window", None):
@@ -355,14 +418,18 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
         if arch in ("llama", "granite") and ("q_proj" in name or "k_proj" in name):
             layer = spec.in_layer(int(name.split(".")[2]))
             x = interleaved(x, layer.num_attention_heads if "q_proj" in name else layer.num_key_value_heads)
+        if "linear_attn." in name and not name.endswith("linear_attn.norm.weight"):
+            x = tiled(config, name, -x.exp() if name.endswith("A_log") else x)
         if x.dtype == torch.int8:
             scale = float(state[name.replace("weight", "weight_scale")])
             data = i2s_tensor(x.numpy(), 1 / scale if spec.bitlinear == "bitlinear" else scale).data
             add_raw(writer, gguf_name(spec, name), x.shape, data)
         elif x.dim() == 1:
             half = spec.input_norms  # as the published embedding models are
-            x = x + 1 if is_gemma(spec) else x
+            x = x + 1 if "norm" in name and lacks_one(spec, name) else x
             writer.add_tensor(gguf_name(spec, name), x.numpy().astype(np.float16 if half else np.float32))
+        elif "conv1d" in name:
+            writer.add_tensor(gguf_name(spec, name), x.squeeze(1).numpy())
         else:
             writer.add_tensor(gguf_name(spec, name), x.numpy().astype(np.float16))
     writer.write_header_to_file()
@@ -399,21 +466,28 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
             "rope_parameters", "sliding_window", "tie_word_embeddings", "quantization_config", "bos_token_id", "eos_token_id",
             "original_max_position_embeddings", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
             "logits_scaling", "attention_bias", "mlp_bias", "hidden_activation", "query_pre_attn_scalar", "layer_types",
-            "attn_logit_softcapping", "final_logit_softcapping"}
+            "attn_logit_softcapping", "final_logit_softcapping", "linear_conv_kernel_dim", "linear_key_head_dim",
+            "linear_value_head_dim", "linear_num_key_heads", "linear_num_value_heads"}
     parameters = config["rope_parameters"]
     theta = parameters.get("full_attention", parameters)["rope_theta"]
     text = {key: value for key, value in config.items() if key in keep and value is not None}
     # As published: older files have rope_theta, newer ones rope_parameters.
-    if spec.architecture not in ("qwen3", "gemma3"):
+    if spec.architecture not in ("qwen3", "qwen35", "gemma3"):
         scaling = text.pop("rope_parameters")
         text["rope_theta"] = theta
         if scaling["rope_type"] != "default":
             text["rope_scaling"] = {key: value for key, value in scaling.items() if key != "rope_theta"}
+    if spec.with_images:
+        text = {"architectures": ["Qwen3_5ForConditionalGeneration"], "model_type": "qwen3_5",
+                "tie_word_embeddings": text.pop("tie_word_embeddings"), "text_config": text, "vision_config": {"depth": 1}}
     (path / "config.json").write_text(json.dumps(text, indent=1, sort_keys=True) + "\n")
     tensors = {}
     for name, x in state.items():
         x = pack_weights(x.clone()) if x.dtype == torch.int8 else x.to(torch.bfloat16)
-        tensors[name] = x.contiguous()
+        tensors[name.replace("model.", "model.language_model.", 1) if spec.with_images else name] = x.contiguous()
+    if spec.with_images:  # what is left out
+        for name in ("model.visual.blocks.0.norm1.weight", "mtp.layers.0.input_layernorm.weight", "mtp.fc.weight"):
+            tensors[name] = torch.ones(4, dtype=torch.bfloat16)
     save_file(tensors, path / "model.safetensors", metadata={"format": "pt"})
 
 

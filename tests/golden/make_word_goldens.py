@@ -22,9 +22,13 @@ HERE = pathlib.Path(__file__).parent / "tokenizer"
 TEXTS = ["HTMLParser fooBar iPhone XMLHttpRequest aBcD ABc aBC ABC abc A a", "It'S IT'S it's ITs'M x'Re O'Neill 'Tis don'T'LL",
          "\u01c5\u01c8 \u01c5a a\u01c5 \u02b0A\u02b0a \u00aaB \u00baC \u65e5\u672cABC\u65e5abc \u0301a A\u0301b\u0301C \u0301\u0301", "a/b//c/\n//\n/ \\/ !/\r\n ./..//\n\n/",
          "a1 a 1 a  1 a   12 1a  \t1\n2 \n3  4\r\n5 \u00a06\u2003 7", "1234567 12 3456 a1234b \u0661\u0662\u0663\u0664 \u00bd\u2163\u00b2 1,234.5", "  1", " 1", "1 ", "1  ", "\t1\t", "1\n\n2",
+         "\u0939\u093f\u0928\u094d\u0926\u0940 \u092e\u0947\u0902 \u0928\u092e\u0938\u094d\u0924\u0947, \u0926\u0941\u0928\u093f\u092f\u093e! \u0967\u0968 \u0915\u093f\u0924\u093e\u092c\u0947\u0902",
+         "\u0e1b\u0e35\u0e48\u0e19\u0e35\u0e49 \u0e09\u0e31\u0e19\u0e2d\u0e22\u0e39\u0e48\u0e17\u0e35\u0e48\u0e1a\u0e49\u0e32\u0e19 (\u0e19\u0e49\u0e33) \u0e52\u0e55\u0e56\u0e57 \u0e01\u0e47\u0e44\u0e14\u0e49",
+         "\u0627\u0644\u0633\u0651\u064e\u0644\u064e\u0627\u0645\u064f \u0639\u064e\u0644\u064e\u064a\u0652\u0643\u064f\u0645\u0652\u060c \u0643\u0650\u062a\u064e\u0627\u0628\u064c 12\u066b5 \u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f", "!\u0301 'S\u0301 \u0301\n \u064e\u0651 .\u0e48\u0e49",
          "-a -A -1 -\u0301 --a '-' \u20aca \u20acA _x_X __init__ $HOME", "\u00c9COLE \u00e9cole \u00c9cole \u0130I \u0131i \u1e9e\u00df \u03a3\u03c3\u03c2 \u10d0\u10a0 \u13a0\uab70"]
 
 LLAMA = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+MARKS = LLAMA.replace("{1,3}", "").replace(r"?\p{L}+", r"?[\p{L}\p{M}]+").replace(r"\s\p{L}", r"\s\p{L}\p{M}")  # as letters
 CAPITALS, SMALLS = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 
 
@@ -48,6 +52,7 @@ VARIANTS = {
     "gpt-2": (byte_level(), False),
     "llama-bpe": (split(LLAMA), True),
     "qwen2": (split(LLAMA.replace("{1,3}", "")), False),
+    "qwen35": (split(MARKS), False),
     "smollm": ({"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, byte_level()]}, False),
     "tekken": (split(by_case("", r"\p{N}")), True),
     "gpt-4o": (split(by_case("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", r"\p{N}{1,3}"), "Removed"), False),

@@ -14,11 +14,22 @@
 
 namespace tern {
 
-// A tensor's names in GGUF and in Hugging Face checkpoints, without "blk.N.", "model.layers.N." and ".weight".
+// What converters to GGUF do to a checkpoint's tensor.
+enum class HfChange {
+  kUsual,       // Family::hf_norm_offset is added to gains
+  kNone,        // not even that
+  kNegatedExp,  // x → −eˣ
+  kSqueeze,     // [channels, 1, taps] becomes a matrix of f32
+};
+
+// A tensor's names in GGUF and in Hugging Face checkpoints, without "blk.N." and "model.layers.N.", and without
+// ".weight" where both have it.
 struct TensorName {
   std::string_view gguf;
   std::string_view hf;
   bool is_linear = false;  // the matrix of a linear layer
+  bool is_whole = false;   // the names have no ending
+  HfChange change = HfChange::kUsual;
 };
 
 // What the layers of a family have in addition to Llama's. Biases are read wherever a file has them.
@@ -43,6 +54,9 @@ enum class BitLinear {
 struct Family {
   std::string_view architecture;  // in GGUF files
   std::string_view model_type;    // in config.json and mlc-chat-config.json; empty: not read from them
+  // A config.json for text and images has this type, and the family's values in text_config. The tensors are below
+  // "model.language_model.". Those for images, and those that propose draft tokens, are left out.
+  std::string_view outer_model_type = {};
   LayerParts parts = {};
   GluAct glu_act = GluAct::kSilu;  // if the file names none
   BitLinear bitlinear = BitLinear::kNever;

@@ -45,6 +45,30 @@ constexpr TensorName kGemmaNames[] = {
     {"post_ffw_norm", "post_feedforward_layernorm"},
 };
 
+// In recurrent layers converters also reorder the heads of values, which DeltaConfig::is_tiled describes.
+constexpr TensorName kQwen35Names[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj", true},
+    {"attn_k", "self_attn.k_proj", true},
+    {"attn_v", "self_attn.v_proj", true},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"attn_output", "self_attn.o_proj", true},
+    {"attn_qkv", "linear_attn.in_proj_qkv", true},
+    {"attn_gate", "linear_attn.in_proj_z", true},
+    {"ssm_alpha", "linear_attn.in_proj_a", true},
+    {"ssm_beta", "linear_attn.in_proj_b", true},
+    {"ssm_out", "linear_attn.out_proj", true},
+    {.gguf = "ssm_conv1d", .hf = "linear_attn.conv1d", .change = HfChange::kSqueeze},
+    {.gguf = "ssm_norm", .hf = "linear_attn.norm", .change = HfChange::kNone},
+    {.gguf = "ssm_a", .hf = "linear_attn.A_log", .is_whole = true, .change = HfChange::kNegatedExp},
+    {.gguf = "ssm_dt.bias", .hf = "linear_attn.dt_bias", .is_whole = true},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_gate", "mlp.gate_proj", true},
+    {"ffn_up", "mlp.up_proj", true},
+    {"ffn_down", "mlp.down_proj", true},
+};
+
 constexpr Family bitnet(std::string_view architecture, std::string_view model_type) {
   return {.architecture = architecture,
           .model_type = model_type,
@@ -86,8 +110,11 @@ constexpr Family kFamilies[] = {
     Family{.architecture = "phi3", .model_type = "phi3", .parts = {.joined = true}, .finish = finish_phi3},
     Family{.architecture = "qwen2", .model_type = "qwen2"},
     Family{.architecture = "qwen35",
-           .model_type = "",
+           .model_type = "qwen3_5_text",
+           .outer_model_type = "qwen3_5",
            .parts = {.head_norms = true, .partial_rope = true, .delta = true},
+           .hf_in_layer = kQwen35Names,
+           .hf_norm_offset = 1,
            .finish = finish_qwen35},
     Family{.architecture = "qwen3", .model_type = "qwen3", .parts = {.head_norms = true}, .bitlinear = BitLinear::kI2s},
 };

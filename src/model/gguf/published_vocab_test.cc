@@ -111,6 +111,7 @@ constexpr Expected kExpected[] = {
     {"bitnet-2b", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
     {"bitnet-embedding", VocabKind::kByteLevel, PreTokenizer::kQwen2, false, false},
     {"bitnet_b1_58", VocabKind::kSentencePiece, {}, false, true},
+    {"bonsai-27b", VocabKind::kByteLevel, PreTokenizer::kQwen35, false, false},
     {"bonsai", VocabKind::kByteLevel, PreTokenizer::kQwen2, false, false},
     {"falcon-e", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
     {"falcon3", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, false},  // declares no BOS
@@ -120,8 +121,10 @@ constexpr Expected kExpected[] = {
     {"phi-3-mini-4k-q4_0-new", VocabKind::kSentencePiece, {}, false, false},
     {"phi-3-mini", VocabKind::kSentencePiece, {}, false, true},
     {"phi-3.5", VocabKind::kSentencePiece, {}, false, false},
+    {"qwen3.5", VocabKind::kByteLevel, PreTokenizer::kQwen35, false, false},
     {"qwen3", VocabKind::kByteLevel, PreTokenizer::kQwen2, false, false},
     {"smollm2", VocabKind::kByteLevel, PreTokenizer::kSmolLm, false, false},
+    {"ternary-bonsai-2", VocabKind::kByteLevel, PreTokenizer::kQwen35, false, false},  // both 27B models
     {"ternary-bonsai", VocabKind::kByteLevel, PreTokenizer::kQwen2, false, false},
     {"tinyllama", VocabKind::kSentencePiece, {}, false, true},
 };

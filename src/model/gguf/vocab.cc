@@ -22,6 +22,7 @@ bool is_bitnet(const GgufFile& file) { return architecture_of(file).starts_with(
 std::string_view usual_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
   const std::string_view architecture = architecture_of(file);
   if (architecture == "qwen2" || architecture == "qwen3") return "qwen2";
+  if (architecture == "qwen35") return "qwen35";
   const bool llama3 = find_special_token(vocab, "<|begin_of_text|>") != kNoToken;
   return architecture.starts_with("bitnet") || llama3 ? "llama-bpe" : "";
 }

@@ -29,6 +29,7 @@ inline constexpr PreTokenizerName kPreTokenizerNames[] = {
     {"dbrx", PreTokenizer::kLlamaBpe, false, false, false},       // Phi-4
     {"qwen2", PreTokenizer::kQwen2, false, false, true},
     {"deepseek-r1-qwen", PreTokenizer::kQwen2, false, false, true},  // DeepSeek's distilled Qwen, which has a BOS
+    {"qwen35", PreTokenizer::kQwen35, false, false, true},
     {"gpt-2", PreTokenizer::kGpt2, false, false, false},
     {"smollm", PreTokenizer::kSmolLm, false, false, false},
     {"tekken", PreTokenizer::kTekken, true, true, false},   // Mistral's Nemo, with the Llama architecture

@@ -123,7 +123,6 @@ TEST(GgufVocab, RefusesOtherPreTokenizersByName) {
                                      "command-r",
                                      "kormo",
                                      "f2llmv2",
-                                     "qwen35",
                                      "stablelm2",
                                      "olmo",
                                      "poro-chat",
@@ -235,7 +234,7 @@ TEST(GgufVocab, KnowsThePreTokenizersOfItsFamilies) {
       {"dbrx", PreTokenizer::kLlamaBpe, false, false},    {"deepseek-r1-qwen", PreTokenizer::kQwen2, false, false},
       {"qwen2", PreTokenizer::kQwen2, false, false},      {"gpt-2", PreTokenizer::kGpt2, false, false},
       {"smollm", PreTokenizer::kSmolLm, false, false},    {"tekken", PreTokenizer::kTekken, true, true},
-      {"gpt-4o", PreTokenizer::kGpt4o, false, false}};
+      {"gpt-4o", PreTokenizer::kGpt4o, false, false},     {"qwen35", PreTokenizer::kQwen35, false, false}};
   TinyGguf file = published_bitnet();
   for (const Row& row : kRows) {
     file.strings["tokenizer.ggml.pre"] = row.name;
@@ -255,6 +254,8 @@ TEST(GgufVocab, TheFamilySaysWhatTheFileLeavesOut) {
     if (is_default) file.strings["tokenizer.ggml.pre"] = "default";
     file.architecture = "qwen3";
     EXPECT_EQ(read().value()->pre, PreTokenizer::kQwen2);
+    file.architecture = "qwen35";
+    EXPECT_EQ(read().value()->pre, PreTokenizer::kQwen35);
     file.architecture = "llama";
     EXPECT_EQ(read().value()->pre, PreTokenizer::kLlamaBpe);  // <|begin_of_text|>
   }

@@ -15,7 +15,9 @@ constexpr std::array kBitnetClasses = {"BitNetForCausalLM", "BitnetForCausalLM"}
 std::string known_model_types() {
   std::string names;
   for (const Family& family : families()) {
-    if (!family.model_type.empty()) names += (names.empty() ? "" : ", ") + std::string(family.model_type);
+    for (const std::string_view type : {family.model_type, family.outer_model_type}) {
+      if (!type.empty()) names += (names.empty() ? "" : ", ") + std::string(type);
+    }
   }
   return names;
 }
@@ -26,6 +28,23 @@ bool has_bitnet_class(const JsonConfig& config) {
   return std::ranges::any_of(*classes, [](const Json& name) {
     return name.is_string() && std::ranges::contains(kBitnetClasses, name.get_ref<const std::string&>());
   });
+}
+
+// The part of a configuration for text and images that describes the text's model. What the outer object says, it says
+// of the whole model.
+Result<Json> text_part(Json root, const std::string& path) {
+  const JsonConfig outer(root, path);
+  TRY(const auto type, outer.text("model_type"));
+  if (!type || type->empty() || !std::ranges::contains(families(), *type, &Family::outer_model_type)) return root;
+  TRY(const Json* inner, outer.object("text_config"));
+  if (!inner) {
+    return fail(ErrorCode::kCorruption, "{}: \"text_config\" is missing; download the file again", path);
+  }
+  Json text = *inner;
+  for (const char* key : {"architectures", "quantization_config", "tie_word_embeddings"}) {
+    if (root.contains(key) && !root[key].is_null()) text[key] = root[key];
+  }
+  return text;
 }
 
 Result<const Family*> read_family(const JsonConfig& config) {
@@ -106,9 +125,10 @@ Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet) {
 }  // namespace
 
 Result<HfConfig> parse_hf_config(std::string_view text, const std::string& path) {
-  TRY(const Json root, parse_json(text, path, {.max_bytes = size_t{1} << 20}));
+  TRY(Json root, parse_json(text, path, {.max_bytes = size_t{1} << 20}));
   if (!root.is_object()) return fail(ErrorCode::kCorruption, "{}: the configuration is not a JSON object", path);
-  const JsonConfig config(root, path);
+  TRY(const Json text_root, text_part(std::move(root), path));
+  const JsonConfig config(text_root, path);
   TRY(const Family* family, read_family(config));
   HfConfig out{.family = family,
                .architecture = std::string(family->architecture),

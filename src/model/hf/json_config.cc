@@ -29,6 +29,11 @@ constexpr IntegerKey kIntegers[] = {
     {"num_key_value_heads", nullptr, "attention.head_count_kv", false},
     {"head_dim", nullptr, "attention.key_length", false},
     {"max_position_embeddings", "context_window_size", "context_length", true},
+    {"linear_conv_kernel_dim", nullptr, "ssm.conv_kernel", false},  // of recurrent layers
+    {"linear_key_head_dim", nullptr, "ssm.state_size", false},
+    {"linear_num_key_heads", nullptr, "ssm.group_count", false},
+    {"linear_num_value_heads", nullptr, "ssm.time_step_rank", false},
+    {"full_attention_interval", nullptr, "full_attention_interval", false},
 };
 
 // MLC writes 0 for values that follow from others.
@@ -45,7 +50,7 @@ std::unexpected<Error> missing(const JsonConfig& config, const char* key) {
   return fail(ErrorCode::kCorruption, "{}: \"{}\" is missing; download the file again", config.path(), key);
 }
 
-// Sets the period of layers without a window: every n-th layer attends to everything, the others have a window.
+// Every n-th layer attends to everything. The others have a window, or they are all recurrent.
 Result<void> set_layer_types(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   TRY(const auto pattern, config.integer("sliding_window_pattern"));
   if (pattern) values.set(prefix + "attention.sliding_window_pattern", *pattern);
@@ -55,16 +60,20 @@ Result<void> set_layer_types(const JsonConfig& config, const std::string& prefix
     return fail(ErrorCode::kCorruption, "{}: \"layer_types\" is not a list; download the file again", config.path());
   }
   const auto period = std::ranges::find(*types, "full_attention") - types->begin() + 1;
+  const bool is_recurrent = std::ranges::contains(*types, "linear_attention");
+  const char* other = is_recurrent ? "linear_attention" : "sliding_attention";
   for (int64_t i = 0; i < std::ssize(*types); ++i) {
-    const bool is_local = (i + 1) % period != 0;
-    if (types->at(static_cast<size_t>(i)) == (is_local ? "sliding_attention" : "full_attention")) continue;
-    return fail(
-        ErrorCode::kNotSupported,
-        "{}: layer_types has {} for layer {}; Tern knows full_attention, and sliding_attention in all layers but "
-        "every n-th",
-        config.path(), tern::quoted(types->at(static_cast<size_t>(i)).dump(-1, ' ', true)), i);
+    const bool is_other = (i + 1) % period != 0;
+    if (types->at(static_cast<size_t>(i)) == (is_other ? other : "full_attention")) continue;
+    return fail(ErrorCode::kNotSupported,
+                "{}: layer_types has {} for layer {}; Tern knows full_attention, and {} in all layers but every n-th",
+                config.path(), tern::quoted(types->at(static_cast<size_t>(i)).dump(-1, ' ', true)), i, other);
   }
-  if (period > 1) values.set(prefix + "attention.sliding_window_pattern", static_cast<int64_t>(period));
+  if (is_recurrent) {
+    values.set(prefix + "full_attention_interval", static_cast<int64_t>(period));
+  } else if (period > 1) {
+    values.set(prefix + "attention.sliding_window_pattern", static_cast<int64_t>(period));
+  }
   return {};
 }
 
@@ -129,6 +138,24 @@ Result<void> set_attention(const JsonConfig& config, const std::string& prefix, 
   if (width.value_or(0) > 0) values.set(prefix + "attention.scale", 1 / std::sqrt(*width));
   TRY(const auto looks_ahead, config.flag("use_bidirectional_attention"));
   if (looks_ahead.value_or(false)) values.set(prefix + "attention.causal", false);
+  return {};
+}
+
+// GGUF has one width for the keys and the values of recurrent layers.
+Result<void> set_recurrent_width(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(const auto key_dim, config.integer("linear_key_head_dim"));
+  TRY(const auto value_dim, config.integer("linear_value_head_dim"));
+  TRY(const auto heads, config.integer("linear_num_value_heads"));
+  if (!value_dim || !heads) return {};
+  if (value_dim != key_dim) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: linear_value_head_dim is {}, but Tern runs recurrent layers only if it is linear_key_head_dim",
+                config.path(), *value_dim);
+  }
+  constexpr int64_t kMost = 1 << 20;  // the family has stricter bounds
+  if (*value_dim > 0 && *value_dim <= kMost && *heads > 0 && *heads <= kMost) {
+    values.set(prefix + "ssm.inner_size", *value_dim * *heads);
+  }
   return {};
 }
 
@@ -199,6 +226,7 @@ Result<void> set_transformer_values(const JsonConfig& config, const std::string&
   TRY_STATUS(set_rope(config, prefix, values));
   TRY_STATUS(set_window(config, prefix, values));
   TRY_STATUS(set_numbers(config, prefix, values));
+  TRY_STATUS(set_recurrent_width(config, prefix, values));
   TRY_STATUS(set_attention(config, prefix, values));
   return set_activation(config, prefix, values);
 }

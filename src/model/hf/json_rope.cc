@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text/quoted.h"
+#include "model/families/family.h"
 #include "model/source/rope_keys.h"
 
 namespace tern {
@@ -178,14 +179,38 @@ Result<void> set_local_rope(const JsonConfig& config, const Json* local, const s
   return {};
 }
 
+// The part of a head's dimensions that rotates.
+Result<void> set_rotated_part(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(auto part, config.number("partial_rotary_factor"));
+  TRY(const Json* parameters, config.object("rope_parameters"));
+  if (parameters) {
+    TRY(const auto inner, JsonConfig(*parameters, config.path()).number("partial_rotary_factor"));
+    if (inner) part = inner;
+  }
+  const Family* family = find_family(std::string_view(prefix).substr(0, prefix.size() - 1));
+  constexpr double kUsualPart = 0.25;  // default of transformers' configuration of Qwen3.5
+  if (family && family->parts.partial_rope) {
+    TRY(const auto head_dim, values.get_int(prefix + "attention.key_length"));
+    const double dims = static_cast<double>(head_dim.value_or(0)) * part.value_or(kUsualPart);
+    if (head_dim && dims >= 1 && dims <= static_cast<double>(*head_dim)) {
+      values.set(prefix + "rope.dimension_count", static_cast<int64_t>(dims));
+      return {};
+    }
+    return fail(ErrorCode::kCorruption,
+                "{}: partial_rotary_factor {} of head_dim {} is no part of a head; download the file again",
+                config.path(), part.value_or(kUsualPart), head_dim.value_or(0));
+  }
+  if (part && *part != 1.0) {
+    return fail(ErrorCode::kNotSupported, "{}: partial_rotary_factor is {}; Tern has no partial RoPE", config.path(),
+                *part);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> set_rope(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
-  TRY(const auto rotated, config.number("partial_rotary_factor"));
-  if (rotated && *rotated != 1.0) {
-    return fail(ErrorCode::kNotSupported, "{}: partial_rotary_factor is {}; Tern has no partial RoPE", config.path(),
-                *rotated);
-  }
+  TRY_STATUS(set_rotated_part(config, prefix, values));
   TRY(auto theta, config.number("position_embedding_base"));
   if (theta.value_or(0) == 0) {
     TRY(theta, config.number("rope_theta"));

@@ -1,6 +1,7 @@
 #include "model/hf/names.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <span>
 
@@ -10,6 +11,10 @@ namespace tern {
 namespace {
 
 constexpr std::string_view kGgufLayers = "blk.", kHfLayers = "model.layers.";
+
+// A model for text and images has the text's tensors below the second instead of the first.
+constexpr std::string_view kModel = "model.", kInnerModel = "model.language_model.";
+constexpr std::array<std::string_view, 2> kLeftOut = {"model.visual.", "mtp."};
 
 // Endings of tensor names. The last two are only for linear layers.
 struct Ending {
@@ -35,6 +40,12 @@ std::optional<Split> split_layer(std::string_view name, std::string_view layers)
   return Split{.number = name.substr(0, dot), .rest = name.substr(dot + 1)};
 }
 
+// The name in a checkpoint for text alone.
+std::string without_inner(const Family& family, std::string_view hf_name) {
+  if (family.outer_model_type.empty() || !hf_name.starts_with(kInnerModel)) return std::string(hf_name);
+  return format_text("{}{}", kModel, hf_name.substr(kInnerModel.size()));
+}
+
 std::span<const TensorName> names_for(const Family& family, const Split& split) {
   return split.number.empty() ? outer_names() : layer_names(family);
 }
@@ -56,15 +67,34 @@ std::vector<std::string> hf_names(const Family& family, std::string_view gguf_na
   const auto split = split_layer(gguf_name, kGgufLayers);
   if (!split) return names;
   const std::string prefix = split->number.empty() ? "" : format_text("{}{}.", kHfLayers, split->number);
+  for (const TensorName& name : names_for(family, *split)) {
+    if (name.is_whole && name.gguf == split->rest) names.push_back(format_text("{}{}", prefix, name.hf));
+  }
   for (const Ending& ending : kEndings) {
     if (!split->rest.ends_with(ending.gguf)) continue;
     const std::string_view stem = split->rest.substr(0, split->rest.size() - ending.gguf.size());
     for (const TensorName& name : names_for(family, *split)) {
-      if (name.gguf != stem || (ending.of_linear && !name.is_linear)) continue;
+      if (name.gguf != stem || name.is_whole || (ending.of_linear && !name.is_linear)) continue;
       names.push_back(format_text("{}{}{}", prefix, name.hf, ending.hf));
     }
   }
+  if (family.outer_model_type.empty()) return names;
+  for (size_t i = 0, n = names.size(); i < n; ++i) {
+    if (!names[i].starts_with(kModel)) continue;
+    names.push_back(format_text("{}{}", kInnerModel, std::string_view(names[i]).substr(kModel.size())));
+  }
   return names;
+}
+
+const TensorName* find_tensor_name(const Family& family, std::string_view gguf_name) {
+  constexpr std::string_view kWeight = ".weight";
+  const auto split = split_layer(gguf_name, kGgufLayers);
+  if (!split) return nullptr;
+  const auto found = std::ranges::find_if(names_for(family, *split), [&](const TensorName& name) {
+    return name.is_whole ? name.gguf == split->rest
+                         : split->rest.starts_with(name.gguf) && split->rest.substr(name.gguf.size()) == kWeight;
+  });
+  return found == names_for(family, *split).end() ? nullptr : &*found;
 }
 
 bool is_linear_name(const Family& family, std::string_view gguf_name) {
@@ -75,12 +105,15 @@ bool is_linear_name(const Family& family, std::string_view gguf_name) {
 }
 
 std::optional<std::string> gguf_name_of(const Family& family, std::string_view hf_name) {
-  const auto split = split_layer(hf_name, kHfLayers);
+  const std::string of_text = without_inner(family, hf_name);
+  const auto split = split_layer(of_text, kHfLayers);
   if (!split) return std::nullopt;
   const std::string prefix = split->number.empty() ? "" : format_text("{}{}.", kGgufLayers, split->number);
   for (const TensorName& name : names_for(family, *split)) {
     if (!split->rest.starts_with(name.hf)) continue;
     const std::string_view end = split->rest.substr(name.hf.size());
+    if (name.is_whole && end.empty()) return format_text("{}{}", prefix, name.gguf);
+    if (name.is_whole) continue;
     if (name.is_linear && end == ".weight_scale") return format_text("{}{}.weight", prefix, name.gguf);
     for (const Ending& ending : kEndings) {
       if (end == ending.hf && (name.is_linear || !ending.of_linear)) {
@@ -93,6 +126,10 @@ std::optional<std::string> gguf_name_of(const Family& family, std::string_view h
 
 bool is_known_hf_name(const Family& family, std::string_view hf_name) {
   if (hf_name.ends_with("rotary_emb.inv_freq")) return true;  // a table that follows from rope_theta
+  if (!family.outer_model_type.empty() &&
+      std::ranges::any_of(kLeftOut, [&](std::string_view part) { return hf_name.starts_with(part); })) {
+    return true;
+  }
   return gguf_name_of(family, hf_name).has_value();
 }
 

@@ -42,8 +42,10 @@ Result<void> HfSource::check_tensors() const {
     return unknown_tensor(path(), tensor->name, config_.architecture);
   }
   TRY(const auto n_layers, get_int(config_.architecture + ".block_count"));
-  const std::string beyond = format_text("model.layers.{}.", n_layers.value_or(0));
-  if (std::ranges::any_of(files_.tensors(), [&](const auto* tensor) { return tensor->name.starts_with(beyond); })) {
+  const std::string beyond = format_text("blk.{}.", n_layers.value_or(0));
+  if (std::ranges::any_of(files_.tensors(), [&](const auto* tensor) {
+        return gguf_name_of(family(), tensor->name).value_or("").starts_with(beyond);
+      })) {
     return fail(
         ErrorCode::kCorruption,
         "{}: config.json has {} layers, but there are tensors of more layers; the files belong to different models",
@@ -113,13 +115,43 @@ Result<std::optional<SourceTensor>> HfSource::find_in_files(std::string_view nam
                       .data = in_file->data};
   if (config_.linear != HfLinear::kFloat && is_linear_name(family(), name)) {
     TRY(tensor, make_ternary(std::move(tensor), *in_file));
+  } else if (change_of(name) == HfChange::kSqueeze) {
+    TRY(tensor, squeeze(std::move(tensor)));
   } else if (tensor.format && tensor.shape.size() == 1) {
-    const float offset = name.ends_with(".weight") ? family().hf_norm_offset : 0;
-    TRY(tensor, make_f32_vector(std::move(tensor), made_, path(), offset));
+    TRY(tensor, make_f32_vector(std::move(tensor), made_, path(), value_change(name)));
   } else {
     TRY(tensor, make_aligned(std::move(tensor), made_, path()));
   }
   return made_.add(std::move(tensor));
+}
+
+HfChange HfSource::change_of(std::string_view gguf_name) const {
+  const TensorName* known = find_tensor_name(family(), gguf_name);
+  return known ? known->change : HfChange::kUsual;
+}
+
+// For vectors.
+std::function<void(std::span<float>)> HfSource::value_change(std::string_view gguf_name) const {
+  const HfChange change = change_of(gguf_name);
+  if (change == HfChange::kNegatedExp) {
+    return [](std::span<float> values) {
+      for (float& value : values) value = -std::exp(value);
+    };
+  }
+  const float offset = change == HfChange::kUsual && gguf_name.ends_with(".weight") ? family().hf_norm_offset : 0;
+  return [offset](std::span<float> values) {
+    for (float& value : values) value += offset;
+  };
+}
+
+Result<SourceTensor> HfSource::squeeze(SourceTensor tensor) {
+  const bool is_squeezable = tensor.format && tensor.shape.size() == 3 && tensor.shape[1] == 1;
+  if (!is_squeezable) return tensor;  // the family refuses it
+  const int64_t rows = tensor.shape[0], cols = tensor.shape[2];
+  tensor.shape = {rows * cols};
+  TRY(tensor, make_f32_vector(std::move(tensor), made_, path()));
+  tensor.shape = {rows, cols};
+  return tensor;
 }
 
 Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file) {

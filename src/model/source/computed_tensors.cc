@@ -45,17 +45,18 @@ ThreadPool& ComputedTensors::pool() {
 }
 
 Result<SourceTensor> make_f32_vector(SourceTensor values, ComputedTensors& made, const std::string& path,
-                                     float offset) {
+                                     std::function<void(std::span<float>)> change) {
   const auto n = static_cast<uint64_t>(values.shape.front());
   if (!values.format || tensor_bytes(*values.format, 1, static_cast<int64_t>(n)) != values.data.size()) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} is not a vector of {} values", path, values.name, n);
   }
-  const auto make = [n, offset, format = *values.format, from = values.data](uint64_t, uint64_t, MutableBytes out) {
+  const auto make = [n, change = std::move(change), format = *values.format, from = values.data](uint64_t, uint64_t,
+                                                                                                 MutableBytes out) {
     Scratch scratch;
     return from.read_all(scratch).transform([&](Bytes in) {
       const std::span floats(reinterpret_cast<float*>(out.data()), n);
       format_info(format).decode(in, floats);
-      for (float& value : floats) value += offset;
+      if (change) change(floats);
     });
   };
   TRY(values.data, made.make(std::make_unique<MadeRows>(n * sizeof(float), 1, make), path));

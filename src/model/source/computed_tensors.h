@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,10 +48,10 @@ class ComputedTensors {
   std::optional<ThreadPool> pool_;
 };
 
-// [n] values of a float format as f32 with `offset` added, allocated by `made`. kCorruption: the data does not have the
-// size of n values.
+// [n] values of a float format as f32, allocated by `made`; `change` is called with all of them. kCorruption: the data
+// does not have the size of n values.
 Result<SourceTensor> make_f32_vector(SourceTensor values, ComputedTensors& made, const std::string& path,
-                                     float offset = 0);
+                                     std::function<void(std::span<float>)> change = {});
 
 // Copies a tensor whose bytes are in memory but not aligned for kernels; returns any other unchanged.
 Result<SourceTensor> make_aligned(SourceTensor tensor, ComputedTensors& made, const std::string& path);

@@ -35,6 +35,14 @@ TEST(WordSplitter, Qwen2TakesDigitsOneByOne) {
   EXPECT_EQ(words(PreTokenizer::kQwen2, "in 2024"), (Words{"in", " ", "2", "0", "2", "4"}));
 }
 
+TEST(WordSplitter, MarksAreLettersInQwen35) {
+  const std::string_view hindi = "\u0939\u093F\u0928\u094D\u0926\u0940 12";  // with vowel signs and a virama
+  EXPECT_EQ(words(PreTokenizer::kQwen35, hindi), (Words{"\u0939\u093F\u0928\u094D\u0926\u0940", " ", "1", "2"}));
+  EXPECT_EQ(words(PreTokenizer::kQwen2, hindi),
+            (Words{"\u0939", "\u093F\u0928", "\u094D\u0926", "\u0940", " ", "1", "2"}));
+  EXPECT_EQ(words(PreTokenizer::kQwen35, "!\u0301 ?"), (Words{"!\u0301", " ?"}));
+}
+
 TEST(WordSplitter, Gpt2) {
   const auto split = [](std::string_view text) { return words(PreTokenizer::kGpt2, text); };
   EXPECT_EQ(split("I'll I'LL 2024\n\nx"), (Words{"I", "'ll", " I", "'", "LL", " 2024", "\n", "\n", "x"}));

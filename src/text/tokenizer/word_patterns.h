@@ -20,12 +20,15 @@ inline constexpr const char* kGpt2Words = TERN_GPT2_FORMS R"(| ?\p{N}+|)" TERN_G
 inline constexpr const char* kSmolLmWords = R"(\p{N}|)" TERN_GPT2_FORMS "|" TERN_GPT2_OTHERS R"(|[)" TERN_SPACE
                                             R"(]+(?![^)" TERN_SPACE R"(\p{N}])|[)" TERN_SPACE R"(]+)";
 
-// The two expressions differ only in how many digits make a word.
-#define TERN_LLAMA_LIKE(digits)                                                                                       \
-  TERN_SHORT_FORMS R"(|[^\r\n\p{L}\p{N}]?\p{L}+|)" digits R"(| ?[^)" TERN_SPACE R"(\p{L}\p{N}]+[\r\n]*|[)" TERN_SPACE \
-                   R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(])|[)" TERN_SPACE R"(]+)"
-inline constexpr const char* kLlamaBpeWords = TERN_LLAMA_LIKE(R"(\p{N}{1,3})");
-inline constexpr const char* kQwen2Words = TERN_LLAMA_LIKE(R"(\p{N})");
+// The expressions differ in how many digits make a word, and in whether combining marks are letters. `letters`: inside
+// a class.
+#define TERN_LLAMA_LIKE(word, letters, digits)                                                          \
+  TERN_SHORT_FORMS R"(|[^\r\n\p{L}\p{N}]?)" word "|" digits R"(| ?[^)" TERN_SPACE letters               \
+                   R"(\p{N}]+[\r\n]*|[)" TERN_SPACE R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE \
+                   R"(])|[)" TERN_SPACE R"(]+)"
+inline constexpr const char* kLlamaBpeWords = TERN_LLAMA_LIKE(R"(\p{L}+)", R"(\p{L})", R"(\p{N}{1,3})");
+inline constexpr const char* kQwen2Words = TERN_LLAMA_LIKE(R"(\p{L}+)", R"(\p{L})", R"(\p{N})");
+inline constexpr const char* kQwen35Words = TERN_LLAMA_LIKE(R"([\p{L}\p{M}]+)", R"(\p{L}\p{M})", R"(\p{N})");
 
 // A new word begins where a capital letter follows a small one. `ending`: what may follow the letters.
 #define TERN_CAPITALS R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])"
@@ -54,6 +57,8 @@ constexpr const char* word_pattern(PreTokenizer kind) {
       return kLlamaBpeWords;
     case PreTokenizer::kQwen2:
       return kQwen2Words;
+    case PreTokenizer::kQwen35:
+      return kQwen35Words;
     case PreTokenizer::kSmolLm:
       return kSmolLmWords;
     case PreTokenizer::kTekken:

@@ -139,8 +139,10 @@ Result<void> apply_tokenizer_config(const TokenizerConfig& config, Vocab& vocab,
 Result<std::vector<TokenId>> read_eos_token_ids(Bytes json, std::string_view path) {
   TRY(const Json root, parse_object(json, path));
   std::vector<TokenId> ids;
-  const auto it = root.find("eos_token_id");
-  if (it == root.end() || it->is_null()) return ids;
+  const auto outer = root.find("eos_token_id"), text = root.find("text_config");
+  const bool is_inside = outer == root.end() && text != root.end() && text->is_object();
+  const auto it = is_inside ? text->find("eos_token_id") : outer;
+  if (it == (is_inside ? text->end() : root.end()) || it->is_null()) return ids;
   const auto add = [&](const Json& id) {
     const bool valid = id.is_number_integer() && id >= 0 && id <= INT32_MAX;
     if (valid) ids.push_back(id.get<TokenId>());

@@ -34,7 +34,8 @@ Result<TokenizerConfig> read_tokenizer_config(Bytes json, std::string_view path)
 // vocabulary lacks are added (a tokenizer.model does not contain them). kCorruption: another token already has the id.
 Result<void> apply_tokenizer_config(const TokenizerConfig& config, Vocab& vocab, std::string_view path);
 
-// The eos_token_id of a generation_config.json or config.json, one number or several; empty: there is none.
+// The eos_token_id of a generation_config.json or config.json, one number or several; empty: there is none. If only its
+// text_config has one, that counts.
 Result<std::vector<TokenId>> read_eos_token_ids(Bytes json, std::string_view path);
 
 }  // namespace tern

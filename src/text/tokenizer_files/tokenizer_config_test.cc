@@ -87,6 +87,9 @@ TEST(TokenizerConfig, EosTokenIds) {
   EXPECT_EQ(ids(R"({"eos_token_id": [32000, 32001, 32007]})").value(), (Ids{32000, 32001, 32007}));
   EXPECT_EQ(ids(R"({"eos_token_id": null})").value(), Ids{});
   EXPECT_EQ(ids("{}").value(), Ids{});
+  EXPECT_EQ(ids(R"({"text_config": {"eos_token_id": 7}})").value(), (Ids{7}));
+  EXPECT_EQ(ids(R"({"eos_token_id": 8, "text_config": {"eos_token_id": 7}})").value(), (Ids{8}));
+  EXPECT_EQ(ids(R"({"text_config": {}})").value(), Ids{});
   for (const char* bad : {R"({"eos_token_id": "x"})", R"({"eos_token_id": -1})", R"({"eos_token_id": [1, 2.5]})",
                           R"({"eos_token_id": 99999999999})"}) {
     EXPECT_EQ(ids(bad).error().message, "g.json: \"eos_token_id\" is neither a token id nor a list of them");
