@@ -20,14 +20,17 @@ struct PublishedModel {
   uint64_t weight_bytes;          // size of all tensors
   uint32_t n_layers;
   uint32_t kv_width;         // size of one token's keys in one layer: KV heads × head size
+  uint32_t n_kv_layers = 0;  // layers that keep keys and values; 0: all
+  uint64_t state_bytes = 0;  // of the recurrent layers, for each conversation
   SampleOptions sampling;    // the makers' recommendation; used if the file itself has none
   std::string_view replica;  // the description of the file that the tests check these numbers against
 
   // Bytes to download. If the file's size is unknown, the size of the tensors, which leaves out at most 16 MB of names.
   uint64_t download_bytes() const { return file_bytes > 0 ? file_bytes : weight_bytes; }
-  // Bytes for the weights and an f16 KV cache of n_tokens. Computation buffers add some MB.
+  // Bytes for the weights and a conversation of n_tokens in an f16 KV cache. Computation buffers add some MB.
   uint64_t memory_bytes(uint32_t n_tokens) const {
-    return weight_bytes + uint64_t{2} * sizeof(uint16_t) * n_layers * kv_width * n_tokens;
+    const uint64_t kv_layers = n_kv_layers > 0 ? n_kv_layers : n_layers;
+    return weight_bytes + state_bytes + uint64_t{2} * sizeof(uint16_t) * kv_layers * kv_width * n_tokens;
   }
 };
 

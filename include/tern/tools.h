@@ -37,6 +37,7 @@ struct FileInfo {
   uint64_t n_params = 0;
   uint64_t bytes_per_token = 0;     // weight bytes read per decoded token; 0 if Tern cannot run the model
   uint64_t kv_bytes_per_token = 0;  // for the requested type of KV cache
+  uint64_t state_bytes = 0;         // of the recurrent layers, for each conversation; 0: there are none
   std::string not_supported;        // why Tern cannot run it; empty if it can
   SamplingAdvice sampling;          // its makers' recommendation; empty if Tern cannot run it
   std::vector<LayerShape> layers;   // only if the layers differ from each other and Tern can run the model

@@ -59,6 +59,10 @@ TEST(Published, MemoryIsWeightsAndCache) {
                              .kv_width = 8,
                              .sampling = {},
                              .replica = ""};
+  PublishedModel recurrent = model;
+  recurrent.n_kv_layers = 1;
+  recurrent.state_bytes = 500;
+  EXPECT_EQ(recurrent.memory_bytes(5), 1500u + 5 * 1 * 8 * 2 * 2);
   EXPECT_EQ(model.memory_bytes(0), 1000u);
   EXPECT_EQ(model.memory_bytes(5), 1000u + 5 * 3 * 8 * 2 * 2);
   EXPECT_EQ(model.download_bytes(), 1000u);
@@ -73,6 +77,7 @@ const std::map<std::string, TypeSize> kTypes = {
     {"F32", {1, 4, 0}},      {"F16", {1, 2, 0}},      {"Q8_0", {32, 34, 0}},
     {"Q4_K", {256, 144, 0}}, {"Q5_K", {256, 176, 0}}, {"Q6_K", {256, 210, 0}},
     {"I2_S", {128, 32, 32}}, {"Q1_0", {128, 18, 0}},  {"Q2_0", {64, 18, 0}},
+    {"BF16", {1, 2, 0}},     {"PQ2_0", {128, 34, 0}},
 };
 
 uint64_t bytes_of(const Json& dims, const std::string& type) {
@@ -88,11 +93,21 @@ std::string type_in(const Json& type, uint64_t layer) {
                           : type.value(std::to_string(layer), type["default"].get<std::string>());
 }
 
+// A fourth element says which layers have the tensor.
+bool is_in(const Json& tensor, uint64_t layer) {
+  if (tensor.size() < 4) return true;
+  const auto condition = tensor[3].get<std::string>();
+  EXPECT_TRUE(condition == "i % 4 == 3" || condition == "i % 4 != 3") << condition;
+  return (layer % 4 == 3) == (condition == "i % 4 == 3");
+}
+
 uint64_t weight_bytes(const Json& description, uint64_t n_layers) {
   uint64_t bytes = 0;
   for (const Json& tensor : description["tensors"]) {
     const bool in_layers = tensor[0].get<std::string>().contains("{i}");
-    for (uint64_t i = 0; i < (in_layers ? n_layers : 1); ++i) bytes += bytes_of(tensor[1], type_in(tensor[2], i));
+    for (uint64_t i = 0; i < (in_layers ? n_layers : 1); ++i) {
+      if (!in_layers || is_in(tensor, i)) bytes += bytes_of(tensor[1], type_in(tensor[2], i));
+    }
   }
   return bytes;
 }
@@ -118,6 +133,13 @@ TEST_P(AgainstFiles, EveryNumberIsTheFilesOwn) {
                                                                        : number("embedding_length") / n_heads;
   EXPECT_EQ(n_kv_heads * head, model.kv_width);
   EXPECT_EQ(weight_bytes(file, model.n_layers), model.weight_bytes);
+  if (keys.contains(prefix + "full_attention_interval")) {
+    EXPECT_EQ(model.n_layers / number("full_attention_interval"), model.n_kv_layers);
+    const uint64_t dim = number("ssm.state_size"), n_v = number("ssm.time_step_rank");
+    const uint64_t channels = dim * (2 * number("ssm.group_count") + n_v);
+    const uint64_t floats = n_v * dim * dim + (number("ssm.conv_kernel") - 1) * channels;
+    EXPECT_EQ((model.n_layers - model.n_kv_layers) * floats * sizeof(float), model.state_bytes);
+  }
   if (file.contains("file_bytes")) {
     EXPECT_EQ(file["file_bytes"], model.file_bytes);
   }

@@ -120,6 +120,9 @@ void Page::summary() {
     line("per token", format_text("{} of weights are read", human_bytes(info_.bytes_per_token)));
     line("KV cache",
          format_text("{} per token of context ({})", human_bytes(info_.kv_bytes_per_token), kv_name(kv_type_)));
+    if (info_.state_bytes > 0) {
+      line("states", format_text("{} for each conversation, in the recurrent layers", human_bytes(info_.state_bytes)));
+    }
   }
   const SamplingAdvice& advice = info_.sampling;
   if (!advice.source.empty())
@@ -186,6 +189,7 @@ std::string to_json(const FileInfo& info, KvType kv_type, const std::string& met
                {"parameters", info.n_params},
                {"bytes_per_token", info.bytes_per_token},
                {"kv_bytes_per_token", info.kv_bytes_per_token},
+               {"state_bytes", info.state_bytes},
                {"kv", kv_name(kv_type)},
                {"supported", info.not_supported.empty()},
                {"not_supported", info.not_supported},

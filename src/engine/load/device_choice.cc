@@ -107,6 +107,7 @@ ChosenDevice choose_for_many(const std::array<CostCurve, 2>& curves, const Model
 }  // namespace
 
 std::optional<ChosenDevice> choose_by_curves(const Model& model, const LoadOptions& options, int n_threads) {
+  if (model.config.has_recurrent_layers()) return std::nullopt;  // two devices cannot share their states
   if (options.prefer == Prefer::kGpu || !has_curves_for(options)) return std::nullopt;
   const auto curves = kept_curves(model, options, n_threads);
   if (!curves) return std::nullopt;

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "backend/kv_layout.h"
+#include "backend/state_layout.h"
 #include "base/text/format_text.h"
 #include "engine/load/sampling_advice.h"
 #include "engine/load/tokenizers.h"
@@ -48,6 +49,7 @@ Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& 
   info.n_params = model.weights.n_params();
   info.bytes_per_token = model.weights.bytes_per_token();
   info.kv_bytes_per_token = kv_bytes(c, 1, kv_type);
+  info.state_bytes = StateLayout(c).kept_bytes();
   info.sampling = advice_for(model);
   info.layers = different_layers(c);
   return {};
