@@ -47,6 +47,42 @@ TinyGguf::TinyGguf() {
   }
 }
 
+TinyGguf tiny_qwen35() {
+  TinyGguf file;
+  file.architecture = "qwen35";
+  file.integers["full_attention_interval"] = 2;
+  for (const auto& [key, value] :
+       {std::pair("conv_kernel", 4u), std::pair("state_size", 16u), std::pair("group_count", 2u),
+        std::pair("time_step_rank", 4u), std::pair("inner_size", 64u)}) {
+    file.integers[std::string("ssm.") + key] = value;
+  }
+  const auto f32 = [](std::vector<int64_t> shape) { return TinyTensor{GgmlType::kF32, std::move(shape), {}}; };
+  const auto f16 = [](int64_t rows, int64_t cols) { return TinyTensor{GgmlType::kF16, {rows, cols}, {}}; };
+  auto& tensors = file.tensors;
+  std::erase_if(tensors, [](const auto& tensor) {
+    return tensor.first.contains("sub_norm") || tensor.first.contains("ffn_norm") ||
+           tensor.first.starts_with("blk.0.attn_");
+  });
+  for (auto& [name, tensor] : tensors) {
+    if (tensor.type == GgmlType::kI2_S) tensor.type = GgmlType::kF16;
+  }
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    for (const auto* norm : {"attn_norm", "post_attention_norm"}) tensors[blk + norm + ".weight"] = f32({128});
+  }
+  tensors["blk.0.attn_qkv.weight"] = f16(128, 128);
+  tensors["blk.0.attn_gate.weight"] = f16(64, 128);
+  for (const auto* name : {"ssm_alpha", "ssm_beta"}) tensors[std::string("blk.0.") + name + ".weight"] = f16(4, 128);
+  tensors["blk.0.ssm_conv1d.weight"] = f32({128, 4});
+  for (const auto* name : {"ssm_a", "ssm_dt.bias"}) tensors[std::string("blk.0.") + name] = f32({4});
+  tensors["blk.0.ssm_norm.weight"] = f32({16});
+  tensors["blk.0.ssm_out.weight"] = f16(128, 64);
+  tensors["blk.1.attn_q.weight"] = f16(256, 128);  // queries, and gates
+  for (const auto* norm : {"attn_q_norm", "attn_k_norm"}) {
+    tensors[std::string("blk.1.") + norm + ".weight"] = f32({64});
+  }
+  return file;
+}
+
 std::string TinyGguf::write(const std::string& name) const {
   // Tests run in parallel, so each needs its own file.
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();

@@ -36,4 +36,8 @@ struct TinyGguf {
   std::map<std::string, TinyTensor> tensors;
 };
 
+// The same of Qwen3.5. Layer 0 is recurrent, with 2 heads of keys and 4 of values of 16 dimensions; layer 1 has
+// attention with 2 heads of 64.
+TinyGguf tiny_qwen35();
+
 }  // namespace tern

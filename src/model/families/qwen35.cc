@@ -8,25 +8,31 @@
 namespace tern {
 namespace {
 
-constexpr int kMostHeads = 1024, kMostDim = 256, kMostTaps = 16;
+constexpr int kMostDeltaHeads = 1024, kMostStateSize = 256, kMostTaps = 16;
 
 Result<void> read_delta_shape(ModelSource& source, Config& c) {
   const MetadataReader meta(source, c.architecture);
   DeltaConfig& d = c.delta;
   TRY(d.conv_taps, meta.integer("ssm.conv_kernel", kMostTaps));
-  TRY(d.head_dim, meta.integer("ssm.state_size", kMostDim));
-  TRY(d.n_k_heads, meta.integer("ssm.group_count", kMostHeads));
-  TRY(d.n_v_heads, meta.integer("ssm.time_step_rank", kMostHeads));
-  TRY(const int inner, meta.integer("ssm.inner_size", int64_t{kMostHeads} * kMostDim));
+  TRY(d.head_dim, meta.integer("ssm.state_size", kMostStateSize));
+  TRY(d.n_k_heads, meta.integer("ssm.group_count", kMostDeltaHeads));
+  TRY(d.n_v_heads, meta.integer("ssm.time_step_rank", kMostDeltaHeads));
+  TRY(const int inner, meta.integer("ssm.inner_size", int64_t{kMostDeltaHeads} * kMostStateSize));
   d.is_tiled = source.gguf() != nullptr;  // converters to GGUF reorder the heads
-  if (d.n_v_heads % d.n_k_heads != 0 || d.head_dim % 16 != 0 || d.conv_taps < 2) {
+  if (d.n_v_heads % d.n_k_heads != 0) {
+    return fail(ErrorCode::kCorruption,
+                "{}: ssm.time_step_rank {} is not a multiple of ssm.group_count {}; convert the model again",
+                source.path(), d.n_v_heads, d.n_k_heads);
+  }
+  if (d.head_dim % 16 != 0 || d.conv_taps < 2) {
     return fail(ErrorCode::kNotSupported,
-                "{}: ssm.time_step_rank {}, ssm.group_count {}, ssm.state_size {} and ssm.conv_kernel {} are no shape "
-                "that Tern computes: it needs a multiple of the groups, a multiple of 16, and 2 taps or more",
-                source.path(), d.n_v_heads, d.n_k_heads, d.head_dim, d.conv_taps);
+                "{}: ssm.state_size is {} and ssm.conv_kernel {}; Tern runs states of a multiple of 16, and "
+                "convolutions of 2 to {} tokens",
+                source.path(), d.head_dim, d.conv_taps, kMostTaps);
   }
   if (inner != d.value_width()) {
-    return fail(ErrorCode::kCorruption, "{}: ssm.inner_size is {}, not ssm.time_step_rank · ssm.state_size = {}",
+    return fail(ErrorCode::kCorruption,
+                "{}: ssm.inner_size is {}, but ssm.time_step_rank · ssm.state_size is {}; convert the model again",
                 source.path(), inner, d.value_width());
   }
   return {};
@@ -42,8 +48,8 @@ Result<void> set_recurrent_layers(ModelSource& source, Config& c) {
   TRY(const int interval, meta.integer("full_attention_interval", 1024, list ? 1 : 4));
   if (list && static_cast<int>(list->size()) != c.n_layers + c.n_prediction_layers &&
       static_cast<int>(list->size()) != c.n_layers) {
-    return fail(ErrorCode::kCorruption, "{}: {} has {} values, but the model has {} layers", source.path(), list_key,
-                list->size(), c.n_layers);
+    return fail(ErrorCode::kCorruption, "{}: {} has {} values, but the model has {} layers; convert the model again",
+                source.path(), list_key, list->size(), c.n_layers);
   }
   for (int i = 0; i < c.n_layers; ++i) {
     const bool by_interval = (i + 1) % interval != 0;

@@ -127,12 +127,35 @@ Result<void> leave_out_prediction_layers(const ModelSource& source, Config& c) {
   TRY(const auto declared, source.get_int(key));
   if (!declared || *declared == 0) return {};
   if (*declared < 0 || *declared >= c.n_layers) {
-    return fail(ErrorCode::kCorruption, "{}: {} is {}, but the model has {} layers in all", source.path(), key,
+    return fail(ErrorCode::kCorruption,
+                "{}: {} is {}, but block_count is {} and includes them; convert the model again", source.path(), key,
                 *declared, c.n_layers);
   }
   c.n_prediction_layers = static_cast<int>(*declared);
   c.n_layers -= c.n_prediction_layers;
   return {};
+}
+
+// How many dimensions of a head rotate.
+Result<int> read_rotated_dims(const ModelSource& source, const MetadataReader& meta, const Family& family,
+                              const Config& c) {
+  TRY(const int dims, meta.integer("rope.dimension_count", 4096, c.head_dim));
+  if (dims == c.head_dim) return dims;
+  if (!family.parts.partial_rope) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: rope.dimension_count {} differs from head_dim {}; Tern has no partial RoPE in models of this kind",
+                source.path(), dims, c.head_dim);
+  }
+  if (dims > c.head_dim) {
+    return fail(ErrorCode::kCorruption,
+                "{}: rope.dimension_count is {}, but a head has {} dimensions; convert the model again", source.path(),
+                dims, c.head_dim);
+  }
+  constexpr int kUnit = 8;  // on GPUs four pairs rotate at once
+  if (dims % kUnit == 0) return dims;
+  return fail(ErrorCode::kNotSupported,
+              "{}: rope.dimension_count is {}, not a multiple of {}, as Tern's kernels need it", source.path(), dims,
+              kUnit);
 }
 
 Result<Config> read_shape(ModelSource& source, const Family& family) {
@@ -150,17 +173,11 @@ Result<Config> read_shape(ModelSource& source, const Family& family) {
     return fail(ErrorCode::kNotSupported, "{}: attention.value_length {} differs from attention.key_length {}",
                 source.path(), value_dim, c.head_dim);
   }
-  TRY(const int rope_dims, meta.integer("rope.dimension_count", 4096, c.head_dim));
-  const bool is_partial = family.parts.partial_rope && rope_dims < c.head_dim && rope_dims % 8 == 0;
-  if (rope_dims != c.head_dim && !is_partial) {
-    return fail(ErrorCode::kNotSupported,
-                "{}: rope.dimension_count {} differs from head_dim {}; Tern has no partial RoPE", source.path(),
-                rope_dims, c.head_dim);
-  }
+  TRY(const int rope_dims, read_rotated_dims(source, meta, family, c));
   TRY(c.n_ctx, meta.integer("context_length", 1 << 24));
   TRY(c.rms_eps, meta.positive("attention.layer_norm_rms_epsilon"));
   TRY(c.ropes[0], read_rope(source, c));
-  if (is_partial) c.ropes[0].n_dims = rope_dims;
+  if (rope_dims < c.head_dim) c.ropes[0].n_dims = rope_dims;
   TRY_STATUS(read_scales(meta, c));
 
   TRY(const auto embedding, source.find_tensor("token_embd.weight"));

@@ -16,6 +16,7 @@ namespace {
 
 // Heads of 64 dimensions, a context of 64, d_model 128, and a frequency base of 10,000.
 TinyGguf tiny_of(const Family& family) {
+  if (family.parts.delta) return tiny_qwen35();
   TinyGguf file;
   file.architecture = family.architecture;
   if (!family.parts.sub_norms) {
@@ -78,6 +79,7 @@ struct KeyCase {
 std::vector<KeyCase> cases_of_architecture() {
   const auto without_window = [](const Family& f) { return !f.needs_window; };
   const auto computes_none = [](const Family& f) { return !f.needs_window && f.architecture != "phi3"; };
+  const auto not_recurrent = [](const Family& f) { return !f.parts.delta; };
   const std::vector<Edit> zero = {set_u32(0), set_f32(0), set_flag(false)};
   const std::vector<Edit> not_zero = {set_u32(2), set_f32(0.5f), set_flag(true)};
   std::vector<KeyCase> cases = {
@@ -94,7 +96,8 @@ std::vector<KeyCase> cases_of_architecture() {
        {set_floats({0}), set_floats({0, 0}), set_floats({}), set_f32(0)},
        {set_floats({0, 1}), set_f32(1)}},
       {"num_loops", {set_u32(1)}, {set_u32(0), set_u32(2)}},
-      {"full_attention_interval", {set_u32(1)}, {set_u32(4)}},
+      {"full_attention_interval", {set_u32(1)}, {set_u32(4)}, not_recurrent},
+      {"nextn_predict_layers", zero, not_zero, not_recurrent},
       {"attention.causal", {set_flag(true), set_u32(1)}, {set_flag(false)}},
       {"attention.sliding_window", {set_u32(0), set_u32(64), set_u32(4096)}, {set_u32(63)}, computes_none},
       {"attention.sliding_window_pattern", {set_u32(6), set_ints({1, 0})}, {}, without_window},

@@ -105,6 +105,10 @@ TEST(ChatFormat, OfPublishedTemplates) {
   EXPECT_EQ(calls_of(published("templates/Qwen-Qwen2.5-7B-Instruct.jinja")), hermes);
   EXPECT_EQ(published("templates/Qwen-Qwen2.5-7B-Instruct.jinja").think_begin, "");
   EXPECT_EQ(published("templates/Qwen-Qwen3-0.6B.jinja").think_begin, "<think>");
+  const ChatFormat qwen35 = published("headers/Qwen3.5-4B.jinja");  // its calls are no JSON
+  EXPECT_EQ(calls_of(qwen35), "none");
+  EXPECT_TRUE(qwen35.has_tools && qwen35.has_tool_calls && qwen35.has_tool_results && qwen35.has_parallel_calls);
+  EXPECT_TRUE(qwen35.opens_thought("<|im_start|>assistant\n<think>\n"));
   const ChatFormat llama = published("templates/meta-llama-Llama-3.1-8B-Instruct.jinja");
   EXPECT_EQ(calls_of(llama), "||<|python_tag|>|parameters|");
   EXPECT_TRUE(llama.has_tool_results);
