@@ -84,14 +84,16 @@ class Converter {
   const Family& family() const { return *find_family(config().architecture); }
   ModelSource& source() { return *model_.source; }
 
+  Result<void> check_order() const;
   Result<void> choose_formats();
   Result<void> collect();
-  Result<void> collect_tensor(const std::string& name, int layer = 0);
+  Result<void> collect_tensor(const std::string& name, int layer = 0, bool stays_f32 = false);
   Result<float> scale_of(const SourceTensor& tensor);
   Result<ConvertJob> linear_job(SourceTensor tensor);
   Result<ConvertJob> ternary_job(SourceTensor tensor);
   Result<void> use_imatrix();
   Result<void> add_metadata();
+  void copy_metadata(const GgufFile& file);
   Result<void> add_text();
   Result<void> write_all();
   Result<void> write_rows(const ConvertJob& job, RowStream& stream);
@@ -107,6 +109,15 @@ class Converter {
   ConvertResult result_;
   PackingLoss all_;
 };
+
+// Programs that read GGUF files expect the tiled order of heads.
+Result<void> Converter::check_order() const {
+  if (!config().has_recurrent_layers() || config().delta.is_tiled) return {};
+  return fail(ErrorCode::kNotSupported,
+              "{}: GGUF files have the heads of recurrent layers in another order, which Tern does not write; convert "
+              "the directory with llama.cpp, or get a GGUF file",
+              model_.source->path());
+}
 
 Result<void> Converter::choose_formats() {
   const bool is_bitlinear = config().int8_activations;
@@ -162,7 +173,7 @@ Result<ConvertJob> Converter::linear_job(SourceTensor tensor) {
   return job;
 }
 
-Result<void> Converter::collect_tensor(const std::string& name, int layer) {
+Result<void> Converter::collect_tensor(const std::string& name, int layer, bool stays_f32) {
   TRY(auto found, source().find_tensor(name));
   if (!found) return {};
   if (!found->format) {
@@ -170,7 +181,7 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer) {
                 found->type_name);
   }
   ConvertJob job{.from = *found, .format = Format::kF32};
-  if (job.is_matrix()) {
+  if (job.is_matrix() && !stays_f32) {
     TRY(job, linear_job(std::move(*found)));
   }
   if (job.in_file().bytes() == 0) {
@@ -196,7 +207,9 @@ Result<void> Converter::collect() {
     std::string_view last;  // two checkpoint names in a row may map to one GGUF name
     for (const TensorName& name : layer_names(family())) {
       if (std::exchange(last, name.gguf) == name.gguf) continue;
-      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.weight", i, name.gguf), i));
+      const std::string in_layer = format_text("blk.{}.{}", i, name.gguf);
+      const bool is_convolution = name.change == HfChange::kSqueeze;
+      TRY_STATUS(collect_tensor(in_layer + (name.is_whole ? "" : ".weight"), i, is_convolution));
       if (!name.is_linear) continue;
       TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
       TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf), i));
@@ -217,11 +230,28 @@ Result<void> Converter::add_text() {
   return {};
 }
 
+// Layers that only propose draft tokens are not written, so nothing may count them.
+void Converter::copy_metadata(const GgufFile& file) {
+  const std::string prefix = config().architecture + ".";
+  const std::vector<std::string> counts_them = {prefix + "block_count", prefix + "nextn_predict_layers",
+                                                prefix + "attention.recurrent_layers"};
+  const bool has_them = config().n_prediction_layers > 0;
+  for (const auto& [key, value] : file.metadata()) {
+    if (key == "general.file_type" || key.starts_with("split.")) continue;
+    if (has_them && std::ranges::contains(counts_them, key)) continue;
+    writer_.add(key, value);
+  }
+  if (!has_them) return;
+  writer_.add_u32(prefix + "block_count", static_cast<uint32_t>(config().n_layers));
+  if (file.find(prefix + "full_attention_interval")) return;
+  std::vector<int32_t> are_recurrent;
+  for (const LayerConfig& layer : config().layers) are_recurrent.push_back(layer.is_recurrent ? 1 : 0);
+  writer_.add_i32s(prefix + "attention.recurrent_layers", are_recurrent);
+}
+
 Result<void> Converter::add_metadata() {
   if (const GgufFile* file = source().gguf()) {
-    for (const auto& [key, value] : file->metadata()) {
-      if (key != "general.file_type" && !key.starts_with("split.")) writer_.add(key, value);
-    }
+    copy_metadata(*file);
     return {};
   }
   write_gguf_config(config(), writer_);
@@ -319,6 +349,7 @@ Result<void> Converter::use_imatrix() {
 }
 
 Result<ConvertResult> Converter::run() {
+  TRY_STATUS(check_order());
   TRY_STATUS(choose_formats());
   TRY_STATUS(collect());
   TRY_STATUS(use_imatrix());

@@ -1,0 +1,103 @@
+// Models with recurrent layers in other formats.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "file/gguf/gguf.h"
+#include "file/gguf/gguf_writer.h"
+#include "model/model.h"
+#include "support/checkout.h"
+#include "tern/tools.h"
+#include "tools/tools_test_support.h"
+
+namespace tern {
+namespace {
+
+const std::string kFamilies = source_path("tests/golden/families/");
+
+std::vector<float> values_of(const Tensor& tensor) {
+  std::vector<float> values(static_cast<size_t>(tensor.rows) * static_cast<size_t>(tensor.cols));
+  format_info(tensor.format).decode(tensor.data, values);
+  return values;
+}
+
+// The matrices that float_formats() does not apply to, and the vectors, keep their values.
+void expect_same_small_tensors(const Model& a, const Model& b) {
+  ASSERT_EQ(a.weights.layers.size(), b.weights.layers.size());
+  for (size_t i = 0; i < a.weights.layers.size(); ++i) {
+    for (Tensor Layer::* of : {&Layer::attn_norm, &Layer::ffn_norm, &Layer::delta_conv, &Layer::delta_decay,
+                               &Layer::delta_dt_bias, &Layer::delta_norm, &Layer::attn_q_norm}) {
+      const Tensor &in_a = a.weights.layers[i].*of, &in_b = b.weights.layers[i].*of;
+      ASSERT_EQ(in_a.is_present(), in_b.is_present()) << i;
+      if (in_a.is_present()) EXPECT_EQ(values_of(in_a), values_of(in_b)) << in_a.name;
+    }
+  }
+}
+
+TEST(ConvertQwen35, KeepsWhatIsNoLinearLayer) {
+  for (const std::string name : {"qwen35", "qwen35_tied"}) {
+    const std::string from = kFamilies + name + ".gguf";
+    for (const std::string type : {"", "q8_0"}) {
+      const TemporaryPath out("." + name + ".gguf");
+      const auto done = convert({.in_path = from, .out_path = out.str(), .type = type});
+      ASSERT_TRUE(done) << done.error().message;
+      const auto before = open_model(from), after = open_model(out.str());
+      ASSERT_TRUE(after) << after.error().message;
+      EXPECT_EQ(after->config.delta, before->config.delta);
+      expect_same_small_tensors(*before, *after);
+      const Tensor &w = before->weights.layers[0].delta_output, &packed = after->weights.layers[0].delta_output;
+      EXPECT_EQ(packed.format, type.empty() ? w.format : Format::kQ8_0);
+      const auto wanted = values_of(w), got = values_of(packed);
+      for (size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(got[i], wanted[i], type.empty() ? 0 : 0.01) << i;
+    }
+  }
+}
+
+// A copy of a golden file with one more layer, which only proposes draft tokens.
+void write_with_draft_layer(const std::string& path, bool has_interval) {
+  const auto file = GgufFile::open(kFamilies + "qwen35.gguf").value();
+  GgufWriter writer(path);
+  for (const auto& [key, value] : file.metadata()) {
+    const bool is_interval = key == "qwen35.full_attention_interval";
+    if (key != "qwen35.block_count" && (has_interval || !is_interval)) writer.add(key, value);
+  }
+  writer.add_u32("qwen35.block_count", 5);
+  writer.add_u32("qwen35.nextn_predict_layers", 1);
+  writer.add_i32s("qwen35.attention.recurrent_layers", std::vector<int32_t>{1, 1, 1, 0, 0});
+  for (const GgufTensor& tensor : file.tensors()) {
+    EXPECT_TRUE(writer.add_tensor(tensor.name, tensor.type, tensor.shape));
+  }
+  const int64_t shape[] = {4, 4};
+  EXPECT_TRUE(writer.add_tensor("blk.4.nextn.eh_proj.weight", GgmlType::kF32, shape));
+  EXPECT_TRUE(writer.begin());
+  for (const GgufTensor& tensor : file.tensors()) EXPECT_TRUE(writer.append(tensor.data));
+  EXPECT_TRUE(writer.append(std::vector<std::byte>(64)));
+  EXPECT_TRUE(writer.finish());
+}
+
+TEST(ConvertQwen35, LeavesOutLayersThatProposeDraftTokens) {
+  for (const bool has_interval : {true, false}) {
+    const TemporaryPath in(".in.gguf"), out(".out.gguf");
+    write_with_draft_layer(in.str(), has_interval);
+    const auto done = convert({.in_path = in.str(), .out_path = out.str()});
+    ASSERT_TRUE(done) << done.error().message;
+    const auto model = open_model(out.str());
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->config.n_layers, 4);
+    EXPECT_EQ(model->config.n_prediction_layers, 0);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(model->config.layer(i).is_recurrent, i < 3) << i;
+  }
+}
+
+TEST(ConvertQwen35, RefusesDirectoriesWhoseHeadsItWouldHaveToReorder) {
+  const TemporaryPath out(".gguf");
+  const auto done = convert({.in_path = kFamilies + "qwen35", .out_path = out.str()});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kNotSupported);
+  EXPECT_NE(done.error().message.find("heads of recurrent layers in another order"), std::string::npos)
+      << done.error().message;
+  EXPECT_FALSE(std::filesystem::exists(out.str()));
+}
+
+}  // namespace
+}  // namespace tern
