@@ -37,7 +37,7 @@ struct Slice {
   std::span<const KvBlockId> blocks = {};
   int n_ctx = 0;
 
-  // Of models with recurrent layers: the sequence's state, which describes it after first_pos − n_confirmed tokens. The
+  // The sequence's state, if the model has recurrent layers. It describes it after first_pos − n_confirmed tokens. The
   // run continues it: first with the first n_confirmed tokens of the last run that was a check, then with `tokens`. If
   // the latter is a check, they are only left pending, at most kMostPending of them (state_layout.h), in the set that
   // is not confirmed_set. A state of no tokens counts as zero.

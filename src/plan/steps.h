@@ -9,36 +9,14 @@
 
 #include "model/source/config.h"
 #include "model/source/weights.h"
+#include "plan/delta_steps.h"
+#include "plan/slot_uses.h"
 
 namespace tern {
-
-struct SlotId {
-  int index = -1;
-  bool operator==(const SlotId&) const = default;
-};
-
-struct SlotUse {
-  SlotId slot;
-  bool reads = false;
-  bool writes = false;
-  bool scratch = false;  // written, but no step may read the result
-  bool hidden = false;   // written for another step to read, but not a value of the model
-  bool is_output() const { return writes && !scratch && !hidden; }
-};
-using SlotUses = std::vector<SlotUse>;
 
 // The steps. Each reads `in`, writes `out`, and does both with `x`. Tensors belong to the model's Weights, which must
 // outlive the plan.
 namespace step {
-
-// How a step uses a slot. hidden: it writes what only a later step can use, not a value of the model. passes_on: it
-// reads such a slot and changes it in place.
-inline SlotUse reads(SlotId slot) { return {slot, true, false}; }
-inline SlotUse writes(SlotId slot) { return {slot, false, true}; }
-inline SlotUse updates(SlotId slot) { return {slot, true, true}; }
-inline SlotUse scratch(SlotId slot) { return {slot, false, true, true}; }
-inline SlotUse hidden(SlotId slot) { return {.slot = slot, .writes = true, .hidden = true}; }
-inline SlotUse passes_on(SlotId slot) { return {.slot = slot, .reads = true, .writes = true, .hidden = true}; }
 
 // For a step that norms and quantizes its input itself: its `in` is f32 instead of int8. The step that wrote the row
 // has left the statistics of the whole row.
@@ -219,71 +197,6 @@ struct AddBias {
   const Tensor* bias;
 
   SlotUses uses() const { return {updates(x)}; }
-};
-// q and gate = the halves of each head of `in`
-struct SplitHeads {
-  SlotId in;       // [n_heads, 2, head_dim]
-  SlotId q, gate;  // [n_heads, head_dim]
-  int n_heads;
-  int head_dim;
-
-  SlotUses uses() const { return {reads(in), writes(q), writes(gate)}; }
-};
-// out = H(signs · in), where H is the normalized Walsh-Hadamard transform of each `block` values: H[r][c] is
-// (−1)^popcount(r & c) / √block. Inverse: out = signs · H(in).
-struct Rotate {
-  SlotId in;
-  const Tensor* signs;  // [width]
-  int block;
-  bool is_inverse;
-  // If not 0, the heads of `in` are taken in another order: head k · (n_heads / n_groups) + r becomes head
-  // r · n_groups + k of `in`.
-  int n_groups;
-  int head_dim;
-  SlotId out;
-
-  SlotUses uses() const { return {reads(in), writes(out)}; }
-};
-// x = x · sigmoid(gate)
-struct SigmoidMul {
-  SlotId gate;
-  SlotId x;
-
-  SlotUses uses() const { return {reads(gate), updates(x)}; }
-};
-// out = silu(Σ_j taps[c][j] · in of the token taps − 1 − j places before): a causal convolution of every channel. The
-// last inputs of the sequence are part of its state.
-struct CausalConv {
-  SlotId in;           // [channels]
-  const Tensor* taps;  // [channels, n]
-  int layer;
-  SlotId out;
-
-  SlotUses uses() const { return {reads(in), writes(out)}; }
-};
-// The gated delta rule (Yang et al. 2024) for every head of values, with the state S [head_dim of k, head_dim of v] of
-// the sequence: q and k are normed to length 1, and q is divided by √head_dim; β = sigmoid(beta);
-// S = exp(decay · softplus(alpha + dt_bias)) · S; S += k · β(v − Sᵀk)ᵀ; out = Sᵀq.
-struct DeltaRule {
-  SlotId in;              // [2 n_k_heads + n_v_heads, head_dim]: queries, keys, values
-  SlotId alpha, beta;     // [n_v_heads]
-  const Tensor* decay;    // [n_v_heads]
-  const Tensor* dt_bias;  // [n_v_heads]
-  int layer;
-  SlotId out;  // [n_v_heads, head_dim]
-
-  SlotUses uses() const { return {reads(in), reads(alpha), reads(beta), writes(out)}; }
-};
-// out = RMS norm of each head of `in` · silu(gate)
-struct GatedNorm {
-  SlotId in, gate;     // [n_heads, head_dim]
-  const Tensor* gain;  // [head_dim]
-  float eps;
-  int n_heads;
-  int head_dim;
-  SlotId out;
-
-  SlotUses uses() const { return {reads(in), reads(gate), writes(out)}; }
 };
 // x = cap · tanh(x / cap)
 struct Softcap {

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace tern::structure {
 namespace {
 
-// Files that may be longer, and how long. docs/decisions.md says why (138, 129).
+// Files that may be longer, and how long. docs/decisions.md says why (138).
 const std::map<std::string, size_t> kLongerFiles = {
     {"include/tern/tern.h", 460},
     {"src/backend/cpu/ops/attention.cc", 600},

@@ -52,7 +52,8 @@ struct Layer {
   Tensor attn_sub_norm;   // [q_width], of attention's output; BitNet
   Linear attn_output;     // [d_model, q_width]
   Tensor attn_post_norm;  // [d_model], before attention's output is added to the residual stream; Gemma
-  // Of recurrent layers, which have no attn_q, attn_k, attn_v and attn_output (DeltaConfig has the widths).
+  // These belong to recurrent layers, which have no attn_q, attn_k, attn_v and attn_output (DeltaConfig has the
+  // widths).
   Linear delta_qkv;      // [channels, d_model]
   Linear delta_gate;     // [value_width, d_model]
   Linear delta_alpha;    // [n_v_heads, d_model], how fast the state decays

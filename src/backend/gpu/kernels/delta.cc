@@ -82,83 +82,118 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
       });
 }
 
+namespace {
+
+// The part of a column of S that an invocation keeps in registers: n_rows rows from first_row on.
+struct ColumnPart {
+  ColumnPart(const DeltaRuleConfig& c, const SequenceOf& sequence, const WorkgroupId& wg, const LocalIndex& tid)
+      : n_rows(c.shape.head_dim / DeltaRuleConfig::kParts),
+        head(let("head", wg.x / c.parts_of_head())),
+        part(let("part", tid % DeltaRuleConfig::kParts)),
+        column(let("column", (wg.x % c.parts_of_head()) * c.columns() + tid / DeltaRuleConfig::kParts)),
+        first_row(let("first_row", part * n_rows)),
+        place(let("place", sequence.state_at + (head * c.shape.head_dim + first_row) * c.shape.head_dim + column)) {
+    for (uint32_t i = 0; i < n_rows; ++i) s.push_back(var("s", 0.0f));
+  }
+
+  uint32_t n_rows;
+  Name<U32> head, part, column, first_row;
+  Name<U32> place;  // of the first row, in the states
+  std::vector<Var<F32>> s;
+};
+
+// How much of S stays, and how much of a token is written.
+struct DeltaGates {
+  Name<F32> shrink, strength;
+};
+template <class Alpha, class Beta>
+DeltaGates delta_gates(const Alpha& alpha, const Beta& beta, const Name<F32>& decay, const Name<F32>& bias,
+                       const Name<U32>& of_head) {
+  auto dt = let("dt", alpha[of_head] + bias);
+  auto softplus = let("softplus", select(log(1.0f + exp(min(dt, 20.0f))), dt, dt > 20.0f));
+  auto shrink = let("shrink", exp(decay * softplus));
+  return {shrink, let("strength", 1.0f / (1.0f + exp(-beta[of_head])))};
+}
+
+// One token: reads what S predicts for its key, writes the difference from its value, and reads for its query. Queries
+// and keys are not normed yet, so the factors that norm them are applied to the results.
+Name<F32> take_token(const DeltaRuleConfig& c, const ColumnPart& mine, const Shared<F32>& keys,
+                     const Shared<F32>& queries, const Name<U32>& staged, const DeltaGates& gates,
+                     const Name<F32>& value, const LocalIndex& tid) {
+  const auto sum_of_parts = [&](const Var<F32>& part) {
+    auto v = let("mine", part);
+    return reduce_lanes(Reduce::kSum, c.caps, v, tid, DeltaRuleConfig::kParts, c.workgroup());
+  };
+  auto predicted = var("predicted", 0.0f);
+  auto k_squares = var("k_squares", 0.0f);
+  auto q_squares = var("q_squares", 0.0f);
+  for (uint32_t i = 0; i < mine.n_rows; ++i) {
+    auto k = let("k", keys[staged + i]);
+    auto q = let("q", queries[staged + i]);
+    predicted += k * mine.s[i];
+    k_squares += k * k;
+    q_squares += q * q;
+  }
+  auto all_predicted = sum_of_parts(predicted);
+  auto k_scale = let("k_scale", inverseSqrt(sum_of_parts(k_squares) + 1e-6f));
+  const float per_dim = 1.0f / std::sqrt(static_cast<float>(c.shape.head_dim));
+  auto q_scale = let("q_scale", inverseSqrt(sum_of_parts(q_squares) + 1e-6f) * per_dim);
+  auto delta = let("delta", gates.strength * (value - gates.shrink * (all_predicted * k_scale)) * k_scale);
+  auto out = var("out", 0.0f);
+  for (uint32_t i = 0; i < mine.n_rows; ++i) {
+    auto k = let("k", keys[staged + i]);
+    auto q = let("q", queries[staged + i]);
+    auto updated = let("updated", gates.shrink * mine.s[i] + k * delta);
+    mine.s[i] = updated;
+    out += q * updated;
+  }
+  return let("result", sum_of_parts(out) * q_scale);
+}
+
+}  // namespace
+
 DeltaRuleKernel delta_rule(const DeltaRuleConfig& c) {
   constexpr uint32_t kTokens = 8;  // whose queries and keys are staged at a time
   const DeltaShape& s = c.shape;
-  const uint32_t dim = s.head_dim, n_rows = dim / DeltaRuleConfig::kParts;  // rows of S, of an invocation
-  return kernel("delta_rule", c.workgroup(),
-                [&](In<"x", F32> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
-                    In<"dt_bias", F32> dt_bias, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
-                    WorkgroupId wg, LocalIndex tid) {
-                  auto number = let("number", wg.y);
-                  const SequenceOf sequence(sequences, s, number);
-                  auto head = let("head", wg.x / c.parts_of_head());
-                  auto key_head = let("key_head", s.is_tiled ? head % s.n_k_heads : head / (s.n_v_heads / s.n_k_heads));
-                  auto part = let("part", tid % DeltaRuleConfig::kParts);
-                  auto column = let("column", (wg.x % c.parts_of_head()) * c.columns() + tid / DeltaRuleConfig::kParts);
-                  auto first_row = let("first_row", part * n_rows);
-                  auto matrix = let("matrix", sequence.state_at + (head * dim + first_row) * dim + column);
-                  std::vector<Var<F32>> column_of_s;
-                  for (uint32_t i = 0; i < n_rows; ++i) column_of_s.push_back(var("s", 0.0f));
-                  when(!sequence.is_new, [&] {
-                    for (uint32_t i = 0; i < n_rows; ++i) column_of_s[i] = state[matrix + i * dim];
-                  });
-                  auto decay_of_head = let("decay_of_head", decay[head]);
-                  auto bias = let("bias", dt_bias[head]);
-                  auto keys = shared<F32>("keys", kTokens * dim);
-                  auto queries = shared<F32>("queries", kTokens * dim);
-                  const auto sum_of_parts = [&](const Var<F32>& mine) {
-                    auto v = let("mine", mine);
-                    return reduce_lanes(Reduce::kSum, c.caps, v, tid, DeltaRuleConfig::kParts, c.workgroup());
-                  };
-                  loop("chunk", 0u, sequence.n, kTokens, [&](const Name<U32>& chunk) {
-                    auto n_here = let("n_here", min(sequence.n - chunk, kTokens));
-                    workgroupBarrier();
-                    loop("i", tid, n_here * dim, c.workgroup(), [&](const Name<U32>& i) {
-                      auto from =
-                          let("source", (sequence.first + chunk + i / dim) * s.channels() + key_head * dim + i % dim);
-                      queries[i] = x[from];
-                      keys[i] = x[from + s.key_width()];
-                    });
-                    workgroupBarrier();
-                    loop("t", 0u, n_here, 1u, [&](const Name<U32>& t) {
-                      auto row = let("row", sequence.first + chunk + t);
-                      auto staged = let("staged", t * dim + first_row);
-                      auto predicted = var("predicted", 0.0f);
-                      auto k_squares = var("k_squares", 0.0f);
-                      auto q_squares = var("q_squares", 0.0f);
-                      for (uint32_t i = 0; i < n_rows; ++i) {
-                        auto k = let("k", keys[staged + i]);
-                        auto q = let("q", queries[staged + i]);
-                        predicted += k * column_of_s[i];
-                        k_squares += k * k;
-                        q_squares += q * q;
-                      }
-                      auto all_predicted = sum_of_parts(predicted);
-                      auto k_scale = let("k_scale", inverseSqrt(sum_of_parts(k_squares) + 1e-6f));
-                      auto q_scale = let("q_scale", inverseSqrt(sum_of_parts(q_squares) + 1e-6f) *
-                                                        (1.0f / std::sqrt(static_cast<float>(dim))));
-                      auto of_head = let("of_head", row * s.n_v_heads + head);
-                      auto dt = let("dt", alpha[of_head] + bias);
-                      auto softplus = let("softplus", select(log(1.0f + exp(min(dt, 20.0f))), dt, dt > 20.0f));
-                      auto shrink = let("shrink", exp(decay_of_head * softplus));
-                      auto strength = let("strength", 1.0f / (1.0f + exp(-beta[of_head])));
-                      auto value = let("value", x[row * s.channels() + 2 * s.key_width() + head * dim + column]);
-                      auto delta = let("delta", strength * (value - shrink * (all_predicted * k_scale)) * k_scale);
-                      auto out = var("out", 0.0f);
-                      for (uint32_t i = 0; i < n_rows; ++i) {
-                        auto k = let("k", keys[staged + i]);
-                        auto q = let("q", queries[staged + i]);
-                        auto updated = let("updated", shrink * column_of_s[i] + k * delta);
-                        column_of_s[i] = updated;
-                        out += q * updated;
-                      }
-                      auto all_out = sum_of_parts(out);
-                      when(part == 0u, [&] { y[row * s.value_width() + head * dim + column] = all_out * q_scale; });
-                    });
-                  });
-                  for (uint32_t i = 0; i < n_rows; ++i) state[matrix + i * dim] = column_of_s[i];
-                });
+  const uint32_t dim = s.head_dim;
+  return kernel(
+      "delta_rule", c.workgroup(),
+      [&](In<"x", F32> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
+          In<"dt_bias", F32> dt_bias, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
+          WorkgroupId wg, LocalIndex tid) {
+        auto number = let("number", wg.y);
+        const SequenceOf sequence(sequences, s, number);
+        const ColumnPart mine(c, sequence, wg, tid);
+        when(!sequence.is_new, [&] {
+          for (uint32_t i = 0; i < mine.n_rows; ++i) mine.s[i] = state[mine.place + i * dim];
+        });
+        auto key_head = let("key_head", s.is_tiled ? mine.head % s.n_k_heads : mine.head / (s.n_v_heads / s.n_k_heads));
+        auto decay_of_head = let("decay_of_head", decay[mine.head]);
+        auto bias = let("bias", dt_bias[mine.head]);
+        auto keys = shared<F32>("keys", kTokens * dim);
+        auto queries = shared<F32>("queries", kTokens * dim);
+        loop("chunk", 0u, sequence.n, kTokens, [&](const Name<U32>& chunk) {
+          auto n_here = let("n_here", min(sequence.n - chunk, kTokens));
+          workgroupBarrier();
+          loop("i", tid, n_here * dim, c.workgroup(), [&](const Name<U32>& i) {
+            auto source = let("source", (sequence.first + chunk + i / dim) * s.channels() + key_head * dim + i % dim);
+            queries[i] = x[source];
+            keys[i] = x[source + s.key_width()];
+          });
+          workgroupBarrier();
+          loop("t", 0u, n_here, 1u, [&](const Name<U32>& t) {
+            auto row = let("row", sequence.first + chunk + t);
+            auto of_head = let("of_head", row * s.n_v_heads + mine.head);
+            const DeltaGates gates = delta_gates(alpha, beta, decay_of_head, bias, of_head);
+            auto at = let("at", mine.head * dim + mine.column);
+            auto value = let("value", x[row * s.channels() + 2 * s.key_width() + at]);
+            auto staged = let("staged", t * dim + mine.first_row);
+            auto result = take_token(c, mine, keys, queries, staged, gates, value, tid);
+            when(mine.part == 0u, [&] { y[row * s.value_width() + at] = result; });
+          });
+        });
+        for (uint32_t i = 0; i < mine.n_rows; ++i) state[mine.place + i * dim] = mine.s[i];
+      });
 }
 
 GatedNormKernel gated_norm(const GatedNormConfig& c) {
