@@ -204,7 +204,7 @@ TEST_F(Pull, AFileOfThatNameComesFirst) {
 TEST_F(Pull, ListsThePublishedModels) {
   const RunResult page = tern({"models"});
   EXPECT_EQ(page.exit_code, 0) << page.err;
-  EXPECT_NE(page.out.find("bonsai-1.7b          Q1_0      248 MB    712 MB  Apache-2.0"), std::string::npos)
+  EXPECT_NE(page.out.find("bonsai-1.7b           Q1_0      248 MB    712 MB  Apache-2.0"), std::string::npos)
       << page.out;
   const RunResult json = tern({"models", "--json"});
   EXPECT_NE(json.out.find("\"hub\": \"prism-ml/Bonsai-1.7B-gguf:Bonsai-1.7B-Q1_0.gguf\""), std::string::npos)
