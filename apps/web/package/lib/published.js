@@ -32,6 +32,21 @@ export const kPublished = [
     memoryBytes: 2908155136, memoryTokens: 4096,
   },
   {
+    name: 'bonsai-27b', address: 'hf:prism-ml/Bonsai-27B-gguf/Bonsai-27B-Q1_0.gguf',
+    format: 'Q1_0', license: 'Apache-2.0', downloadBytes: 3803452480,
+    memoryBytes: 4217788416, memoryTokens: 4096,
+  },
+  {
+    name: 'ternary-bonsai-27b', address: 'hf:prism-ml/Ternary-Bonsai-27B-gguf/Ternary-Bonsai-27B-Q2_g64.gguf',
+    format: 'Q2_0', license: 'Apache-2.0', downloadBytes: 7585330240,
+    memoryBytes: 7999666176, memoryTokens: 4096,
+  },
+  {
+    name: 'ternary-bonsai-2-27b', address: 'hf:prism-ml/Ternary-Bonsai-2-27B-gguf/Ternary-Bonsai-2-27B-PQ2_0.gguf',
+    format: 'PQ2_0', license: 'Apache-2.0', downloadBytes: 7206168928,
+    memoryBytes: 7620376576, memoryTokens: 4096,
+  },
+  {
     name: 'bitnet-2b-4t', address: 'hf:microsoft/bitnet-b1.58-2B-4T-gguf/ggml-model-i2_s.gguf',
     format: 'I2_S', license: 'MIT', downloadBytes: 1187801280,
     memoryBytes: 1494022720, memoryTokens: 4096,
@@ -85,6 +100,11 @@ export const kPublished = [
     name: 'qwen3-8b', address: 'hf:Qwen/Qwen3-8B-GGUF/Qwen3-8B-Q8_0.gguf',
     format: 'Q8_0', license: 'Apache-2.0', downloadBytes: 8703561728,
     memoryBytes: 9307541504, memoryTokens: 4096,
+  },
+  {
+    name: 'qwen3.5-0.8b', address: 'hf:unsloth/Qwen3.5-0.8B-GGUF/Qwen3.5-0.8B-Q8_0.gguf',
+    format: 'Q8_0', license: 'Apache-2.0', downloadBytes: 800881920,
+    memoryBytes: 871415040, memoryTokens: 4096,
   },
   {
     name: 'llama-3.2-1b', address: 'hf:bartowski/Llama-3.2-1B-Instruct-GGUF/Llama-3.2-1B-Instruct-Q8_0.gguf',

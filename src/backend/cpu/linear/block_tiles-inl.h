@@ -91,7 +91,9 @@ HWY_INLINE void DotTile(const uint8_t* panel, const uint8_t* activations, size_t
       for (size_t t = 0; t < T; ++t) {
         for (size_t r = 0; r < kTileRows; ++r) acc[t][r] = D::start(init(t, part));
       }
-#pragma GCC unroll 8  // otherwise GCC copies every sum in every round
+#if HWY_COMPILER_GCC_ACTUAL  // in a loop, it copies every sum in every round
+#pragma GCC unroll 8
+#endif
       for (size_t step = part * kSteps / kDots; step < (part + 1) * kSteps / kDots; ++step) {
         VU8 codes[kTileRows];
         for (size_t r = 0; r < kTileRows; ++r) codes[r] = hn::Load(DU8(), w(r, step));
