@@ -71,7 +71,7 @@ const std::vector<FolderRule>& include_table() {
       {"src/backend/gpu/run/profile",
        {"src/base", "src/quant", "src/model", "src/plan", "src/backend", "src/backend/gpu/device",
         "src/backend/gpu/kernels", "src/backend/gpu/memory", "src/backend/gpu/memory/batch", "src/backend/gpu/record",
-        "src/backend/gpu/run"}},
+        "src/backend/gpu/memory/weights", "src/backend/gpu/run"}},
       {"src/routing", {"src/base", "src/file"}},
       {"src/engine",
        {"src/base", "src/file", "src/quant", "src/text", "src/sample", "src/grammar", "src/model", "src/plan",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "file/gguf/gguf.h"
+#include "model/source/config.h"
 #include "model/source/weights.h"
 
 namespace tern {

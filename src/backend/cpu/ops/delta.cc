@@ -91,15 +91,15 @@ class Head {
         beta_(decay_ + kTokens),
         copy_(beta_ + kTokens) {}
 
-  void Run(size_t begin, size_t end) {
+  void run(size_t begin, size_t end) {
     const size_t lanes = hn::Lanes(D());
-    for (size_t c = begin; c < end; c += lanes) Confirm(c);
+    for (size_t c = begin; c < end; c += lanes) confirm(c);
     // A check has at most kTokens rows, so a column is copied once.
     for (size_t first = 0; first < Size(rows_.n); first += kTokens) {
       const size_t n = std::min(kTokens, Size(rows_.n) - first);
-      for (size_t t = 0; t < n; ++t) Prepare(first + t, t);
-      for (size_t c = begin; c < end; c += lanes) RunTokens(first, n, c);
-      if (rows_.is_check && begin == 0) LeavePending(n);
+      for (size_t t = 0; t < n; ++t) prepare(first + t, t);
+      for (size_t c = begin; c < end; c += lanes) run_tokens(first, n, c);
+      if (rows_.is_check && begin == 0) leave_pending(n);
     }
   }
 
@@ -110,7 +110,7 @@ class Head {
   }
 
   // Brings the columns from c on up to date with the confirmed tokens.
-  HWY_INLINE void Confirm(size_t c) const {
+  HWY_INLINE void confirm(size_t c) const {
     const D d;
     const Columns columns{kept_ + c, dim_, dim_};
     if (rows_.is_new) {
@@ -123,7 +123,7 @@ class Head {
     }
   }
 
-  void Prepare(size_t t, size_t at) const {
+  void prepare(size_t t, size_t at) const {
     const float* const in = op_.in + row(t) * Size(op_.shape.channels());
     NormHead(in + key_at_, dim_, 1 / std::sqrt(static_cast<float>(dim_)), q_ + at * dim_);
     NormHead(in + Size(op_.shape.key_width()) + key_at_, dim_, 1, k_ + at * dim_);
@@ -134,7 +134,7 @@ class Head {
     beta_[at] = Sigmoid(op_.beta[of_head]);
   }
 
-  HWY_INLINE void RunTokens(size_t first, size_t n, size_t c) const {
+  HWY_INLINE void run_tokens(size_t first, size_t n, size_t c) const {
     const D d;
     Columns columns{kept_ + c, dim_, dim_};
     if (rows_.is_check) {
@@ -155,7 +155,7 @@ class Head {
   }
 
   // All heads of values that share a key head leave the same keys, but only the first writes them.
-  void LeavePending(size_t n) const {
+  void leave_pending(size_t n) const {
     const bool is_first =
         op_.shape.is_tiled ? head_ < op_.shape.n_k_heads : head_ % (op_.shape.n_v_heads / op_.shape.n_k_heads) == 0;
     for (size_t t = 0; t < n; ++t) {
@@ -221,7 +221,7 @@ void DeltaColumns(const ops::DeltaRule& op, WorkQueue& queue) {
     for (int unit = begin; unit < end; ++unit) {
       const int head = unit % units / parts, first = unit % parts * most;
       delta::Head(op, op.rows[static_cast<size_t>(unit / units)], head, queue.scratch().data())
-          .Run(static_cast<size_t>(first), static_cast<size_t>(std::min(first + most, dim)));
+          .run(static_cast<size_t>(first), static_cast<size_t>(std::min(first + most, dim)));
     }
   });
 }

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "backend/gpu/memory/kv_order.h"
+#include "backend/gpu/memory/weights/upload.h"
 #include "backend/gpu/run/executable.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
+#include "plan/step_weights.h"
 
 namespace tern::gpu {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "backend/gpu/kernels/ternary/ternary_batch.h"
 #include "backend/gpu/memory/batch/batch_words.h"
+#include "backend/gpu/record/head_copy.h"
 #include "backend/gpu/record/steps/phases.h"
 #include "backend/kv_layout.h"
 #include "quant/format.h"
