@@ -7,8 +7,8 @@ namespace tern {
 
 RopeTable::RopeTable(const RopeParams& rope, int head_dim, int max_rows)
     : rope_(rope),
-      short_(rope_frequencies(rope, rope.n_dims > 0 ? rope.n_dims : head_dim, 0)),
-      long_(rope_frequencies(rope, rope.n_dims > 0 ? rope.n_dims : head_dim, std::numeric_limits<int>::max())) {
+      short_(rope_frequencies(rope, rope.rotated(head_dim), 0)),
+      long_(rope_frequencies(rope, rope.rotated(head_dim), std::numeric_limits<int>::max())) {
   cos_.resize(static_cast<size_t>(max_rows) * short_.frequencies.size());
   sin_.resize(cos_.size());
 }

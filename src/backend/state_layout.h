@@ -21,8 +21,9 @@ inline constexpr int kMostPending = 16;
 // Where the parts of one layer's state lie, in floats from the start of the region.
 struct StateLayer {
   size_t matrices = 0, columns = 0;
-  size_t all_pending = 0;                               // the sets of pending tokens
-  size_t per_pending = 0;                               // from a pending token to the next
+  size_t n_kept = 0;       // without pending tokens; 0: not a recurrent layer. Layers follow each other without gaps
+  size_t all_pending = 0;  // the sets of pending tokens
+  size_t per_pending = 0;  // from a pending token to the next
   size_t inputs = 0, keys = 0, deltas = 0, decays = 0;  // from the start of a pending token
 
   size_t pending(int set, int token) const {
@@ -41,6 +42,7 @@ class StateLayout {
       layer.matrices = n_floats_;
       layer.columns = layer.matrices + size(d.value_width()) * size(d.head_dim);
       n_floats_ = layer.columns + size(d.conv_taps - 1) * size(d.channels());
+      layer.n_kept = n_floats_ - layer.matrices;
     }
     n_kept_floats_ = n_floats_;
     for (int i = 0; i < config.n_layers; ++i) {
@@ -56,11 +58,6 @@ class StateLayout {
   }
 
   const StateLayer& layer(int i) const { return layers_[static_cast<size_t>(i)]; }
-  // Bytes of a recurrent layer's part, without pending tokens. Parts follow each other in the order of the layers.
-  static uint64_t layer_bytes(const Config& config) {
-    const DeltaConfig& d = config.delta;
-    return sizeof(float) * static_cast<uint64_t>(d.value_width() * d.head_dim + (d.conv_taps - 1) * d.channels());
-  }
   // Bytes of the region; 0: no layer is recurrent.
   uint64_t bytes() const { return n_floats_ * sizeof(float); }
   // Bytes at its start that describe a sequence without pending tokens. A copy of them continues the sequence.

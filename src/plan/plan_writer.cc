@@ -67,26 +67,30 @@ void PlanWriter::linear(SlotId in, const Tensor& w, SlotId out) {
   }
 }
 
+SlotId PlanWriter::slot_beside(const LinearInput& in, std::string_view end, SlotType type) {
+  const Slot floats = at(in.floats);
+  return slot(floats.name + std::string(end), floats.width, type, floats.rows);
+}
+
+SlotId PlanWriter::input_of(LinearInput& in, const Tensor& w) {
+  if (!w.rotation) return in.floats;
+  if (in.rotated == SlotId{}) in.rotated = slot_beside(in, "_rotated", SlotType::kF32);
+  if (!in.is_rotated) rotate(in, w, /*is_inverse=*/false, in.rotated);
+  in.is_rotated = true;
+  return in.rotated;
+}
+
 void PlanWriter::linear_layer(LinearInput& in, const Linear& w, SlotId out) {
-  const auto slot_beside = [&](std::string_view end, SlotType type) {
-    return slot(at(in.floats).name + std::string(end), at(in.floats).width, type, at(in.floats).rows);
-  };
-  SlotId from = in.floats;
   const bool has_norm = w.input_norm.is_present();
+  CHECK(!w.rotation || (!has_norm && !plan_.config.int8_activations));  // apply_rotation() refuses such models
+  SlotId from = input_of(in, w);
   if (has_norm) {
-    if (in.normed == SlotId{}) in.normed = slot_beside("_norm", SlotType::kF32);
+    if (in.normed == SlotId{}) in.normed = slot_beside(in, "_norm", SlotType::kF32);
     rms_norm(from, w.input_norm, in.normed);
     from = in.normed;
   }
-  if (w.rotation) {
-    CHECK(!has_norm && !plan_.config.int8_activations);  // apply_rotation() refuses such models
-    if (in.rotated == SlotId{}) in.rotated = slot_beside("_rotated", SlotType::kF32);
-    if (!in.is_rotated) rotate(in, w, /*is_inverse=*/false, in.rotated);
-    in.is_rotated = true;
-    from = in.rotated;
-  }
   if (plan_.config.int8_activations) {
-    if (in.quantized == SlotId{}) in.quantized = slot_beside("_q", SlotType::kInt8);
+    if (in.quantized == SlotId{}) in.quantized = slot_beside(in, "_q", SlotType::kInt8);
     if (has_norm || !in.is_quantized) quantize(from, in.quantized);
     in.is_quantized = !has_norm;
     from = in.quantized;
@@ -199,13 +203,8 @@ Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& op
   rms_norm(last, weights.output_norm, normed);
   if (options.embeddings) return finish(normed, options);
   const SlotId logits = slot("logits", c.n_vocab, SlotType::kF32, RowsOf::kLogits);
-  if (weights.output.rotation) {
-    const SlotId rotated = slot("normed_rotated", c.d_model, SlotType::kF32, RowsOf::kLogits);
-    rotate(normed, weights.output, /*is_inverse=*/false, rotated);
-    linear(rotated, weights.output, logits);
-  } else {
-    linear(normed, weights.output, logits);
-  }
+  LinearInput in = normed;
+  linear(input_of(in, weights.output), weights.output, logits);
   if (c.logit_softcap > 0) softcap(logits, c.logit_softcap);
   return finish(logits, options);
 }

@@ -21,7 +21,7 @@ struct LinearInput {
   bool is_rotated = false;    // `rotated` is the rotated form of the present `floats`
   SlotId quantized = {};      // the int8 form of `floats` or of `normed`
   bool is_quantized = false;  // `quantized` is the int8 form of the present `floats`
-  // `heads` groups: rotations of this input take its heads in another order (step::Rotate); 0: they do not.
+  // If n_groups is not 0, rotations of this input take its heads in another order (step::Rotate).
   int n_groups = 0, head_dim = 0;
 
   void has_changed() { is_quantized = is_rotated = false; }
@@ -70,6 +70,9 @@ class PlanWriter {
 
  private:
   void push(std::string name, StepBody body);
+  SlotId slot_beside(const LinearInput& in, std::string_view end, SlotType type);
+  // What `w` is multiplied with: the floats of `in`, rotated if the matrix is.
+  SlotId input_of(LinearInput& in, const Tensor& w);
   const Slot& at(SlotId id) const { return plan_.slot(id); }
 
   Plan plan_;

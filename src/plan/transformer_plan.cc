@@ -33,17 +33,15 @@ struct DeltaSlots {
 };
 
 DeltaSlots make_delta_slots(PlanWriter& p, const DeltaConfig& d) {
+  LinearInput normed = p.slot("d_norm", d.value_width());
+  if (d.rotates_grouped) normed.n_groups = d.n_k_heads, normed.head_dim = d.head_dim;
   return {.qkv = p.slot("delta_qkv", d.channels()),
           .conv = p.slot("delta_conv", d.channels()),
           .z = p.slot("z", d.value_width()),
           .alpha = p.slot("alpha", d.n_v_heads),
           .beta = p.slot("beta", d.n_v_heads),
           .d = p.slot("d", d.value_width()),
-          .d_norm = [&] {
-            LinearInput normed = p.slot("d_norm", d.value_width());
-            if (d.rotates_grouped) normed.n_groups = d.n_k_heads, normed.head_dim = d.head_dim;
-            return normed;
-          }()};
+          .d_norm = normed};
 }
 
 void add_to_stream(PlanWriter& p, const Tensor& post_norm, const Slots& s) {

@@ -14,9 +14,9 @@ inline void rotate(DeltaModel& model) {
   w.output.name = "the head";  // not the embedding, which is rotated back
   std::vector<Tensor*> all = {&w.token_embd, &w.output};
   for (Layer& l : w.layers) {
-    for (const Linear* linear : l.linears()) {
+    for (Linear* linear : l.linears()) {
       if (!linear->is_present() || linear == &l.delta_alpha || linear == &l.delta_beta) continue;
-      all.push_back(const_cast<Linear*>(linear));
+      all.push_back(linear);
     }
   }
   for (Tensor* tensor : all) {

@@ -179,9 +179,13 @@ Result<StateId> KvBlocks::take_state() {
   return state;
 }
 
-void KvBlocks::release_state(StateId state) {
+void KvBlocks::free_state(StateId state) {
   store_->free_state(state);
   free_states_.push_back(state);
+}
+
+void KvBlocks::release_state(StateId state) {
+  free_state(state);
   --stats_.n_states;
 }
 
@@ -211,8 +215,7 @@ Result<void> KvBlocks::copy_snapshot(KvBlockId id, StateId to) {
 void KvBlocks::drop_snapshot(KvBlockId id) {
   Block& block = at(id);
   if (block.snapshot < 0) return;
-  store_->free_state(block.snapshot);
-  free_states_.push_back(block.snapshot);
+  free_state(block.snapshot);
   block.snapshot = -1;
   snapshots_.erase(block.used);
   --stats_.n_snapshots;

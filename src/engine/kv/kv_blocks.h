@@ -96,6 +96,7 @@ class KvBlocks {
     std::list<KvBlockId>::iterator used;  // its place in snapshots_, if it has a snapshot
   };
   Result<StateId> allocate_state();
+  void free_state(StateId state);
   Block& at(KvBlockId block) { return blocks_[static_cast<size_t>(block)]; }
   KvBlockId look_up(PrefixId parent, std::span<const TokenId> tokens);  // -1: none
   void hide(KvBlockId block);                                           // removes it from the prefix cache

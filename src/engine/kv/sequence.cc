@@ -49,12 +49,11 @@ void Sequence::truncate(size_t n_tokens) {
 size_t Sequence::keep_common(std::span<const TokenId> prompt) {
   const auto known = prompt.first(prompt.size() - 1);
   const auto common = std::ranges::mismatch(known, tokens_);
+  truncate(static_cast<size_t>(common.in2 - tokens_.begin()));
   if (state_) {
-    truncate(static_cast<size_t>(common.in2 - tokens_.begin()));
     keep_common_state(known);
     return tokens_.size();
   }
-  truncate(static_cast<size_t>(common.in2 - tokens_.begin()));
   if (root_ == kNotShared) return tokens_.size();
   for (size_t n = prefixes_.size(); (n + 1) * n_per_block_ <= known.size(); ++n) {
     const auto found = pool_->find(prefix_of(n), known.subspan(n * n_per_block_, n_per_block_));

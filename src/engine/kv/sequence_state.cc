@@ -19,6 +19,13 @@ void SequenceState::release() {
   rolling_ = -1;
 }
 
+void SequenceState::has_taken_in(size_t n) {
+  is_valid_ = true;
+  is_running_ = false;
+  n_tokens_ = n;
+  n_confirmed_ = 0;
+}
+
 void SequenceState::truncate(size_t n) {
   if (n == 0) return release();
   if (!is_valid_) return;
@@ -31,10 +38,7 @@ void SequenceState::truncate(size_t n) {
 
 bool SequenceState::copy_snapshot(KvBlockId block, size_t n) {
   if (!take() || !pool_.copy_snapshot(block, id_)) return false;
-  is_valid_ = true;
-  is_running_ = false;
-  n_tokens_ = n;
-  n_confirmed_ = 0;
+  has_taken_in(n);
   return true;
 }
 
@@ -47,10 +51,7 @@ void SequenceState::keep_snapshot(KvBlockId block, bool rolls) {
 Result<void> SequenceState::write(Bytes in, size_t n) {
   TRY_STATUS(take());
   TRY_STATUS(pool_.store().write_state(id_, in));
-  is_valid_ = true;
-  is_running_ = false;
-  n_tokens_ = n;
-  n_confirmed_ = 0;
+  has_taken_in(n);
   return {};
 }
 

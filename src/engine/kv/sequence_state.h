@@ -43,6 +43,7 @@ class SequenceState {
  private:
   Result<void> take();
   void release();
+  void has_taken_in(size_t n);  // the state describes n tokens, and none is pending
 
   KvBlocks& pool_;
   StateId id_ = -1;         // -1: none yet

@@ -177,8 +177,8 @@ Result<void> apply_rotation(const Rotation& rotation, const std::string& path, C
   config.delta.rotates_grouped = rotation.groups_heads && config.delta.is_tiled;
   std::map<std::string, Tensor*, std::less<>> matrices;
   for (Layer& layer : weights.layers) {
-    for (const Linear* linear : layer.linears()) {
-      if (linear->is_present()) matrices[linear->name] = const_cast<Linear*>(linear);
+    for (Linear* linear : layer.linears()) {
+      if (linear->is_present()) matrices[linear->name] = linear;
     }
   }
   const bool is_tied = weights.output.name == weights.token_embd.name;

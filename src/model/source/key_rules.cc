@@ -76,8 +76,7 @@ Result<bool> covers_head(const KeyContext& model, const std::string& key) {
     if (value < 0) return false;
     sum += value;
   }
-  const int n_dims = model.config.ropes[0].n_dims;
-  return 2 * sum == static_cast<float>(n_dims > 0 ? n_dims : model.config.head_dim);
+  return 2 * sum == static_cast<float>(model.config.ropes[0].rotated(model.config.head_dim));
 }
 
 // SentencePiece options that Tern always applies. Byte-level vocabularies do not have them.

@@ -35,6 +35,8 @@ struct RopeParams {
   std::vector<float> long_divisors = {};  // kLongrope: for contexts longer than original_ctx
 
   bool operator==(const RopeParams&) const = default;
+  // The dimensions of a head that rotate.
+  int rotated(int head_dim) const { return n_dims > 0 ? n_dims : head_dim; }
   // True if a session with room for n_ctx tokens uses the divisors for long contexts. As in llama.cpp, the room decides
   // and not the length of the text, because keys in the cache are rotated once and not again.
   bool is_long(int n_ctx) const { return scaling == RopeScaling::kLongrope && n_ctx > original_ctx; }

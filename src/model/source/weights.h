@@ -70,11 +70,15 @@ struct Layer {
   Linear ffn_down;       // [d_model, d_ff]
   Tensor ffn_post_norm;  // [d_model]; Gemma
 
-  // The linear layers in order of computation, and all tensors that are present.
-  std::array<const Linear*, 12> linears() const {
-    return {&attn_q,     &attn_k,      &attn_v,       &delta_qkv, &delta_gate, &delta_alpha,
-            &delta_beta, &attn_output, &delta_output, &ffn_gate,  &ffn_up,     &ffn_down};
+  template <class L>
+  static auto linears_of(L& l) {
+    return std::array{&l.attn_q,     &l.attn_k,      &l.attn_v,       &l.delta_qkv, &l.delta_gate, &l.delta_alpha,
+                      &l.delta_beta, &l.attn_output, &l.delta_output, &l.ffn_gate,  &l.ffn_up,     &l.ffn_down};
   }
+
+  // The linear layers in order of computation, and all tensors that are present.
+  auto linears() const { return linears_of(*this); }
+  auto linears() { return linears_of(*this); }
   std::vector<const Tensor*> tensors() const;
 };
 

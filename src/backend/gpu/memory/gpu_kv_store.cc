@@ -28,7 +28,7 @@ GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, bool t
     layers_.push_back({.buffer = nullptr, .block_bytes = bytes});
     block_bytes_.of_layers += bytes;
     block_bytes_.of_largest = std::max(block_bytes_.of_largest, bytes);
-    states_.bytes.push_back(config.layer(layer).is_recurrent ? states_.layout.layer_bytes(config) : 0);
+    states_.bytes.push_back(states_.layout.layer(layer).n_kept * sizeof(float));
     states_.buffers.emplace_back();
   }
 }
@@ -140,31 +140,28 @@ Result<void> GpuKvStore::grow_to(int capacity) {
   return together_ ? part(capacity) : grow_apart(capacity);
 }
 
+Result<void> GpuKvStore::enlarge(std::unique_ptr<Buffer>& buffer, uint64_t bytes, const std::string& name) {
+  if (buffer && buffer->bytes() >= bytes) return {};  // since an attempt that failed in a later layer
+  TRY(auto larger, device_.new_buffer(name, bytes, BufferUse::kWork));
+  ++version_;
+  if (buffer) {
+    const Command copy{
+        .grid = {}, .from = {buffer.get(), 0, buffer->bytes()}, .to = {larger.get(), 0, buffer->bytes()}};
+    note_replaced({buffer.get(), 0, 0}, {larger.get(), 0, 0});
+    std::swap(buffer, larger);
+    return device_.submit({&copy, 1});
+  }
+  buffer = std::move(larger);
+  return {};
+}
+
+// Layer by layer, so that at most one layer exists twice.
 Result<void> GpuKvStore::grow_apart(int capacity) {
-  std::vector<Command> copies;
-  std::vector<std::unique_ptr<Buffer>> old;
-  const auto submit = [&]() -> Result<void> {
-    if (!copies.empty()) TRY_STATUS(device_.submit(copies));
-    copies.clear();
-    old.clear();
-    return {};
-  };
   for (size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
     if (layer.block_bytes == 0) continue;  // it has a state
     const uint64_t bytes = static_cast<uint64_t>(capacity + 1) * layer.block_bytes;
-    if (layer.buffer && layer.buffer->bytes() >= bytes) continue;  // since an attempt that failed in a later layer
-    TRY(auto larger, device_.new_buffer(format_text("the KV cache of layer {}", i), bytes, BufferUse::kWork));
-    ++version_;
-    if (layer.buffer) {
-      copies.push_back({.grid = {},
-                        .from = {layer.buffer.get(), 0, layer.buffer->bytes()},
-                        .to = {larger.get(), 0, layer.buffer->bytes()}});
-      note_replaced({layer.buffer.get(), 0, 0}, {larger.get(), 0, 0});
-    }
-    old.push_back(std::move(layer.buffer));
-    layer.buffer = std::move(larger);
-    TRY_STATUS(submit());  // layer by layer, so that at most one layer exists twice
+    TRY_STATUS(enlarge(layer.buffer, bytes, format_text("the KV cache of layer {}", i)));
   }
   capacity_ = capacity;
   return {};
@@ -199,19 +196,27 @@ void GpuKvStore::free(KvBlockId) {
   --n_allocated_;
 }
 
-// WebGPU cannot copy within a buffer, so the copy goes through another one.
-Result<void> GpuKvStore::copy(KvBlockId from, KvBlockId to) {
-  if (!copied_) {
-    TRY(copied_, device_.new_buffer("a block of the KV cache", block_bytes_.of_largest, BufferUse::kWork));
+// WebGPU cannot copy within a buffer, so copies go through another one.
+Result<void> GpuKvStore::copy_parts(std::span<const std::pair<BufferView, BufferView>> parts) {
+  uint64_t most = 0;
+  for (const auto& [from, to] : parts) most = std::max(most, from.bytes);
+  if (!copied_ || copied_->bytes() < most) {
+    TRY(copied_, device_.new_buffer("a part of the KV cache", most, BufferUse::kWork));
   }
   std::vector<Command> copies;
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const uint64_t bytes = layers_[i].block_bytes;
-    if (bytes == 0) continue;
-    copies.push_back({.grid = {}, .from = block_of(i, from), .to = {copied_.get(), 0, bytes}});
-    copies.push_back({.grid = {}, .from = {copied_.get(), 0, bytes}, .to = block_of(i, to)});
+  for (const auto& [from, to] : parts) {
+    copies.push_back({.grid = {}, .from = from, .to = {copied_.get(), 0, from.bytes}});
+    copies.push_back({.grid = {}, .from = {copied_.get(), 0, from.bytes}, .to = to});
   }
   return device_.submit(copies);
+}
+
+Result<void> GpuKvStore::copy(KvBlockId from, KvBlockId to) {
+  std::vector<std::pair<BufferView, BufferView>> parts;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (layers_[i].block_bytes > 0) parts.emplace_back(block_of(i, from), block_of(i, to));
+  }
+  return copy_parts(parts);
 }
 
 Result<void> GpuKvStore::read(KvBlockId block, MutableBytes out) const {
@@ -250,7 +255,6 @@ BufferView GpuKvStore::state_of(size_t layer, StateId state) const {
   return {states_.buffers[layer].get(), state_place(state) * bytes, bytes};
 }
 
-// Layer by layer, so that at most one layer's states exist twice.
 Result<void> GpuKvStore::grow_states(int n) {
   for (size_t i = 0; i < states_.buffers.size(); ++i) {
     if (states_.bytes[i] == 0) continue;
@@ -261,17 +265,7 @@ Result<void> GpuKvStore::grow_states(int n) {
                   "conversations",
                   n, bytes >> 20, device_.limits().binding_bytes >> 20);
     }
-    std::unique_ptr<Buffer>& buffer = states_.buffers[i];
-    if (buffer && buffer->bytes() >= bytes) continue;  // since an attempt that failed in a later layer
-    TRY(auto larger, device_.new_buffer(format_text("the states of layer {}", i), bytes, BufferUse::kWork));
-    ++version_;
-    if (buffer) {
-      const Command copy{
-          .grid = {}, .from = {buffer.get(), 0, buffer->bytes()}, .to = {larger.get(), 0, buffer->bytes()}};
-      TRY_STATUS(device_.submit({&copy, 1}));
-      note_replaced({buffer.get(), 0, 0}, {larger.get(), 0, 0});
-    }
-    buffer = std::move(larger);
+    TRY_STATUS(enlarge(states_.buffers[i], bytes, format_text("the states of layer {}", i)));
   }
   states_.capacity = n;
   return {};
@@ -287,16 +281,11 @@ Result<void> GpuKvStore::allocate_state(StateId state) {
 }
 
 Result<void> GpuKvStore::copy_state(StateId from, StateId to) {
-  const uint64_t most = *std::ranges::max_element(states_.bytes);
-  TRY(const auto through, device_.new_buffer("a layer's state", most, BufferUse::kWork));
-  std::vector<Command> copies;
+  std::vector<std::pair<BufferView, BufferView>> parts;
   for (size_t i = 0; i < states_.bytes.size(); ++i) {
-    const uint64_t bytes = states_.bytes[i];
-    if (bytes == 0) continue;
-    copies.push_back({.grid = {}, .from = state_of(i, from), .to = {through.get(), 0, bytes}});
-    copies.push_back({.grid = {}, .from = {through.get(), 0, bytes}, .to = state_of(i, to)});
+    if (states_.bytes[i] > 0) parts.emplace_back(state_of(i, from), state_of(i, to));
   }
-  return device_.submit(copies);
+  return copy_parts(parts);
 }
 
 Result<void> GpuKvStore::read_state(StateId state, MutableBytes out) const {

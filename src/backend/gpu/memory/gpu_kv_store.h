@@ -81,6 +81,10 @@ class GpuKvStore : public KvStore {
     int capacity = 0;
   };
   BufferView state_of(size_t layer, StateId state) const;
+  // Replaces `buffer` by one with room for `bytes`, and with its contents, unless it has room for them.
+  Result<void> enlarge(std::unique_ptr<Buffer>& buffer, uint64_t bytes, const std::string& name);
+  // Copies the first view of each pair to the second, which has the same size.
+  Result<void> copy_parts(std::span<const std::pair<BufferView, BufferView>> parts);
   Result<void> grow_states(int n);  // does not call on_new_buffers_
   Result<int> capacity_for(int n_blocks, int wanted) const;
   Result<void> grow(int n_blocks, int wanted);
@@ -99,7 +103,7 @@ class GpuKvStore : public KvStore {
   BlockBytes block_bytes_;
   States states_;
   std::vector<Layer> layers_;
-  std::unique_ptr<Buffer> copied_;  // for copying a layer's block; created when first needed
+  std::unique_ptr<Buffer> copied_;  // for copy_parts(); created when first needed
   std::map<BufferView, BufferView> replaced_;
   bool wants_together_, has_parted_ = false;
   std::unique_ptr<Buffer> together_;

@@ -69,9 +69,9 @@ Result<const Buffer*> RopeTables::table(int rope) {
 
 Result<void> RopeTables::fill(int rope, const Buffer& buffer, int first_row, int n_rows, int n_ctx) const {
   constexpr int kAtOnce = 256;
-  const int n_dims = config_.ropes[static_cast<size_t>(rope)].n_dims;
-  const auto half = static_cast<size_t>((n_dims > 0 ? n_dims : config_.head_dim) / 2);
-  RopeTable table(config_.ropes[static_cast<size_t>(rope)], config_.head_dim, kAtOnce);
+  const RopeParams& params = config_.ropes[static_cast<size_t>(rope)];
+  const auto half = static_cast<size_t>(params.rotated(config_.head_dim) / 2);
+  RopeTable table(params, config_.head_dim, kAtOnce);
   std::vector<float> pairs;
   for (int first = 0; first < n_rows; first += kAtOnce) {
     const int n = std::min(kAtOnce, n_rows - first);

@@ -176,6 +176,7 @@ Result<void> GpuExecutable::prepare(PreparedStore& store, int n_pos) const {
 Result<RunShape> GpuExecutable::put(Batch batch, int n_more) const {
   run_.in_control = nullptr;
   run_.words.set(batch, work_->ropes(), n_more);
+  if (work_->has_states()) run_.words.set_sequences(batch);
   CHECK(run_.words.shape.n_tokens <= options_.max_batch && run_.words.shape.n_logit_rows <= options_.max_logit_rows);
   if (std::span(run_.words.params).size_bytes() > work_->params().bytes()) {
     return fail(ErrorCode::kInvalidArgument, "a sequence of more than the {} tokens that the model was trained for",

@@ -78,7 +78,6 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
   for (const Slice& slice : batch) {
     for (const KvBlockId block : blocks_of(slice, n_more)) params.push_back(GpuKvStore::place(block));
   }
-  set_sequences(batch);
 }
 
 void BatchWords::set_sequences(Batch batch) {

@@ -20,17 +20,16 @@ int n_best(Batch batch);
 struct BatchWords {
   std::vector<uint32_t> params;  // in the layout of kernels/common.h
   std::vector<TokenId> tokens;
-  std::vector<uint32_t> sequences;  // in the layout of kernels/delta.h
+  std::vector<uint32_t> sequences;  // in the layout of kernels/delta.h; see set_sequences()
   RunShape shape;
 
-  // Sets all of them. Block tables cover n_more positions after each slice, for the tokens that decoding
+  // Sets params, tokens and shape. Block tables cover n_more positions after each slice, for the tokens that decoding
   // adds.
   void set(Batch batch, const RopeTables& ropes, int n_more = 0);
+  // Sets `sequences`, which only models with recurrent layers need.
+  void set_sequences(Batch batch);
   // Writes params and tokens to the work buffers.
   Result<void> write(Device& device, const WorkBuffers& work) const;
-
- private:
-  void set_sequences(Batch batch);
 };
 
 }  // namespace tern::gpu
