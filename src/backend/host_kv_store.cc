@@ -20,60 +20,61 @@ HostKvStore::HostKvStore(const Config& config, KvType type) : type_(type), state
   blocks_.reserve(256);  // more than most conversations have, so that the token loop allocates nothing else
 }
 
+Result<void> HostRegions::allocate(int id, uint64_t bytes, const char* what) {
+  const auto at = static_cast<size_t>(id);
+  if (at >= regions_.size()) regions_.resize(at + 1);
+  CHECK(regions_[at].data() == nullptr);
+  TRY(regions_[at], HostMemory::allocate(bytes, what));
+  return {};
+}
+
 Result<void> HostKvStore::allocate(KvBlockId block) {
-  const auto at = static_cast<size_t>(block);
-  if (at >= blocks_.size()) blocks_.resize(at + 1);
-  CHECK(blocks_[at].data() == nullptr);
-  TRY(blocks_[at], HostMemory::allocate(block_bytes_, "the KV cache"));
+  TRY_STATUS(blocks_.allocate(block, block_bytes_, "the KV cache"));
   // Every token reads long contexts from end to end, and huge pages mean fewer TLB misses. Small blocks would only use
   // more memory.
-  if (block_bytes_ >= kHugePage) blocks_[at].advise_huge_pages();
+  if (block_bytes_ >= kHugePage) blocks_.at(block).advise_huge_pages();
   return {};
 }
 
-void HostKvStore::free(KvBlockId block) { blocks_[static_cast<size_t>(block)] = {}; }
+void HostKvStore::free(KvBlockId block) { blocks_.free(block); }
 
 Result<void> HostKvStore::copy(KvBlockId from, KvBlockId to) {
-  std::copy_n(data(from), block_bytes_, data(to));
-  return {};
-}
-
-Result<void> HostKvStore::allocate_state(StateId state) {
-  const auto at = static_cast<size_t>(state);
-  if (at >= states_.size()) states_.resize(at + 1);
-  CHECK(states_[at].data() == nullptr);
-  TRY(states_[at], HostMemory::allocate(states_layout_.bytes(), "the states of recurrent layers"));
-  return {};
-}
-
-void HostKvStore::free_state(StateId state) { states_[static_cast<size_t>(state)] = {}; }
-
-Result<void> HostKvStore::copy_state(StateId from, StateId to) {
-  std::copy_n(state(from), state_bytes(), state(to));
-  return {};
-}
-
-Result<void> HostKvStore::read_state(StateId from, MutableBytes out) const {
-  CHECK(out.size() == state_bytes());
-  std::copy_n(state(from), state_bytes(), out.data());
-  return {};
-}
-
-Result<void> HostKvStore::write_state(StateId to, Bytes in) {
-  CHECK(in.size() == state_bytes());
-  std::copy_n(in.data(), state_bytes(), state(to));
+  blocks_.copy(from, to, block_bytes_);
   return {};
 }
 
 Result<void> HostKvStore::read(KvBlockId block, MutableBytes out) const {
   CHECK(out.size() == block_bytes_);
-  std::copy_n(data(block), block_bytes_, out.data());
+  blocks_.read(block, out);
   return {};
 }
 
 Result<void> HostKvStore::write(KvBlockId block, Bytes in) {
   CHECK(in.size() == block_bytes_);
-  std::copy_n(in.data(), block_bytes_, data(block));
+  blocks_.write(block, in);
+  return {};
+}
+
+Result<void> HostKvStore::allocate_state(StateId state) {
+  return states_.allocate(state, states_layout_.bytes(), "the states of recurrent layers");
+}
+
+void HostKvStore::free_state(StateId state) { states_.free(state); }
+
+Result<void> HostKvStore::copy_state(StateId from, StateId to) {
+  states_.copy(from, to, state_bytes());
+  return {};
+}
+
+Result<void> HostKvStore::read_state(StateId state, MutableBytes out) const {
+  CHECK(out.size() == state_bytes());
+  states_.read(state, out);
+  return {};
+}
+
+Result<void> HostKvStore::write_state(StateId state, Bytes in) {
+  CHECK(in.size() == state_bytes());
+  states_.write(state, in);
   return {};
 }
 

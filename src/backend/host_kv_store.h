@@ -1,6 +1,7 @@
 // Keys and values in host memory.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -9,6 +10,24 @@
 #include "backend/ops.h"
 
 namespace tern {
+
+// Regions of memory by id.
+class HostRegions {
+ public:
+  // kOutOfMemory; `what` is for the message.
+  Result<void> allocate(int id, uint64_t bytes, const char* what);
+  void free(int id) { regions_[static_cast<size_t>(id)] = {}; }
+  HostMemory& at(int id) { return regions_[static_cast<size_t>(id)]; }
+  std::byte* data(int id) const { return regions_[static_cast<size_t>(id)].data(); }
+  // These copy the first n bytes, or as many as the span has.
+  void copy(int from, int to, uint64_t n) const { std::copy_n(data(from), n, data(to)); }
+  void read(int id, MutableBytes out) const { std::copy_n(data(id), out.size(), out.data()); }
+  void write(int id, Bytes in) const { std::ranges::copy(in, data(id)); }
+  void reserve(size_t n) { regions_.reserve(n); }
+
+ private:
+  std::vector<HostMemory> regions_;  // empty: not allocated
+};
 
 // A block is one piece of memory: the layers in order, each [2][n_kv_heads, kKvBlock, head_dim].
 class HostKvStore final : public KvStore {
@@ -33,17 +52,17 @@ class HostKvStore final : public KvStore {
   Result<void> write_state(StateId state, Bytes in) override;
 
   const StateLayer& state_layer(int index) const { return states_layout_.layer(index); }
-  std::byte* state(StateId id) const { return states_[static_cast<size_t>(id)].data(); }
+  std::byte* state(StateId id) const { return states_.data(id); }
   const ops::KvLayer& layer(int index) const { return layers_[static_cast<size_t>(index)]; }
-  std::byte* data(KvBlockId block) const { return blocks_[static_cast<size_t>(block)].data(); }
+  std::byte* data(KvBlockId block) const { return blocks_.data(block); }
 
  private:
   KvType type_;
   uint64_t block_bytes_ = 0;
   std::vector<ops::KvLayer> layers_;
-  std::vector<HostMemory> blocks_;  // by id; empty: not allocated
+  HostRegions blocks_;
   StateLayout states_layout_;
-  std::vector<HostMemory> states_;  // likewise
+  HostRegions states_;
 };
 
 }  // namespace tern

@@ -49,6 +49,14 @@ class States : public testing::Test {
     return read(sequence, prompt);
   }
 
+  // Runs a pass that checks these tokens. The first n_kept of them stay.
+  static void check(Sequence& sequence, std::span<const TokenId> tokens, size_t n_kept) {
+    const auto slice = sequence.extend(tokens, WantLogits::kAll, 0, /*is_check=*/true);
+    ASSERT_TRUE(slice && slice->is_check);
+    ASSERT_TRUE(sequence.run({&*slice, 1}));
+    for (size_t i = 0; i < n_kept; ++i) sequence.add(tokens.subspan(i, 1));
+  }
+
   conform::DeltaModel model;
   Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
   ThreadPool pool{2};
@@ -100,13 +108,8 @@ TEST_F(States, GuessesThatWereWrongLeaveNoTrace) {
   std::vector<TokenId> known = prompt;
   for (const size_t n_right : {0u, 2u, 3u, 1u}) {
     const std::vector<TokenId> guesses = {7, 11, 13, 17};
-    const Slice slice = sequence->extend(guesses, WantLogits::kAll, 0, /*is_check=*/true).value();
-    ASSERT_TRUE(slice.is_check);
-    ASSERT_TRUE(sequence->run({&slice, 1}));
-    for (size_t i = 0; i <= n_right; ++i) {
-      sequence->add(std::span(guesses).subspan(i, 1));
-      known.push_back(guesses[i]);
-    }
+    check(*sequence, guesses, n_right + 1);
+    known.insert(known.end(), guesses.begin(), guesses.begin() + static_cast<ptrdiff_t>(n_right + 1));
     EXPECT_EQ(sequence->n_used(), std::ssize(known));
   }
   known.push_back(5);
@@ -119,9 +122,7 @@ TEST_F(States, ConfirmedTokensAreDroppedAgain) {
   const auto sequence = new_sequence();
   read(*sequence, prompt);
   const std::vector<TokenId> guesses = {7, 11, 13, 17};
-  const Slice slice = sequence->extend(guesses, WantLogits::kAll, 0, true).value();
-  ASSERT_TRUE(sequence->run({&slice, 1}));
-  sequence->add(guesses);
+  check(*sequence, guesses, guesses.size());
   sequence->truncate(72);
   auto known = prompt;
   known.insert(known.end(), {7, 11, 5});
@@ -146,9 +147,7 @@ TEST_F(States, AreSavedWithTheirTokens) {
   read(*sequence, prompt);
   // The tokens of a check are not in the state yet.
   const std::vector<TokenId> guesses = {7, 11};
-  const Slice slice = sequence->extend(guesses, WantLogits::kAll, 0, true).value();
-  ASSERT_TRUE(sequence->run({&slice, 1}));
-  sequence->add(guesses);
+  check(*sequence, guesses, guesses.size());
   const std::string key(32, 'k');
   ASSERT_TRUE(save_sequence(*sequence, key, path));
   Sequence loaded(*executable, new_blocks({}), 512);

@@ -15,6 +15,7 @@
 #include "backend/ref/ref_backend.h"
 #include "conform/gpu/small_tiles.h"
 #include "conform/gpu/tiny_model.h"
+#include "conform/values.h"
 #include "model/families/family.h"
 #include "plan/plan.h"
 
@@ -40,14 +41,7 @@ std::vector<float> logits_of(Executable& e, std::span<const TokenId> tokens, siz
   return last;
 }
 
-double nmse(const std::vector<float>& actual, const std::vector<float>& expected) {
-  double error = 0, power = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    error += std::pow(static_cast<double>(actual[i]) - expected[i], 2);
-    power += std::pow(static_cast<double>(expected[i]), 2);
-  }
-  return error / power;
-}
+using conform::nmse;
 
 class GpuFamilies : public testing::TestWithParam<TinyShape> {
  protected:

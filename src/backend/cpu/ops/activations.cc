@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "backend/cpu/ops/ops.h"
+#include "backend/cpu/ops/rms_norm_row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {

@@ -17,6 +17,7 @@
 
 #include "backend/cpu/ops/ops.h"
 #include "backend/cpu/ops/results-inl.h"
+#include "backend/cpu/ops/rms_norm_row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tern::cpu {
@@ -242,12 +243,8 @@ void GatedNormHeads(const ops::GatedNorm& op, WorkQueue& queue) {
   const auto dim = static_cast<size_t>(op.head_dim);
   queue.for_ranges(op.n, 4, [&](int begin, int end) {
     for (auto head = static_cast<size_t>(begin); head < static_cast<size_t>(end); ++head) {
-      const float* const in = op.in + head * dim;
-      float squares = 0;
-      for (size_t i = 0; i < dim; ++i) squares += in[i] * in[i];
-      const float factor = 1 / std::sqrt(squares / static_cast<float>(dim) + op.eps);
       float* const out = op.out + head * dim;
-      for (size_t i = 0; i < dim; ++i) out[i] = in[i] * factor * op.gain[i];
+      RmsNormRow(op.in + head * dim, op.gain, op.eps, dim, out);
       Glu(GluAct::kSilu, op.gate + head * dim, out, dim, out);
     }
   });

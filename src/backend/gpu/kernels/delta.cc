@@ -196,19 +196,12 @@ DeltaRuleKernel delta_rule(const DeltaRuleConfig& c) {
       });
 }
 
-GatedNormKernel gated_norm(const GatedNormConfig& c) {
+GatedNormKernel gated_norm(const HeadNormConfig& c) {
   return kernel(
       "gated_norm", c.workgroup,
       [&](In<"x", F32> x, In<"gate", F32> gate, In<"gain", F32> gain, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
         auto head = let("head", (wg.y * c.n_heads + wg.x) * c.head_dim);
-        auto squares = var("squares", 0.0f);
-        loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
-          auto v = let("v", x[head + i]);
-          squares += v * v;
-        });
-        auto mine = let("mine", squares);
-        auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
-        auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.head_dim) + c.eps));
+        auto factor = inverse_head_rms(c, x, head, tid);
         loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
           auto v = let("v", x[head + i]);
           auto g = let("g", gate[head + i]);

@@ -8,6 +8,7 @@
 
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/elementwise.h"
+#include "backend/gpu/kernels/rms_norm.h"
 
 namespace tern::gpu {
 
@@ -62,17 +63,10 @@ using DeltaRuleKernel =
 // Grid: [n_v_heads · parts_of_head(), n_sequences].
 DeltaRuleKernel delta_rule(const DeltaRuleConfig& c);
 
-struct GatedNormConfig {
-  uint32_t n_heads, head_dim;
-  float eps;
-  Caps caps;
-  uint32_t workgroup = 32;
-  bool operator==(const GatedNormConfig&) const = default;
-};
 using GatedNormKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gate", wgsl::F32>, wgsl::In<"gain", wgsl::F32>,
                                      wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // y = RMS norm of each head of x · silu(gate). Grid: [n_heads, n_rows].
-GatedNormKernel gated_norm(const GatedNormConfig& c);
+GatedNormKernel gated_norm(const HeadNormConfig& c);
 
 struct SplitHeadsConfig {
   uint32_t n_heads, head_dim;

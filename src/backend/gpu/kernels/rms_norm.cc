@@ -120,14 +120,7 @@ RmsNormKernel rms_norm(const RmsNormConfig& c) {
 HeadNormKernel head_norm(const HeadNormConfig& c) {
   return kernel("head_norm", c.workgroup, [&](InOut<"x", F32> x, In<"gain", F32> gain, WorkgroupId wg, LocalIndex tid) {
     auto head = let("head", (wg.y * c.n_heads + wg.x) * c.head_dim);
-    auto squares = var("squares", 0.0f);
-    loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
-      auto v = let("v", x[head + i]);
-      squares += v * v;
-    });
-    auto mine = let("mine", squares);
-    auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
-    auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.head_dim) + c.eps));
+    auto factor = inverse_head_rms(c, x, head, tid);
     loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
       auto v = let("v", x[head + i]);
       x[head + i] = v * factor * gain[i];

@@ -29,7 +29,21 @@ struct HeadNormConfig {
 };
 using HeadNormKernel =
     wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
-// The same in place for every head of x [n_tokens, n_heads, head_dim], gain [head_dim]. Grid: [n_heads, n_tokens].
+// 1 / √(mean x² + eps) of the head that begins at x[head]. All invocations of the workgroup must call it.
+template <class X>
+wgsl::Name<wgsl::F32> inverse_head_rms(const HeadNormConfig& c, const X& x, const wgsl::Name<wgsl::U32>& head,
+                                       const wgsl::LocalIndex& tid) {
+  using namespace wgsl;
+  auto squares = var("squares", 0.0f);
+  loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
+    auto v = let("v", x[head + i]);
+    squares += v * v;
+  });
+  auto mine = let("mine", squares);
+  auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
+  return let("factor", 1.0f / sqrt(total / static_cast<float>(c.head_dim) + c.eps));
+}
+// The norm in place for every head of x [n_tokens, n_heads, head_dim], gain [head_dim]. Grid: [n_heads, n_tokens].
 HeadNormKernel head_norm(const HeadNormConfig& c);
 
 // x: rows of floats. y: rows of int8 words (common.h). Each element holds four values.

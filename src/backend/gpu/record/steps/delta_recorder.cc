@@ -46,10 +46,8 @@ Result<void> DeltaRecorder::record(const step::DeltaRule& s) {
 
 Result<void> DeltaRecorder::record(const step::GatedNorm& s) {
   TRY(const BufferView gain, r_.weights().vector(*s.gain));
-  const GatedNormConfig config{.n_heads = static_cast<uint32_t>(s.n_heads),
-                               .head_dim = static_cast<uint32_t>(s.head_dim),
-                               .eps = s.eps,
-                               .caps = r_.caps()};
+  const HeadNormConfig config{static_cast<uint32_t>(s.n_heads), static_cast<uint32_t>(s.head_dim), s.eps, r_.caps(),
+                              /*workgroup=*/32};
   return r_.dispatch(r_.traced(gated_norm, config), {.grid = {.x = config.n_heads}, .axis = Axis::kY},
                      r_.work().floats(s.in), r_.work().floats(s.gate), View<wgsl::F32>{gain}, r_.work().floats(s.out));
 }
