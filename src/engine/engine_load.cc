@@ -121,9 +121,9 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const
   compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
   if (kMayHaveTwoDevices && options.backend == BackendKind::kBoth) {
     if (impl.model.config.has_recurrent_layers()) {
-      return fail(ErrorCode::kNotSupported,
-                  "{}: two devices cannot share the states of its recurrent layers; use the cpu or the webgpu backend",
-                  options.model_path);
+      return fail(
+          ErrorCode::kNotSupported,
+          "two devices cannot share the states of the model's recurrent layers; use the cpu or the webgpu backend");
     }
     if (curves) return compile_for_both(impl, {.backend = BackendKind::kBoth, .curves = *curves}, options, compile);
     TRY(const ChosenDevice chosen, both_by_curves(impl.model, options, impl.pool->size()));

@@ -37,6 +37,16 @@ TEST(Engine, AModelWithoutATemplateHoldsNoConversation) {
   EXPECT_EQ(engine.chat_format().think_begin, "");
 }
 
+TEST(Engine, TwoDevicesDoNotShareStates) {
+  const std::string path = source_path("tests/golden/families/qwen35.gguf");
+  const auto engine = Engine::load({.model_path = path, .backend = BackendKind::kBoth, .n_threads = 1});
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code, ErrorCode::kNotSupported);
+  EXPECT_EQ(engine.error().message, path +
+                                        ": two devices cannot share the states of the model's recurrent layers; use "
+                                        "the cpu or the webgpu backend");
+}
+
 TEST(Engine, RefusesBadOptions) {
   EXPECT_EQ(Engine::load({.model_path = "/nonexistent"}).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(Engine::load({.model_path = kStories, .n_threads = -1}).error().code, ErrorCode::kInvalidArgument);
