@@ -28,6 +28,7 @@ enum class Format : uint8_t {
   kQ4_0,
   kIQ4_NL,
   kIQ4_XS,
+  kMXFP4,
   kQ3_K,
   kQ2_K,
   kQ2_0,

@@ -42,12 +42,12 @@ TEST(GgufTensors, SizeOfEveryType) {
     uint64_t cols, bytes;  // bytes of 2 rows
   };
   const Case cases[] = {
-      {0, "F32", 3, 24},         {1, "F16", 3, 12},        {2, "Q4_0", 64, 72},     {8, "Q8_0", 64, 136},
-      {14, "Q6_K", 256, 420},    {30, "BF16", 3, 12},      {34, "TQ1_0", 512, 216}, {35, "TQ2_0", 512, 264},
-      {36, "I2_S", 256, 160},    {41, "Q1_0", 256, 72},    {42, "Q2_0", 128, 72},   {142, "PQ2_0", 256, 136},
-      {3, "Q4_1", 64, 80},       {6, "Q5_0", 64, 88},      {7, "Q5_1", 64, 96},     {10, "Q2_K", 256, 168},
-      {11, "Q3_K", 256, 220},    {12, "Q4_K", 256, 288},   {13, "Q5_K", 256, 352},  {20, "IQ4_NL", 64, 72},
-      {143, "PTQ1_0", 256, 112}, {23, "IQ4_XS", 512, 544},
+      {0, "F32", 3, 24},      {1, "F16", 3, 12},         {2, "Q4_0", 64, 72},      {8, "Q8_0", 64, 136},
+      {14, "Q6_K", 256, 420}, {30, "BF16", 3, 12},       {34, "TQ1_0", 512, 216},  {35, "TQ2_0", 512, 264},
+      {36, "I2_S", 256, 160}, {41, "Q1_0", 256, 72},     {42, "Q2_0", 128, 72},    {142, "PQ2_0", 256, 136},
+      {3, "Q4_1", 64, 80},    {6, "Q5_0", 64, 88},       {7, "Q5_1", 64, 96},      {10, "Q2_K", 256, 168},
+      {11, "Q3_K", 256, 220}, {12, "Q4_K", 256, 288},    {13, "Q5_K", 256, 352},   {20, "IQ4_NL", 64, 72},
+      {39, "MXFP4", 64, 34},  {143, "PTQ1_0", 256, 112}, {23, "IQ4_XS", 512, 544},
   };
   EXPECT_EQ(std::size(cases), ggml_types().size());
   for (const Case& c : cases) {
@@ -63,9 +63,15 @@ TEST(GgufTensors, SizeOfEveryType) {
 
 TEST(GgufTensors, NamesTypesThatItCannotRead) {
   const std::pair<uint32_t, std::string_view> cases[] = {
-      {15, "(Q8_K)"},     {22, "(IQ2_S)"},           {31, "(Q4_0_4_4"}, {37, "I8_S of bitnet.cpp, or IQ4_NL_4_8"},
-      {38, "(TL1 of"},    {39, "(MXFP4, or TL2"},    {40, "(NVFP4)"},   {135, "(IQ2_BN of"},
-      {999, "(unknown)"}, {0xFFFFFFFF, "(unknown)"},
+      {15, "(Q8_K)"},
+      {22, "(IQ2_S)"},
+      {31, "(Q4_0_4_4"},
+      {37, "I8_S of bitnet.cpp, or IQ4_NL_4_8"},
+      {38, "(TL1 of"},
+      {40, "(NVFP4)"},
+      {135, "(IQ2_BN of"},
+      {999, "(unknown)"},
+      {0xFFFFFFFF, "(unknown)"},
   };
   for (const auto& [number, part] : cases) {
     const auto file = worked_example(number, 256).parse();

@@ -55,7 +55,6 @@ constexpr UnreadableType kUnreadable[] = {
     {33, "Q4_0_8_8 (removed from llama.cpp)"},
     {37, "I8_S of bitnet.cpp, or IQ4_NL_4_8 (removed from llama.cpp)"},
     {38, "TL1 of bitnet.cpp, whose order of bytes is not in the file, or IQ4_NL_8_8 (removed from llama.cpp)"},
-    {39, "MXFP4, or TL2 of bitnet.cpp, whose order of bytes is not in the file"},
     {40, "NVFP4"},
     {133, "Q6_0 of ik_llama.cpp"},
     {134, "IQ1_BN of ik_llama.cpp"},

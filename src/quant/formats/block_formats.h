@@ -2,6 +2,7 @@
 #pragma once
 
 #include "quant/formats/iq4_nl.h"
+#include "quant/formats/mxfp4.h"
 #include "quant/formats/q1_0.h"
 #include "quant/formats/q2_0.h"
 #include "quant/formats/q4_0.h"
@@ -21,7 +22,7 @@ namespace tern {
 template <class... F>
 struct FormatList {};
 
-using BlockFormats = FormatList<Q8_0, Q6_K, Q5_K, Q5_1, Q5_0, Q4_K, Q4_1, Q4_0, IQ4_NL, IQ4_XS, Q3_K, Q2_K, Q2_0, PQ2_0,
-                                PTQ1_0, Q1_0, TQ1_0, TQ2_0>;
+using BlockFormats = FormatList<Q8_0, Q6_K, Q5_K, Q5_1, Q5_0, Q4_K, Q4_1, Q4_0, IQ4_NL, IQ4_XS, MXFP4, Q3_K, Q2_K, Q2_0,
+                                PQ2_0, PTQ1_0, Q1_0, TQ1_0, TQ2_0>;
 
 }  // namespace tern

@@ -126,6 +126,9 @@ TEST(BlockFormats, WorkedExamples) {
   IQ4_NL::Block iq4_nl = {.d = kHalfOfOne, .nibbles = {0, 0, 0x0F}};
   EXPECT_EQ(value_at<IQ4_NL>(iq4_nl, 2), 56.5f);
   EXPECT_EQ(value_at<IQ4_NL>(iq4_nl, 18), -63.5f);
+  MXFP4::Block mxfp4 = {.exponent = 127, .nibbles = {0, 0, 0xD3}};
+  EXPECT_EQ(value_at<MXFP4>(mxfp4, 2), 1.5f);
+  EXPECT_EQ(value_at<MXFP4>(mxfp4, 18), -3.0f);
   IQ4_XS::Block iq4_xs = {.d = kQuarter, .high = 2 << 4, .low = {0, 5}, .nibbles = {}};
   iq4_xs.nibbles[38] = 0x09;
   EXPECT_EQ(value_at<IQ4_XS>(iq4_xs, 70), 16.25f);

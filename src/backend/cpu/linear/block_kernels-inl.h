@@ -30,16 +30,17 @@ namespace block {
 
 template <class F>
 HWY_INLINE void GatherScales(const uint8_t* row, size_t cols, const RowScales& out) {
-  if constexpr (kHasScales<F>) return;
-  using Block = typename F::Block;
-  constexpr size_t kRuns = F::kValues / kRun;
-  for (size_t b = 0; b < cols / F::kValues; ++b) {
-    const uint8_t* at = row + b * sizeof(Block);
-    uint16_t d;
-    std::memcpy(&d, at + offsetof(Block, d), sizeof d);
-    const uint64_t four = d * 0x0001'0001'0001'0001u;
-    for (size_t i = 0; i < kRuns; i += 4) std::memcpy(out.d + b * kRuns + i, &four, std::min<size_t>(kRuns, 4) * 2);
-    if constexpr (F::kHalfScales) std::memcpy(out.halves + b * kRuns, at + offsetof(Block, scales), kRuns * 2);
+  if constexpr (!kHasScales<F>) {
+    using Block = typename F::Block;
+    constexpr size_t kRuns = F::kValues / kRun;
+    for (size_t b = 0; b < cols / F::kValues; ++b) {
+      const uint8_t* at = row + b * sizeof(Block);
+      uint16_t d;
+      std::memcpy(&d, at + offsetof(Block, d), sizeof d);
+      const uint64_t four = d * 0x0001'0001'0001'0001u;
+      for (size_t i = 0; i < kRuns; i += 4) std::memcpy(out.d + b * kRuns + i, &four, std::min<size_t>(kRuns, 4) * 2);
+      if constexpr (F::kHalfScales) std::memcpy(out.halves + b * kRuns, at + offsetof(Block, scales), kRuns * 2);
+    }
   }
 }
 
