@@ -9,6 +9,7 @@ namespace tern {
 namespace {
 
 const float* f32_data(const Tensor& vector) { return reinterpret_cast<const float*>(vector.data.data()); }
+const float* f32_data(const Tensor* vector) { return vector ? f32_data(*vector) : nullptr; }
 
 }  // namespace
 
@@ -193,7 +194,8 @@ ops::Attention HostBinder::bind(const step::Attention& s) const {
           .window = s.window,
           .cache = store_->layer(s.layer),
           .out = floats(s.out),
-          .softcap = s.softcap};
+          .softcap = s.softcap,
+          .sinks = f32_data(s.sinks)};
 }
 
 ops::SplitHeads HostBinder::bind(const step::SplitHeads& s) const {
@@ -242,6 +244,35 @@ ops::GatedNorm HostBinder::bind(const step::GatedNorm& s) const {
           .head_dim = s.head_dim,
           .out = floats(s.out)};
 }
+ops::Chosen HostBinder::chosen(SlotId id) const { return {floats(id), rows(id), plan_.slot(id).width / 2}; }
+
+ops::Route HostBinder::bind(const step::Route& s) const { return {floats(s.in), rows(s.in), s.experts, floats(s.out)}; }
+
+ops::ExpertGlu HostBinder::bind(const step::ExpertGlu& s) const {
+  return {.in = float_input(s.in),
+          .chosen = chosen(s.chosen),
+          .w_gate = s.w_gate,
+          .w_up = s.w_up,
+          .gate_bias = f32_data(s.gate_bias),
+          .up_bias = f32_data(s.up_bias),
+          .limit = s.experts.limit,
+          .act = s.act,
+          .out = floats(s.out)};
+}
+
+ops::ExpertLinear HostBinder::bind(const step::ExpertLinear& s) const {
+  return {float_input(s.in), chosen(s.chosen), s.w, f32_data(s.bias), floats(s.out)};
+}
+
+ops::MixExperts HostBinder::bind(const step::MixExperts& s) const {
+  return {.in = floats(s.in),
+          .chosen = chosen(s.chosen),
+          .shared = s.has_shared() ? floats(s.shared) : nullptr,
+          .gate = s.has_shared() ? floats(s.gate) : nullptr,
+          .width = plan_.slot(s.out).width,
+          .out = floats(s.out)};
+}
+
 ops::GluMul HostBinder::bind(const step::GluMul& s) const {
   return {floats(s.gate), floats(s.up), s.act, elements(s.out), floats(s.out)};
 }

@@ -59,6 +59,7 @@ class HostBinder {
   ops::QuantizedRows int8_input(SlotId id) const;
   ops::MutableBlockRows blocks(SlotId id) const;
   ops::FloatRows float_input(SlotId id) const;
+  ops::Chosen chosen(SlotId id) const;
   int rows(SlotId id) const { return plan_.slot(id).rows == RowsOf::kBatch ? n_tokens() : n_logit_rows(); }
   size_t elements(SlotId id) const;
 

@@ -40,6 +40,9 @@ struct BlockRows {
   const int8_t* q = nullptr;     // [n, width]
   const float* scale = nullptr;  // [n, width / kInt8Block]
   const int32_t* sum = nullptr;  // [n, width / kInt8Block], Σ q of the block
+  const int* rows = nullptr;     // [n], which rows of the arrays are meant; null: all, in order
+
+  size_t row(size_t i) const { return rows ? static_cast<size_t>(rows[i]) : i; }
 };
 struct MutableBlockRows {
   int8_t* q;
@@ -177,8 +180,9 @@ struct Attention {
   int n_heads;
   int window;  // only the last `window` positions are seen; 0: all
   KvLayer cache;
-  float* out;         // [n, n_heads, head_dim]
-  float softcap = 0;  // scores s become softcap · tanh(s / softcap); 0: unchanged
+  float* out;                    // [n, n_heads, head_dim]
+  float softcap = 0;             // scores s become softcap · tanh(s / softcap); 0: unchanged
+  const float* sinks = nullptr;  // [n_heads], one more score of each head, without a value
 };
 
 struct GluMul {
@@ -272,6 +276,52 @@ struct GatedNorm {
   float* out;
 };
 
+// What Route wrote for each of n rows: the numbers of n_used experts, and then their weights.
+struct Chosen {
+  const float* values;  // [n, 2, n_used]
+  int n, n_used;
+
+  int expert(int row, int i) const { return static_cast<int>(values[at(row) + static_cast<size_t>(i)]); }
+  float weight(int row, int i) const { return values[at(row) + static_cast<size_t>(n_used + i)]; }
+  size_t at(int row) const { return static_cast<size_t>(row) * 2 * static_cast<size_t>(n_used); }
+};
+
+struct Route {
+  const float* in;  // [n, n_experts]
+  int n;
+  ExpertConfig experts;
+  float* out;  // [n, 2, n_used]
+};
+
+struct ExpertGlu {
+  FloatRows in;  // [n, cols]
+  Chosen chosen;
+  const Tensor* w_gate;
+  const Tensor* w_up;
+  const float* gate_bias;  // [n_experts, rows] or null
+  const float* up_bias;
+  float limit;
+  GluAct act;
+  float* out;  // [n, n_used, rows]
+};
+
+struct ExpertLinear {
+  FloatRows in;  // [n, n_used, cols]
+  Chosen chosen;
+  const Tensor* w;
+  const float* bias;  // [n_experts, rows] or null
+  float* out;         // [n, n_used, rows]
+};
+
+struct MixExperts {
+  const float* in;  // [n, n_used, width]
+  Chosen chosen;
+  const float* shared;  // [n, width] or null
+  const float* gate;    // [n]
+  int width;
+  float* out;  // [n, width]
+};
+
 struct Softcap {
   float cap;
   size_t count;
@@ -303,4 +353,8 @@ struct Softcap {
   X(CausalConv, causal_conv)            \
   X(DeltaRule, delta_rule)              \
   X(GatedNorm, gated_norm)              \
+  X(Route, route)                       \
+  X(ExpertGlu, expert_glu)              \
+  X(ExpertLinear, expert_linear)        \
+  X(MixExperts, mix_experts)            \
   X(Softcap, softcap)

@@ -35,7 +35,7 @@ ModelInfo describe_model(const Model& model) {
   info.architecture = c.architecture;
   info.n_params = model.weights.n_params();
   info.file_bytes = model.source->file_bytes();
-  info.bytes_per_token = model.weights.bytes_per_token();
+  info.bytes_per_token = model.weights.bytes_per_token(c.experts.n_used);
   info.kv_bytes_per_token = kv_bytes(c, 1, KvType::kF16);
   info.n_vocab = c.n_vocab;
   info.n_ctx = c.n_ctx;
@@ -159,8 +159,9 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const
 
 void describe_head(Engine::Impl& impl) {
   impl.info.head = impl.executable->own_head().value_or(impl.head.describe(impl.model));
-  impl.info.bytes_per_token =
-      impl.model.weights.bytes_per_token() + static_cast<uint64_t>(impl.executable->bytes_beyond_plan());
+  const Model& model = impl.model;
+  impl.info.bytes_per_token = model.weights.bytes_per_token(model.config.experts.n_used) +
+                              static_cast<uint64_t>(impl.executable->bytes_beyond_plan());
 }
 
 // At most one thread per CPU: more would only compete.

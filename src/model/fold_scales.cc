@@ -10,7 +10,7 @@ Result<void> scale_vector(Tensor& vector, float scale, Weights& weights) {
   if (!vector.is_present() || scale == 1) return {};
   Scratch scratch;
   TRY(const Bytes bytes, vector.data.read_all(scratch));
-  const auto n = static_cast<size_t>(vector.cols);
+  const size_t n = static_cast<size_t>(vector.rows) * static_cast<size_t>(vector.cols);
   auto values = std::make_unique<float[]>(n);
   format_info(vector.format).decode(bytes, {values.get(), n});
   for (float& value : std::span(values.get(), n)) value *= scale;
@@ -33,7 +33,14 @@ Result<void> fold_scales(const Config& c, Weights& weights) {
   for (Layer& layer : weights.layers) {
     TRY_STATUS(scale_result(layer.attn_q, layer.attn_q_norm, q_scale, weights));
     TRY_STATUS(scale_result(layer.attn_output, layer.attn_post_norm, c.residual_scale, weights));
-    TRY_STATUS(scale_result(layer.ffn_down, layer.ffn_post_norm, c.residual_scale, weights));
+    if (c.experts.n == 0) {
+      TRY_STATUS(scale_result(layer.ffn_down, layer.ffn_post_norm, c.residual_scale, weights));
+      continue;
+    }
+    Tensor none;  // a norm would follow the sum
+    for (Linear* down : {&layer.ffn_down_exps, &layer.ffn_down_shared}) {
+      TRY_STATUS(scale_result(*down, none, c.residual_scale, weights));
+    }
   }
   return scale_vector(weights.output_norm, 1 / c.logit_scale, weights);
 }

@@ -50,16 +50,20 @@ std::string name_of(const std::string& path) {
 std::vector<const Tensor*> Layer::tensors() const {
   std::vector<const Tensor*> all;
   for (const Linear* linear : linears()) all.insert(all.end(), {linear, &linear->input_norm, &linear->bias});
-  all.insert(all.end(), {&attn_norm, &attn_q_norm, &attn_k_norm, &attn_sub_norm, &attn_post_norm, &delta_conv,
-                         &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm});
+  all.insert(all.end(),
+             {&attn_norm, &attn_q_norm, &attn_k_norm, &attn_sinks, &attn_sub_norm, &attn_post_norm, &delta_conv,
+              &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm});
   std::erase_if(all, [](const Tensor* tensor) { return !tensor->is_present(); });
   return all;
 }
 
-uint64_t Weights::bytes_per_token() const {
+uint64_t Weights::bytes_per_token(int n_used) const {
   uint64_t bytes = row_bytes(token_embd.format, token_embd.cols) + bytes_of(output_norm) + bytes_of(output);
   for (const Layer& layer : layers) {
-    for (const Tensor* tensor : layer.tensors()) bytes += bytes_of(*tensor);
+    for (const Tensor* tensor : layer.tensors()) {
+      const auto used = static_cast<uint64_t>(tensor->n_experts > 0 ? n_used : 1);
+      bytes += bytes_of(*tensor) * used / static_cast<uint64_t>(std::max(tensor->n_experts, 1));
+    }
   }
   return bytes;
 }

@@ -42,7 +42,7 @@ TEST_P(ModelInPieces, HasTheSameWeights) {
   ASSERT_TRUE(in_pieces) << in_pieces.error().message;
   EXPECT_EQ(in_pieces->name, in_memory->name);
   EXPECT_EQ(in_pieces->weights.n_params(), in_memory->weights.n_params());  // detects tied weights
-  EXPECT_EQ(in_pieces->weights.bytes_per_token(), in_memory->weights.bytes_per_token());
+  EXPECT_EQ(in_pieces->weights.bytes_per_token(0), in_memory->weights.bytes_per_token(0));
   EXPECT_EQ(in_pieces->source->file_bytes(), in_memory->source->file_bytes());
   EXPECT_EQ(in_pieces->source->read_text()->has_value(), in_memory->source->read_text()->has_value());
   const auto expected = tensors_of(in_memory->weights), actual = tensors_of(in_pieces->weights);

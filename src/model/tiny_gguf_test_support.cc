@@ -47,6 +47,19 @@ TinyGguf::TinyGguf() {
   }
 }
 
+void put_experts(TinyGguf& file) {
+  file.integers["expert_count"] = 4;
+  file.integers["expert_used_count"] = 2;
+  file.integers["expert_feed_forward_length"] = 64;
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    for (const auto* name : {"ffn_gate", "ffn_up", "ffn_down"}) file.tensors.erase(blk + name + ".weight");
+    file.tensors[blk + "ffn_gate_inp.weight"] = {GgmlType::kF32, {4, 128}, {}};
+    file.tensors[blk + "ffn_gate_exps.weight"] = {GgmlType::kF16, {4, 64, 128}, {}};
+    file.tensors[blk + "ffn_up_exps.weight"] = {GgmlType::kF16, {4, 64, 128}, {}};
+    file.tensors[blk + "ffn_down_exps.weight"] = {GgmlType::kF16, {4, 128, 64}, {}};
+  }
+}
+
 TinyGguf tiny_qwen35() {
   TinyGguf file;
   file.architecture = "qwen35";

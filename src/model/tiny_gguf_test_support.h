@@ -40,4 +40,7 @@ struct TinyGguf {
 // attention with 2 heads of 64.
 TinyGguf tiny_qwen35();
 
+// Replaces the feed-forward layers of `file` by mixtures of 4 experts of width 64, 2 of them for each token.
+void put_experts(TinyGguf& file);
+
 }  // namespace tern

@@ -88,7 +88,9 @@ std::optional<Projections<Linear>> find_projections(Steps steps) {
   if (p.append->k != p.k->out || p.append->v != p.v->out) return {};
   if (attention->q != p.q->out || attention->layer != p.append->layer) return {};
   if (p.rope_q->head_dim != p.rope_k->head_dim || p.rope_q->rope != p.rope_k->rope) return {};
-  if (p.rope_q->pairs != p.rope_k->pairs) return {};
+  if (p.rope_q->pairs != p.rope_k->pairs || p.rope_q->n_dims != 0) return {};
+  // A norm may also be of all heads together.
+  if (p.norm_q && p.norm_q->head_dim != p.rope_q->head_dim) return {};
   const Steps rest = steps.subspan(p.n_steps);
   if (!is_dead_after(p.k->out, rest) || !is_dead_after(p.v->out, rest)) return {};
   return p;
@@ -229,6 +231,10 @@ SlotId* block_input(StepBody& body) {
   const auto is_packed = [](const Tensor& w) { return format_info(w.format).block > 1; };
   if (auto* s = std::get_if<step::FloatLinear>(&body)) return is_packed(*s->w) && !s->norm.gain ? &s->in : nullptr;
   if (auto* s = std::get_if<step::FloatLinearAdd>(&body)) return is_packed(*s->w) ? &s->in : nullptr;
+  if (auto* s = std::get_if<step::ExpertLinear>(&body)) return is_packed(*s->w) ? &s->in : nullptr;
+  if (auto* s = std::get_if<step::ExpertGlu>(&body)) {
+    return is_packed(*s->w_gate) && is_packed(*s->w_up) ? &s->in : nullptr;
+  }
   if (auto* s = std::get_if<step::FloatGlu>(&body)) {
     return is_packed(*s->w_gate) && is_packed(*s->w_up) && !s->norm.gain ? &s->in : nullptr;
   }

@@ -108,14 +108,16 @@ void PlanWriter::softcap(SlotId x, float cap) { push(section_ + at(x).name + ".s
 
 void PlanWriter::head_norm(SlotId x, const Tensor& gain, int n_heads) {
   const Config& c = plan_.config;
-  CHECK(at(x).width == n_heads * c.head_dim && gain.cols == c.head_dim);
-  push(without_suffix(gain.name), step::HeadNorm{x, &gain, c.rms_eps, n_heads, c.head_dim});
+  const int n_norms = at(x).width / gain.cols;
+  CHECK(at(x).width == n_norms * gain.cols && (n_norms == n_heads || n_norms == 1));
+  push(without_suffix(gain.name), step::HeadNorm{x, &gain, c.rms_eps, n_norms, gain.cols});
 }
 
 void PlanWriter::rope(SlotId x, int n_heads, int layer) {
   const Config& c = plan_.config;
   const int rope = c.layer(layer).rope;
   CHECK(at(x).width == n_heads * c.head_dim);
+  if (rope == kNoRope) return;
   push(section_ + at(x).name + ".rope",
        step::Rope{x, n_heads, c.head_dim, rope, c.ropes[static_cast<size_t>(rope)].pairs,
                   c.ropes[static_cast<size_t>(rope)].n_dims});
@@ -127,7 +129,7 @@ void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {
   push(section_ + "kv_append", step::KvAppend{k, v, layer, c.layer(layer).n_kv_heads, c.head_dim});
 }
 
-void PlanWriter::attention(SlotId q, int layer, LinearInput& out) {
+void PlanWriter::attention(SlotId q, int layer, const Tensor& sinks, LinearInput& out) {
   const Config& c = plan_.config;
   const LayerConfig l = c.layer(layer);
   CHECK(at(q).width == c.q_width(layer) && at(out).width == c.q_width(layer));
@@ -138,7 +140,8 @@ void PlanWriter::attention(SlotId q, int layer, LinearInput& out) {
                                                .n_kv_heads = l.n_kv_heads,
                                                .head_dim = c.head_dim,
                                                .window = l.window,
-                                               .softcap = c.attention_softcap});
+                                               .softcap = c.attention_softcap,
+                                               .sinks = sinks.is_present() ? &sinks : nullptr});
   out.has_changed();
 }
 
@@ -176,6 +179,45 @@ void PlanWriter::glu_mul(SlotId gate, SlotId up, LinearInput& out) {
   CHECK(at(gate).width == at(out).width && at(up).width == at(out).width);
   push(section_ + at(out).name, step::GluMul{gate, up, plan_.config.glu_act, out});
   out.has_changed();
+}
+
+void PlanWriter::route(SlotId scores, SlotId chosen) {
+  const ExpertConfig& e = plan_.config.experts;
+  CHECK(at(scores).width == e.n && at(chosen).width == 2 * e.n_used);
+  push(section_ + at(chosen).name, step::Route{scores, chosen, e});
+}
+
+void PlanWriter::expert_glu(SlotId in, SlotId chosen, const Layer& l, SlotId out) {
+  const Config& c = plan_.config;
+  const Tensor &gate = l.ffn_gate_exps, &up = l.ffn_up_exps;
+  CHECK(at(in).width == gate.cols && gate.rows == up.rows && at(out).width == c.experts.n_used * gate.expert_rows());
+  const auto bias = [](const Linear& w) { return w.bias.is_present() ? &w.bias : nullptr; };
+  push(without_suffix(gate.name) + "_up", step::ExpertGlu{.in = in,
+                                                          .chosen = chosen,
+                                                          .w_gate = &gate,
+                                                          .w_up = &up,
+                                                          .gate_bias = bias(l.ffn_gate_exps),
+                                                          .up_bias = bias(l.ffn_up_exps),
+                                                          .experts = c.experts,
+                                                          .act = c.glu_act,
+                                                          .out = out});
+}
+
+void PlanWriter::expert_linear(SlotId in, SlotId chosen, const Linear& w, SlotId out) {
+  const ExpertConfig& e = plan_.config.experts;
+  CHECK(at(in).width == e.n_used * w.cols && at(out).width == e.n_used * w.expert_rows());
+  push(without_suffix(w.name), step::ExpertLinear{.in = in,
+                                                  .chosen = chosen,
+                                                  .w = &w,
+                                                  .bias = w.bias.is_present() ? &w.bias : nullptr,
+                                                  .experts = e,
+                                                  .out = out});
+}
+
+void PlanWriter::mix_experts(SlotId in, SlotId chosen, SlotId shared, SlotId gate, SlotId out) {
+  const int n_used = plan_.config.experts.n_used;
+  CHECK(at(in).width == n_used * at(out).width);
+  push(section_ + "mix_experts", step::MixExperts{in, chosen, n_used, shared, gate, out});
 }
 
 void PlanWriter::add(SlotId in, SlotId x) {

@@ -45,16 +45,22 @@ class PlanWriter {
   void linear_layer(LinearInput& in, const Linear& w, SlotId out);
   void add_bias(SlotId x, const Tensor& bias);
   void softcap(SlotId x, float cap);
+  // The norm of each head or, if the gain is that wide, of all heads together.
   void head_norm(SlotId x, const Tensor& gain, int n_heads);
   void rope(SlotId x, int n_heads, int layer = 0);
   void kv_append(SlotId k, SlotId v, int layer);
-  void attention(SlotId q, int layer, LinearInput& out);
+  void attention(SlotId q, int layer, const Tensor& sinks, LinearInput& out);
   void split_heads(SlotId in, SlotId q, SlotId gate, int n_heads);
   void sigmoid_mul(SlotId gate, LinearInput& x);
   void causal_conv(SlotId in, const Tensor& taps, int layer, SlotId out);
   void delta_rule(SlotId in, SlotId alpha, SlotId beta, const Layer& weights, int layer, SlotId out);
   void gated_norm(SlotId in, SlotId gate, const Tensor& gain, LinearInput& out);
   void glu_mul(SlotId gate, SlotId up, LinearInput& out);
+  void route(SlotId scores, SlotId chosen);
+  void expert_glu(SlotId in, SlotId chosen, const Layer& weights, SlotId out);
+  void expert_linear(SlotId in, SlotId chosen, const Linear& w, SlotId out);
+  // Without a shared network, `shared` and `gate` are SlotId{}.
+  void mix_experts(SlotId in, SlotId chosen, SlotId shared, SlotId gate, SlotId out);
   void add(SlotId in, SlotId x);
 
   // Sets the prefix of the names of later steps, such as "blk.3."; steps without a tensor are named after their output.

@@ -42,8 +42,13 @@ void for_each_weight(Body& body, F&& f) {
         if constexpr (requires { s.table; }) f(s.table, WeightRole::kTable);
         if constexpr (requires { s.gain; }) vector(s.gain);
         if constexpr (requires { s.bias; }) vector(s.bias);
+        if constexpr (requires { s.gate_bias; }) {
+          vector(s.gate_bias);
+          vector(s.up_bias);
+        }
         if constexpr (requires { s.taps; }) vector(s.taps);
         if constexpr (requires { s.signs; }) vector(s.signs);
+        if constexpr (requires { s.sinks; }) vector(s.sinks);
         if constexpr (requires { s.decay; }) {
           vector(s.decay);
           vector(s.dt_bias);

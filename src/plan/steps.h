@@ -10,6 +10,7 @@
 #include "model/source/config.h"
 #include "model/source/weights.h"
 #include "plan/delta_steps.h"
+#include "plan/expert_steps.h"
 #include "plan/slot_uses.h"
 
 namespace tern {
@@ -168,6 +169,8 @@ struct Attention {
   float softcap = 0;  // a score s becomes softcap · tanh(s / softcap); 0: no cap
   StatsOnWrite next = {};
   std::optional<FloatHeads> heads = {};  // if present, attention makes the heads, from what FloatQkv left
+  // [n_heads] or null: one more score of each head, which counts in the softmax but has no value.
+  const Tensor* sinks = nullptr;
 
   SlotUses uses() const {
     if (!heads) return next.with({reads(q), writes(out)});
@@ -316,6 +319,10 @@ struct FloatQkv {
   X(CausalConv, "causal_conv", CausalConv)                 \
   X(DeltaRule, "delta_rule", DeltaRule)                    \
   X(GatedNorm, "gated_norm", GatedNorm)                    \
+  X(Route, "route", Route)                                 \
+  X(ExpertGlu, "expert_glu", ExpertGlu)                    \
+  X(ExpertLinear, "expert_linear", ExpertLinear)           \
+  X(MixExperts, "mix_experts", MixExperts)                 \
   X(Softcap, "softcap", Softcap)                           \
   X(RmsNormQuantize, "rms_norm_quantize", RmsNormQuantize) \
   X(TernaryLinearAdd, "ternary_linear_add", TernaryLinear) \

@@ -44,6 +44,32 @@ DeltaSlots make_delta_slots(PlanWriter& p, const DeltaConfig& d) {
           .d_norm = normed};
 }
 
+// Slots of mixtures (ExpertConfig).
+struct ExpertSlots {
+  SlotId scores;                           // [n]
+  SlotId chosen;                           // [2, n_used]
+  SlotId f;                                // [n_used, d_ff]
+  SlotId each;                             // [n_used, d_model]
+  SlotId gate = {}, up = {}, shared = {};  // [d_ff_shared] twice, [d_model]
+  LinearInput f_shared = {};               // [d_ff_shared]
+  SlotId shared_gate = {};                 // [1]
+};
+
+ExpertSlots make_expert_slots(PlanWriter& p, const Config& c) {
+  const ExpertConfig& e = c.experts;
+  ExpertSlots s{.scores = p.slot("scores", e.n),
+                .chosen = p.slot("chosen", 2 * e.n_used),
+                .f = p.slot("f_each", e.n_used * e.d_ff),
+                .each = p.slot("each", e.n_used * c.d_model)};
+  if (e.d_ff_shared == 0) return s;
+  s.gate = p.slot("gate_shared", e.d_ff_shared);
+  s.up = p.slot("up_shared", e.d_ff_shared);
+  s.f_shared = p.slot("f_shared", e.d_ff_shared);
+  s.shared = p.slot("shared", c.d_model);
+  s.shared_gate = p.slot("shared_gate", 1);
+  return s;
+}
+
 void add_to_stream(PlanWriter& p, const Tensor& post_norm, const Slots& s) {
   if (!post_norm.is_present()) return p.add(s.o, s.x);
   p.rms_norm(s.o, post_norm, s.o_norm);
@@ -109,7 +135,7 @@ void write_attention(PlanWriter& p, const Layer& l, Slots& s, const LayerConfig&
   p.rope(s.q, own.n_heads, layer);
   p.rope(s.k, own.n_kv_heads, layer);
   p.kv_append(s.k, s.v, layer);
-  p.attention(s.q, layer, s.a);
+  p.attention(s.q, layer, l.attn_sinks, s.a);
   if (is_gated) p.sigmoid_mul(s.a_gate, s.a);
   p.linear_layer(normed(p, s.a, l.attn_sub_norm, s.a_norm), l.attn_output, s.o);
   add_to_stream(p, l.attn_post_norm, s);
@@ -137,6 +163,23 @@ void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
   add_to_stream(p, l.ffn_post_norm, s);
 }
 
+void write_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
+  p.rms_norm(s.x, l.ffn_norm, s.h);
+  p.linear_layer(s.h, l.ffn_router, e.scores);
+  p.route(e.scores, e.chosen);
+  p.expert_glu(s.h, e.chosen, l, e.f);
+  p.expert_linear(e.f, e.chosen, l.ffn_down_exps, e.each);
+  if (l.ffn_shared_gate.is_present()) {
+    p.linear_layer(s.h, l.ffn_shared_gate, e.shared_gate);
+    p.linear_layer(s.h, l.ffn_gate_shared, e.gate);
+    p.linear_layer(s.h, l.ffn_up_shared, e.up);
+    p.glu_mul(e.gate, e.up, e.f_shared);
+    p.linear_layer(e.f_shared, l.ffn_down_shared, e.shared);
+  }
+  p.mix_experts(e.each, e.chosen, e.shared, e.shared_gate, s.o);
+  add_to_stream(p, l.ffn_post_norm, s);
+}
+
 }  // namespace
 
 Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
@@ -144,6 +187,8 @@ Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& optio
   LayerSlots slots(p, c);
   std::optional<DeltaSlots> delta;
   if (c.has_recurrent_layers()) delta = make_delta_slots(p, c.delta);
+  std::optional<ExpertSlots> experts;
+  if (c.experts.n > 0) experts = make_expert_slots(p, c);
   return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer) {
     Slots& s = slots.for_layer(layer);
     if (c.layer(layer).is_recurrent) {
@@ -151,7 +196,11 @@ Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& optio
     } else {
       write_attention(p, l, s, c.layer(layer), layer);
     }
-    write_feed_forward(p, l, s);
+    if (experts) {
+      write_experts(p, l, s, *experts);
+    } else {
+      write_feed_forward(p, l, s);
+    }
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "conform/delta_model.h"
+#include "conform/expert_model.h"
 #include "conform/float_model.h"
 #include "engine/scheduler.h"
 #include "model/model.h"
@@ -151,6 +152,12 @@ TEST_F(Batches, FloatModelWithLongPrompts) {
 
 TEST_F(Batches, RecurrentLayers) {
   conform::DeltaModel model;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
+  expect_same_alone_and_together(plan, KvType::kF16, 512, 400 / kShorter);
+}
+
+TEST_F(Batches, Experts) {
+  conform::ExpertModel model;
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::host()});
   expect_same_alone_and_together(plan, KvType::kF16, 512, 400 / kShorter);
 }

@@ -166,7 +166,7 @@ class CpuExecutable final : public Executable {
     return std::max(floats, BestLogits::scratch(head_.best_logits->copy().w->cols, most_best()));
   }
 
-  // Floats of scratch memory that a linear layer on int8 blocks needs; 0 for any other step.
+  // Floats of scratch memory that a linear layer on int8 blocks, or one of experts, needs; 0 for any other step.
   size_t block_scratch_of(const StepBody& body) const {
     const auto scratch = [&](SlotId id) {
       const Slot& in = plan_.slot(id);
@@ -175,6 +175,13 @@ class CpuExecutable final : public Executable {
     };
     if (const auto* linear = std::get_if<step::FloatLinear>(&body)) return scratch(linear->in);
     if (const auto* add = std::get_if<step::FloatLinearAdd>(&body)) return scratch(add->in);
+    const auto of_experts = [&](SlotId in, const Tensor& w, const ExpertConfig& experts) {
+      return expert_scratch(w.cols, options_.max_batch, experts, plan_.slot(in).type == SlotType::kInt8Blocks);
+    };
+    if (const auto* linear = std::get_if<step::ExpertLinear>(&body)) {
+      return of_experts(linear->in, *linear->w, linear->experts);
+    }
+    if (const auto* glu = std::get_if<step::ExpertGlu>(&body)) return of_experts(glu->in, *glu->w_gate, glu->experts);
     if (const auto* glu = std::get_if<step::FloatGlu>(&body)) {
       return scratch(glu->in) * (glu->w_gate->format == glu->w_up->format ? 1 : 2);
     }

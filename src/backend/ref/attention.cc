@@ -18,8 +18,8 @@ double load_value(const ops::KvLayer& layer, const std::byte* side, size_t at, s
 }
 
 // softmax(q·Kᵀ/√d)·V over positions [first, end) of the row's sequence for one query head.
-void attend(const ops::KvLayer& layer, const ops::KvRow& row, const float* q, double softcap, int kv_head, int first,
-            int end, float* out) {
+void attend(const ops::KvLayer& layer, const ops::KvRow& row, const float* q, double softcap, const float* sink,
+            int kv_head, int first, int end, float* out) {
   const int d = layer.head_dim;
   std::vector<double> weights(static_cast<size_t>(end - first));
   for (int pos = first; pos < end; ++pos) {
@@ -34,6 +34,7 @@ void attend(const ops::KvLayer& layer, const ops::KvRow& row, const float* q, do
   const double largest = *std::ranges::max_element(weights);
   double total = 0;
   for (double& weight : weights) total += weight = std::exp(weight - largest);
+  if (sink) total += std::exp(*sink - largest);
   for (int i = 0; i < d; ++i) {
     double sum = 0;
     for (int pos = first; pos < end; ++pos) {
@@ -55,7 +56,8 @@ void attention(const ops::Attention& op) {
     const int end = row.pos + 1;
     const int first = op.window > 0 ? std::max(0, end - op.window) : 0;
     for (int h = 0; h < op.n_heads; ++h, at += static_cast<size_t>(d)) {
-      attend(op.cache, row, op.q + at, op.softcap, h / group, first, end, op.out + at);
+      attend(op.cache, row, op.q + at, op.softcap, op.sinks ? op.sinks + h : nullptr, h / group, first, end,
+             op.out + at);
     }
   }
 }

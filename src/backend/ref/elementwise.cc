@@ -26,7 +26,10 @@ double gelu_tanh(double x) {
 
 void glu_mul(const ops::GluMul& op) {
   for (size_t i = 0; i < op.count; ++i) {
-    if (op.act == GluAct::kRelu2) {  // in single precision, which is exactly what other backends compute
+    if (op.act == GluAct::kSwigluOai) {
+      const double gate = op.gate[i];
+      op.out[i] = static_cast<float>(gate / (1 + std::exp(-1.702 * gate)) * (op.up[i] + 1.0));
+    } else if (op.act == GluAct::kRelu2) {  // in single precision, which is exactly what other backends compute
       const float positive = std::max(op.gate[i], 0.0f);
       op.out[i] = positive * positive * op.up[i];
     } else {

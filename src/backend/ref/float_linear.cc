@@ -4,22 +4,6 @@
 #include "backend/ref/weight_rows.h"
 
 namespace tern::ref {
-namespace {
-
-// Row `r` of the input as floats; int8 blocks are dequantized.
-std::vector<double> input_row(const ops::FloatRows& in, int r, size_t cols) {
-  std::vector<double> row(cols);
-  const size_t first = static_cast<size_t>(r) * cols;
-  for (size_t i = 0; i < cols; ++i) {
-    const size_t at = first + i;
-    row[i] = in.x ? static_cast<double>(in.x[at])
-                  : static_cast<double>(in.blocks.q[at]) * static_cast<double>(in.blocks.scale[at / kInt8Block]);
-  }
-  return row;
-}
-
-}  // namespace
-
 void float_linear(const ops::FloatLinear& op) {
   const auto cols = static_cast<size_t>(op.w->cols);
   if (op.n == 0) return;

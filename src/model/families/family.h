@@ -20,6 +20,9 @@ enum class HfChange {
   kNone,        // not even that
   kNegatedExp,  // x → −eˣ
   kSqueeze,     // [channels, 1, taps] becomes a matrix of f32
+  kStack,       // the matrices of all experts, "*" in the name, become one tensor
+  kFirstHalf,   // of each expert's rows
+  kLastHalf,
 };
 
 // A tensor's names in GGUF and in Hugging Face checkpoints, without "blk.N." and "model.layers.N.", and without
@@ -32,14 +35,22 @@ struct TensorName {
   HfChange change = HfChange::kUsual;
 };
 
+// Mixtures of experts, and what the weights of the chosen ones are: the softmax of all scores, or of the chosen. The
+// latter is the same as making the weights of the first kind sum to 1.
+enum class Experts { kNone, kSoftmaxOfAll, kSoftmaxOfChosen };
+
 // What the layers of a family have in addition to Llama's. Biases are read wherever a file has them.
 struct LayerParts {
   bool head_norms = false;    // norms of each head of q and k
+  bool whole_norms = false;   // norms of all heads of q together, and of k
   bool sub_norms = false;     // norms of the inputs of attn_output and ffn_down
   bool post_norms = false;    // on attention's and feed-forward's output, before it joins the residual stream
   bool joined = false;        // q, k and v share one matrix, gate and up another
   bool partial_rope = false;  // only the first dimensions of a head may rotate
-  bool delta = false;         // recurrent layers; the norm before feed-forward is named post_attention_norm
+  bool delta = false;         // recurrent layers
+  bool sinks = false;         // a score of every head that has no value
+  Experts experts = Experts::kNone;
+  std::string_view ffn_norm = "ffn_norm";  // the GGUF name of the norm before feed-forward
 };
 
 // Which models of a family have BitLinear layers: ternary weights with the input quantized to int8 per token. No key of
@@ -91,9 +102,15 @@ Result<void> finish_phi3(ModelSource& source, Config& config);
 Result<void> finish_gemma2(ModelSource& source, Config& config);
 Result<void> finish_gemma3(ModelSource& source, Config& config);
 Result<void> finish_qwen35(ModelSource& source, Config& config);
+Result<void> finish_gpt_oss(ModelSource& source, Config& config);
+Result<void> finish_maple(ModelSource& source, Config& config);
 
 // Reads the tensors of layers that are specific to Qwen3.5: the recurrent layer, or attention with its gate.
 class TensorReader;
 Result<void> read_delta_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
+
+// Mixtures of experts: their shape, and a layer's tensors. Errors as of read_config() and read_weights().
+Result<void> read_expert_shape(const ModelSource& source, const Family& family, Config& config);
+Result<void> read_expert_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
 
 }  // namespace tern

@@ -45,6 +45,34 @@ constexpr TensorName kGemmaNames[] = {
     {"post_ffw_norm", "post_feedforward_layernorm"},
 };
 
+// The tensors of mixtures: as published, one matrix for each expert, or as transformers keeps them in memory.
+#define TERN_EXPERT_NAMES                                                                                           \
+  {"ffn_gate_inp", "mlp.gate", true},                                                                               \
+      {.gguf = "ffn_gate_exps", .hf = "mlp.experts.*.gate_proj", .change = HfChange::kStack},                       \
+      {.gguf = "ffn_up_exps", .hf = "mlp.experts.*.up_proj", .change = HfChange::kStack},                           \
+      {.gguf = "ffn_down_exps", .hf = "mlp.experts.*.down_proj", .change = HfChange::kStack},                       \
+      {.gguf = "ffn_gate_exps.weight",                                                                              \
+       .hf = "mlp.experts.gate_up_proj",                                                                            \
+       .is_whole = true,                                                                                            \
+       .change = HfChange::kFirstHalf},                                                                             \
+      {.gguf = "ffn_up_exps.weight",                                                                                \
+       .hf = "mlp.experts.gate_up_proj",                                                                            \
+       .is_whole = true,                                                                                            \
+       .change = HfChange::kLastHalf},                                                                              \
+      {.gguf = "ffn_down_exps.weight", .hf = "mlp.experts.down_proj", .is_whole = true, .change = HfChange::kNone}, \
+      {"ffn_gate_shexp", "mlp.shared_expert.gate_proj", true}, {"ffn_up_shexp", "mlp.shared_expert.up_proj", true}, \
+      {"ffn_down_shexp", "mlp.shared_expert.down_proj", true}, {"ffn_gate_inp_shexp", "mlp.shared_expert_gate", true},
+
+constexpr TensorName kExpertNames[] = {{"attn_norm", "input_layernorm"},
+                                       {"attn_q", "self_attn.q_proj", true},
+                                       {"attn_k", "self_attn.k_proj", true},
+                                       {"attn_v", "self_attn.v_proj", true},
+                                       {"attn_q_norm", "self_attn.q_norm"},
+                                       {"attn_k_norm", "self_attn.k_norm"},
+                                       {"attn_output", "self_attn.o_proj", true},
+                                       {"ffn_norm", "post_attention_layernorm"},
+                                       TERN_EXPERT_NAMES};
+
 // In recurrent layers converters also reorder the heads of values, which DeltaConfig::is_tiled describes.
 constexpr TensorName kQwen35Names[] = {
     {"attn_norm", "input_layernorm"},
@@ -67,7 +95,8 @@ constexpr TensorName kQwen35Names[] = {
     {"ffn_gate", "mlp.gate_proj", true},
     {"ffn_up", "mlp.up_proj", true},
     {"ffn_down", "mlp.down_proj", true},
-};
+    TERN_EXPERT_NAMES};
+#undef TERN_EXPERT_NAMES
 
 constexpr Family bitnet(std::string_view architecture, std::string_view model_type) {
   return {.architecture = architecture,
@@ -104,19 +133,53 @@ constexpr Family kFamilies[] = {
     bitnet("bitnet", ""),
     gemma("gemma2", "gemma2", false, finish_gemma2),
     gemma("gemma3", "gemma3_text", true, finish_gemma3),
+    Family{.architecture = "gpt-oss",
+           .model_type = "",
+           .parts = {.sinks = true, .experts = Experts::kSoftmaxOfChosen, .ffn_norm = "post_attention_norm"},
+           .glu_act = GluAct::kSwigluOai,
+           .needs_window = true,
+           .finish = finish_gpt_oss},
     llama("granite"),
     llama("llama"),
+    Family{.architecture = "granitemoe",
+           .model_type = "",
+           .parts = {.experts = Experts::kSoftmaxOfChosen},
+           .gguf_pairs = RopePairs::kInterleaved},
+    Family{.architecture = "maple",
+           .model_type = "",
+           .parts = {.head_norms = true, .partial_rope = true, .experts = Experts::kSoftmaxOfChosen},
+           .needs_window = true,
+           .finish = finish_maple},
     llama("minicpm"),
+    Family{.architecture = "olmoe",
+           .model_type = "olmoe",
+           .parts = {.whole_norms = true, .experts = Experts::kSoftmaxOfAll},
+           .hf_in_layer = kExpertNames},
     Family{.architecture = "phi3", .model_type = "phi3", .parts = {.joined = true}, .finish = finish_phi3},
     Family{.architecture = "qwen2", .model_type = "qwen2"},
     Family{.architecture = "qwen35",
            .model_type = "qwen3_5_text",
            .outer_model_type = "qwen3_5",
-           .parts = {.head_norms = true, .partial_rope = true, .delta = true},
+           .parts = {.head_norms = true, .partial_rope = true, .delta = true, .ffn_norm = "post_attention_norm"},
+           .hf_in_layer = kQwen35Names,
+           .hf_norm_offset = 1,
+           .finish = finish_qwen35},
+    Family{.architecture = "qwen35moe",
+           .model_type = "qwen3_5_moe_text",
+           .outer_model_type = "qwen3_5_moe",
+           .parts = {.head_norms = true,
+                     .partial_rope = true,
+                     .delta = true,
+                     .experts = Experts::kSoftmaxOfChosen,
+                     .ffn_norm = "post_attention_norm"},
            .hf_in_layer = kQwen35Names,
            .hf_norm_offset = 1,
            .finish = finish_qwen35},
     Family{.architecture = "qwen3", .model_type = "qwen3", .parts = {.head_norms = true}, .bitlinear = BitLinear::kI2s},
+    Family{.architecture = "qwen3moe",
+           .model_type = "qwen3_moe",
+           .parts = {.head_norms = true, .experts = Experts::kSoftmaxOfChosen},
+           .hf_in_layer = kExpertNames},
 };
 
 }  // namespace

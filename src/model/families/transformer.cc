@@ -28,7 +28,10 @@ Result<void> check_shape(const ModelSource& source, const Config& c) {
     const char* what;
     int width, unit;
   };
-  std::vector<Width> widths = {{"embedding_length", c.d_model, 32}, {"head_dim", c.head_dim, 4}};
+  std::vector<Width> widths = {{"embedding_length", c.d_model, 32},
+                               {"head_dim", c.head_dim, 4},
+                               {"expert_feed_forward_length", c.experts.d_ff, 32},
+                               {"expert_shared_feed_forward_length", c.experts.d_ff_shared, 32}};
   for (int i = 0; i < c.n_layers; ++i) widths.push_back({"feed_forward_length", c.layer(i).d_ff, 32});
   for (const auto& [what, width, unit] : widths) {
     if (width % unit == 0) continue;
@@ -47,7 +50,9 @@ Result<void> read_layers(const MetadataReader& meta, Config& c) {
     if (std::ranges::min(values) == c.*most) return;
     for (size_t i = 0; i < values.size(); ++i) c.each_layer()[i].*own = values[i];
   };
-  TRY(const auto d_ff, meta.of_layers("feed_forward_length", kMostWidth, c.n_layers));
+  std::vector<int> usual_d_ff;  // files of mixtures need not have the width of layers without them
+  if (c.experts.n > 0) usual_d_ff.assign(static_cast<size_t>(c.n_layers), c.experts.d_ff);
+  TRY(const auto d_ff, meta.of_layers("feed_forward_length", kMostWidth, c.n_layers, usual_d_ff));
   TRY(const auto heads, meta.of_layers("attention.head_count", kMostHeads, c.n_layers));
   TRY(const auto kv_heads, meta.of_layers("attention.head_count_kv", kMostHeads, c.n_layers, heads));
   set(&Config::d_ff, &LayerConfig::d_ff, d_ff);
@@ -95,8 +100,13 @@ struct ActivationName {
 };
 // Tern's own name of each comes first. "gelu" without the tanh is a different function.
 constexpr ActivationName kActivations[] = {
-    {"relu2", GluAct::kRelu2},        {"silu", GluAct::kSilu},  {"gelu_tanh", GluAct::kGeluTanh},
-    {"relu_squared", GluAct::kRelu2}, {"swish", GluAct::kSilu}, {"gelu_pytorch_tanh", GluAct::kGeluTanh},
+    {"relu2", GluAct::kRelu2},
+    {"silu", GluAct::kSilu},
+    {"gelu_tanh", GluAct::kGeluTanh},
+    {"swiglu_oai", GluAct::kSwigluOai},
+    {"relu_squared", GluAct::kRelu2},
+    {"swish", GluAct::kSilu},
+    {"gelu_pytorch_tanh", GluAct::kGeluTanh},
     {"gelu_new", GluAct::kGeluTanh},
 };
 
@@ -166,6 +176,7 @@ Result<Config> read_shape(ModelSource& source, const Family& family) {
   TRY(c.n_layers, meta.integer("block_count", 1024));
   if (family.parts.delta) TRY_STATUS(leave_out_prediction_layers(source, c));
   TRY(c.d_model, meta.integer("embedding_length", kMostWidth));
+  if (family.parts.experts != Experts::kNone) TRY_STATUS(read_expert_shape(source, family, c));
   TRY_STATUS(read_layers(meta, c));
   TRY(c.head_dim, read_head_dim(source, meta, c));
   TRY(const int value_dim, meta.integer("attention.value_length", 4096, c.head_dim));
@@ -245,15 +256,23 @@ Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& f
     TRY_STATUS(read_delta_layer(tensors, layer, c, l));
   } else {
     TRY_STATUS(parts.joined ? read_joined_projections(tensors, layer, c, l) : read_projections(tensors, layer, c, l));
-    if (parts.head_norms) {
-      TRY(l.attn_q_norm, tensors.vector(blk + "attn_q_norm.weight", c.head_dim));
-      TRY(l.attn_k_norm, tensors.vector(blk + "attn_k_norm.weight", c.head_dim));
+    if (parts.sinks) {
+      TRY(l.attn_sinks, tensors.vector(blk + "attn_sinks.weight", c.layer(layer).n_heads));
+    }
+    if (parts.head_norms || parts.whole_norms) {
+      TRY(l.attn_q_norm, tensors.vector(blk + "attn_q_norm.weight", parts.whole_norms ? q : c.head_dim));
+      TRY(l.attn_k_norm,
+          tensors.vector(blk + "attn_k_norm.weight", parts.whole_norms ? c.kv_width(layer) : c.head_dim));
     }
     TRY(l.attn_output, tensors.linear(blk + "attn_output", c.d_model, q, c.int8_activations));
   }
-  if (!parts.joined) TRY_STATUS(read_gate_and_up(tensors, layer, c, l));
-  TRY(l.ffn_norm, tensors.vector(blk + (parts.delta ? "post_attention_norm.weight" : "ffn_norm.weight"), c.d_model));
-  TRY(l.ffn_down, tensors.linear(blk + "ffn_down", c.d_model, d_ff, c.int8_activations));
+  TRY(l.ffn_norm, tensors.vector(blk + std::string(parts.ffn_norm) + ".weight", c.d_model));
+  if (c.experts.n > 0) {
+    TRY_STATUS(read_expert_layer(tensors, layer, c, l));
+  } else {
+    if (!parts.joined) TRY_STATUS(read_gate_and_up(tensors, layer, c, l));
+    TRY(l.ffn_down, tensors.linear(blk + "ffn_down", c.d_model, d_ff, c.int8_activations));
+  }
   if (parts.sub_norms) {
     TRY(l.attn_sub_norm, tensors.vector(blk + "attn_sub_norm.weight", q));
     TRY(l.ffn_sub_norm, tensors.vector(blk + "ffn_sub_norm.weight", d_ff));

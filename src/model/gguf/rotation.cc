@@ -190,6 +190,11 @@ Result<void> apply_rotation(const Rotation& rotation, const std::string& path, C
       return fail(ErrorCode::kCorruption, "{}: {}weight_names lists {}, which is no matrix of a layer or the head",
                   path, kPrefix, tern::quoted(name));
     }
+    if (found->second->n_experts > 0) {
+      return fail(ErrorCode::kNotSupported,
+                  "{}: {}weight_names lists {}; Tern does not compute rotated experts of a mixture", path, kPrefix,
+                  tern::quoted(name));
+    }
     TRY_STATUS(marker.mark(*found->second));
   }
   for (const std::string& name : rotation.tables) {

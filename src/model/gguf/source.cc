@@ -7,9 +7,18 @@
 #include "base/text/quoted.h"
 #include "model/families/family.h"
 #include "model/gguf/vocab.h"
+#include "model/source/expert_tensors.h"
 #include "quant/formats/i2_s.h"
 
 namespace tern {
+namespace {
+
+// The matrices of a layer's experts; a file may have the first two as one tensor.
+constexpr std::string_view kGateExperts = "ffn_gate_exps.weight", kUpExperts = "ffn_up_exps.weight",
+                           kJoinedExperts = "ffn_gate_up_exps.weight";
+
+}  // namespace
+
 GgufSource::GgufSource(GgufFile file, Access access, MetadataChanges changes)
     : file_(std::move(file)),
       container_(format_text("GGUF v{}", file_.version())),
@@ -40,6 +49,12 @@ Result<std::optional<std::vector<int64_t>>> GgufSource::get_ints(std::string_vie
   return file_.get_ints(key);
 }
 
+Result<std::optional<std::vector<float>>> GgufSource::get_floats(std::string_view key) const {
+  const GgufValue* value = file_.find(key);
+  if (!value || !value->is_array) return std::nullopt;
+  return file_.get_floats(key);
+}
+
 std::vector<std::string> GgufSource::keys() const {
   std::vector<std::string> keys;
   for (const auto& [key, value] : file_.metadata()) keys.emplace_back(key);
@@ -48,9 +63,21 @@ std::vector<std::string> GgufSource::keys() const {
 
 std::vector<NamedTensor> GgufSource::tensor_names() const {
   std::vector<NamedTensor> names;
-  for (const GgufTensor& tensor : file_.tensors())
-    names.push_back({std::string(tensor.name), {std::string(tensor.name)}});
+  for (const GgufTensor& tensor : file_.tensors()) {
+    NamedTensor& name = names.emplace_back(std::string(tensor.name), std::vector{std::string(tensor.name)});
+    if (!name.in_file.ends_with(kJoinedExperts)) continue;
+    const std::string layer = name.in_file.substr(0, name.in_file.size() - kJoinedExperts.size());
+    name.names = {layer + std::string(kGateExperts), layer + std::string(kUpExperts)};
+  }
   return names;
+}
+
+const GgufTensor* GgufSource::joined_experts(std::string_view name) const {
+  for (const std::string_view end : {kGateExperts, kUpExperts}) {
+    if (!name.ends_with(end)) continue;
+    return file_.find_tensor(std::string(name.substr(0, name.size() - end.size())) + std::string(kJoinedExperts));
+  }
+  return nullptr;
 }
 
 // Repacks an I2_S matrix whose rows begin or end inside blocks, so that each row has its own blocks.
@@ -78,27 +105,36 @@ Result<SourceTensor> GgufSource::in_rows(SourceTensor flat) {
   return flat;
 }
 
-Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view name) {
-  if (const SourceTensor* made = made_.find(name)) return *made;
-  const GgufTensor* found = file_.find_tensor(name);
-  if (!found) return std::nullopt;
-  const StoredBytes& data = found->data;
-  const uint64_t at = data.is_resident() ? reinterpret_cast<uintptr_t>(data.data()) : found->offset;
+Result<SourceTensor> GgufSource::read_tensor(const GgufTensor& found, std::string_view name) const {
+  const StoredBytes& data = found.data;
+  const uint64_t at = data.is_resident() ? reinterpret_cast<uintptr_t>(data.data()) : found.offset;
   if (at % alignof(float) != 0) {
     return fail(ErrorCode::kNotSupported,
                 "{}: tensor {} at byte {} is not aligned to 4 bytes; write the file with general.alignment 32",
-                file_.path(), name, found->offset);
+                file_.path(), name, found.offset);
   }
-  const GgmlTypeInfo* type = ggml_type_info(found->type);
+  const GgmlTypeInfo* type = ggml_type_info(found.type);
   const FormatInfo* format = type ? find_format(type->name) : nullptr;
-  SourceTensor tensor{.name = std::string(name),
+  return SourceTensor{.name = std::string(name),
                       .format = format ? std::optional(format->format) : std::nullopt,
                       .type_name = type ? std::string(type->name) : "of an unknown type",
-                      .shape = found->shape,
+                      .shape = found.shape,
                       .data = data};
+}
+
+Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view name) {
+  if (const SourceTensor* made = made_.find(name)) return *made;
+  const GgufTensor* found = file_.find_tensor(name);
+  if (const GgufTensor* joined = found ? nullptr : joined_experts(name)) {
+    TRY(SourceTensor both, read_tensor(*joined, name));
+    TRY(SourceTensor half, half_of_experts(std::move(both), name.ends_with(kGateExperts), made_, path()));
+    return made_.add(std::move(half));
+  }
+  if (!found) return std::nullopt;
+  TRY(SourceTensor tensor, read_tensor(*found, name));
   if (tensor.format == Format::kI2_S) {
     Scratch scratch;
-    TRY(const Bytes tail, data.last(kI2sTailBytes).read_all(scratch));
+    TRY(const Bytes tail, tensor.data.last(kI2sTailBytes).read_all(scratch));
     tensor.scale = i2_s_scale(tail);
     if (tensor.shape.size() == 2 && tensor.shape.back() % kI2sBlock != 0) {
       TRY(tensor, in_rows(std::move(tensor)));

@@ -24,9 +24,10 @@ class GgufSource final : public ModelSource {
   Result<std::optional<double>> get_float(std::string_view key) const override { return file_.get_float(key); }
   Result<std::optional<bool>> get_bool(std::string_view key) const override { return file_.get_bool(key); }
   Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view key) const override;
+  Result<std::optional<std::vector<float>>> get_floats(std::string_view key) const override;
   std::vector<std::string> keys() const override;
   std::vector<NamedTensor> tensor_names() const override;
-  bool has_tensor(std::string_view name) const override { return file_.find_tensor(name) != nullptr; }
+  bool has_tensor(std::string_view name) const override { return file_.find_tensor(name) || joined_experts(name); }
   Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override;
   void populate(const std::function<void(uint64_t done, uint64_t total)>& on_progress) const override {
     file_.populate(on_progress);
@@ -34,6 +35,9 @@ class GgufSource final : public ModelSource {
 
  private:
   Result<SourceTensor> in_rows(SourceTensor flat);
+  // The tensor that joins the gates of a layer's experts with what `name` says, their other factor, or the reverse.
+  const GgufTensor* joined_experts(std::string_view name) const;
+  Result<SourceTensor> read_tensor(const GgufTensor& found, std::string_view name) const;
 
   GgufFile file_;
   std::string container_;

@@ -24,11 +24,16 @@ struct IntegerKey {
 constexpr IntegerKey kIntegers[] = {
     {"num_hidden_layers", nullptr, "block_count", true},
     {"hidden_size", nullptr, "embedding_length", true},
-    {"intermediate_size", nullptr, "feed_forward_length", true},
+    {"intermediate_size", nullptr, "feed_forward_length", true},  // of mixtures, moe_intermediate_size counts
     {"num_attention_heads", nullptr, "attention.head_count", true},
     {"num_key_value_heads", nullptr, "attention.head_count_kv", false},
     {"head_dim", nullptr, "attention.key_length", false},
     {"max_position_embeddings", "context_window_size", "context_length", true},
+    {"num_experts", nullptr, "expert_count", false},
+    {"num_local_experts", nullptr, "expert_count", false},
+    {"num_experts_per_tok", nullptr, "expert_used_count", false},
+    {"moe_intermediate_size", nullptr, "expert_feed_forward_length", false},
+    {"shared_expert_intermediate_size", nullptr, "expert_shared_feed_forward_length", false},
     {"linear_conv_kernel_dim", nullptr, "ssm.conv_kernel", false},  // of recurrent layers
     {"linear_key_head_dim", nullptr, "ssm.state_size", false},
     {"linear_num_key_heads", nullptr, "ssm.group_count", false},
@@ -117,8 +122,6 @@ constexpr NumberKey kNumbers[] = {
     {"scale_emb", "embedding_scale"},  // MiniCPM's
     {"attn_logit_softcapping", "attn_logit_softcapping"},
     {"final_logit_softcapping", "final_logit_softcapping"},
-    {"num_local_experts", "expert_count"},
-    {"num_experts", "expert_count"},
 };
 
 // MiniCPM's factors are computed from its other numbers.
@@ -157,6 +160,19 @@ Result<void> set_recurrent_width(const JsonConfig& config, const std::string& pr
     values.set(prefix + "ssm.inner_size", *value_dim * *heads);
   }
   return {};
+}
+
+// Mixtures: every layer must be one.
+Result<void> set_experts(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  TRY(const auto is_normed, config.flag("norm_topk_prob"));
+  if (is_normed) values.set(prefix + "expert_weights_norm", *is_normed);
+  TRY(const auto step, config.integer("decoder_sparse_step"));
+  const Json* dense = present(config.json(), "mlp_only_layers");
+  if (step.value_or(1) == 1 && (!dense || (dense->is_array() && dense->empty()))) return {};
+  return fail(ErrorCode::kNotSupported,
+              "{}: decoder_sparse_step or mlp_only_layers leave layers without experts; Tern runs mixtures in all "
+              "layers or in none",
+              config.path());
 }
 
 Result<void> set_numbers(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
@@ -212,11 +228,12 @@ Result<const Json*> JsonConfig::object(const char* key) const {
 Result<void> set_transformer_values(const JsonConfig& config, const std::string& architecture, SourceValues& values) {
   const std::string prefix = architecture + ".";
   values.set("general.architecture", architecture);
+  const bool is_mixture = present(config.json(), "moe_intermediate_size") != nullptr;
   for (const IntegerKey& key : kIntegers) {
     TRY(const auto value, read_integer(config, key));
     if (value) {
       values.set(prefix + std::string(key.gguf), *value);
-    } else if (key.required) {
+    } else if (key.required && !(is_mixture && key.gguf == "feed_forward_length")) {
       return missing(config, key.name);
     }
   }
@@ -226,6 +243,7 @@ Result<void> set_transformer_values(const JsonConfig& config, const std::string&
   TRY_STATUS(set_rope(config, prefix, values));
   TRY_STATUS(set_window(config, prefix, values));
   TRY_STATUS(set_numbers(config, prefix, values));
+  TRY_STATUS(set_experts(config, prefix, values));
   TRY_STATUS(set_recurrent_width(config, prefix, values));
   TRY_STATUS(set_attention(config, prefix, values));
   return set_activation(config, prefix, values);

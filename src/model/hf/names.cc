@@ -46,6 +46,29 @@ std::string without_inner(const Family& family, std::string_view hf_name) {
   return format_text("{}{}", kModel, hf_name.substr(kInnerModel.size()));
 }
 
+// True if `name` begins with the pattern, in which "*" is an expert's number. `rest` becomes what follows.
+bool match(std::string_view pattern, std::string_view name, std::string_view& rest) {
+  const size_t star = pattern.find('*');
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  if (star == std::string_view::npos) {
+    rest = name.substr(pattern.size());
+    return true;
+  }
+  name.remove_prefix(star);
+  const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  const std::string_view end = pattern.substr(star + 1);
+  if (digits == 0 || !name.substr(digits).starts_with(end)) return false;
+  rest = name.substr(digits + end.size());
+  return true;
+}
+
+// The name of the first expert's tensor.
+std::string of_first_expert(std::string_view pattern) {
+  std::string name(pattern);
+  if (const size_t star = name.find('*'); star != std::string::npos) name[star] = '0';
+  return name;
+}
+
 std::span<const TensorName> names_for(const Family& family, const Split& split) {
   return split.number.empty() ? outer_names() : layer_names(family);
 }
@@ -75,7 +98,7 @@ std::vector<std::string> hf_names(const Family& family, std::string_view gguf_na
     const std::string_view stem = split->rest.substr(0, split->rest.size() - ending.gguf.size());
     for (const TensorName& name : names_for(family, *split)) {
       if (name.gguf != stem || name.is_whole || (ending.of_linear && !name.is_linear)) continue;
-      names.push_back(format_text("{}{}{}", prefix, name.hf, ending.hf));
+      names.push_back(format_text("{}{}{}", prefix, of_first_expert(name.hf), ending.hf));
     }
   }
   if (family.outer_model_type.empty()) return names;
@@ -86,11 +109,14 @@ std::vector<std::string> hf_names(const Family& family, std::string_view gguf_na
   return names;
 }
 
-const TensorName* find_tensor_name(const Family& family, std::string_view gguf_name) {
+const TensorName* find_tensor_name(const Family& family, std::string_view gguf_name, std::string_view hf_name) {
   constexpr std::string_view kWeight = ".weight";
-  const auto split = split_layer(gguf_name, kGgufLayers);
-  if (!split) return nullptr;
+  const std::string of_text = without_inner(family, hf_name);
+  const auto split = split_layer(gguf_name, kGgufLayers), hf_split = split_layer(of_text, kHfLayers);
+  if (!split || !hf_split) return nullptr;
   const auto found = std::ranges::find_if(names_for(family, *split), [&](const TensorName& name) {
+    std::string_view end;
+    if (!match(name.hf, hf_split->rest, end)) return false;
     return name.is_whole ? name.gguf == split->rest
                          : split->rest.starts_with(name.gguf) && split->rest.substr(name.gguf.size()) == kWeight;
   });
@@ -110,8 +136,8 @@ std::optional<std::string> gguf_name_of(const Family& family, std::string_view h
   if (!split) return std::nullopt;
   const std::string prefix = split->number.empty() ? "" : format_text("{}{}.", kGgufLayers, split->number);
   for (const TensorName& name : names_for(family, *split)) {
-    if (!split->rest.starts_with(name.hf)) continue;
-    const std::string_view end = split->rest.substr(name.hf.size());
+    std::string_view end;
+    if (!match(name.hf, split->rest, end)) continue;
     if (name.is_whole && end.empty()) return format_text("{}{}", prefix, name.gguf);
     if (name.is_whole) continue;
     if (name.is_linear && end == ".weight_scale") return format_text("{}{}.weight", prefix, name.gguf);

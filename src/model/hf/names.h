@@ -27,8 +27,8 @@ bool is_linear_name(const Family& family, std::string_view gguf_name);
 // family.
 std::optional<std::string> gguf_name_of(const Family& family, std::string_view hf_name);
 
-// The entry of layer_names() or outer_names(); null: unknown to the family.
-const TensorName* find_tensor_name(const Family& family, std::string_view gguf_name);
+// The entry of layer_names() or outer_names() for a tensor's two names; null: unknown to the family.
+const TensorName* find_tensor_name(const Family& family, std::string_view gguf_name, std::string_view hf_name);
 
 // True if the family uses this tensor of a checkpoint, or if leaving it out has no effect on the results.
 bool is_known_hf_name(const Family& family, std::string_view hf_name);

@@ -6,6 +6,7 @@
 #include "base/text/quoted.h"
 #include "model/hf/names.h"
 #include "model/hf/ternary.h"
+#include "model/source/expert_tensors.h"
 #include "model/source/ignored_keys.h"
 #include "quant/formats/i2_s.h"
 
@@ -113,26 +114,30 @@ Result<std::optional<SourceTensor>> HfSource::find_in_files(std::string_view nam
                       .type_name = tern::quoted(in_file->dtype),
                       .shape = in_file->shape,
                       .data = in_file->data};
+  const HfChange change = change_of(name, *in_file);
   if (config_.linear != HfLinear::kFloat && is_linear_name(family(), name)) {
     TRY(tensor, make_ternary(std::move(tensor), *in_file));
-  } else if (change_of(name) == HfChange::kSqueeze) {
+  } else if (change == HfChange::kSqueeze) {
     TRY(tensor, squeeze(std::move(tensor)));
+  } else if (change == HfChange::kStack) {
+    TRY(tensor, stack(std::move(tensor), *in_file));
+  } else if (change == HfChange::kFirstHalf || change == HfChange::kLastHalf) {
+    TRY(tensor, half_of_experts(std::move(tensor), change == HfChange::kFirstHalf, made_, path()));
   } else if (tensor.format && tensor.shape.size() == 1) {
-    TRY(tensor, make_f32_vector(std::move(tensor), made_, path(), value_change(name)));
+    TRY(tensor, make_f32_vector(std::move(tensor), made_, path(), value_change(name, change)));
   } else {
     TRY(tensor, make_aligned(std::move(tensor), made_, path()));
   }
   return made_.add(std::move(tensor));
 }
 
-HfChange HfSource::change_of(std::string_view gguf_name) const {
-  const TensorName* known = find_tensor_name(family(), gguf_name);
+HfChange HfSource::change_of(std::string_view gguf_name, const SafetensorsTensor& in_file) const {
+  const TensorName* known = find_tensor_name(family(), gguf_name, in_file.name);
   return known ? known->change : HfChange::kUsual;
 }
 
 // For vectors.
-std::function<void(std::span<float>)> HfSource::value_change(std::string_view gguf_name) const {
-  const HfChange change = change_of(gguf_name);
+std::function<void(std::span<float>)> HfSource::value_change(std::string_view gguf_name, HfChange change) const {
   if (change == HfChange::kNegatedExp) {
     return [](std::span<float> values) {
       for (float& value : values) value = -std::exp(value);
@@ -152,6 +157,37 @@ Result<SourceTensor> HfSource::squeeze(SourceTensor tensor) {
   TRY(tensor, make_f32_vector(std::move(tensor), made_, path()));
   tensor.shape = {rows, cols};
   return tensor;
+}
+
+// The matrices of all experts, of which `first` is number 0.
+Result<SourceTensor> HfSource::stack(SourceTensor tensor, const SafetensorsTensor& first) {
+  constexpr std::string_view kFirst = ".experts.0.";
+  TRY(const auto n, get_int(config_.architecture + ".expert_count"));
+  const size_t at = first.name.find(kFirst);
+  if (at == std::string::npos) return tensor;
+  const auto of_expert = [&](int64_t number) {
+    const std::string_view before = std::string_view(first.name).substr(0, at);
+    return format_text("{}.experts.{}.{}", before, number, std::string_view(first.name).substr(at + kFirst.size()));
+  };
+  std::vector<SourceTensor> others;
+  for (int64_t number = 1; number < n.value_or(1); ++number) {
+    const SafetensorsTensor* found = files_.find(of_expert(number));
+    if (!found) {
+      return fail(ErrorCode::kCorruption, "{}: tensor {} is missing; download all files again", path(),
+                  of_expert(number));
+    }
+    others.push_back({.name = found->name,
+                      .format = format_of(found->dtype),
+                      .type_name = tern::quoted(found->dtype),
+                      .shape = found->shape,
+                      .data = found->data});
+  }
+  if (files_.find(of_expert(n.value_or(1)))) {
+    return fail(ErrorCode::kCorruption,
+                "{}: config.json has {} experts, but there are tensors of more; the files belong to different models",
+                path(), n.value_or(1));
+  }
+  return stack_experts(std::move(tensor), others, made_, path());
 }
 
 Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file) {

@@ -33,9 +33,10 @@ class HfSource final : public DirectorySource {
   Result<void> check_tensors() const;
   Result<void> check_claims() const;
   const SafetensorsTensor* find_file_tensor(std::string_view gguf_name) const;
-  HfChange change_of(std::string_view gguf_name) const;
-  std::function<void(std::span<float>)> value_change(std::string_view gguf_name) const;
+  HfChange change_of(std::string_view gguf_name, const SafetensorsTensor& in_file) const;
+  std::function<void(std::span<float>)> value_change(std::string_view gguf_name, HfChange change) const;
   Result<SourceTensor> squeeze(SourceTensor tensor);
+  Result<SourceTensor> stack(SourceTensor tensor, const SafetensorsTensor& first);
   Result<SourceTensor> make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file);
   Result<SourceTensor> unpack(SourceTensor tensor, const SafetensorsTensor& in_file);
   Result<float> read_weight_scale(const SafetensorsTensor& weight) const;

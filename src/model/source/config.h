@@ -13,9 +13,23 @@ namespace tern {
 
 // The activation of the feed-forward layer's gate: out = act(gate) · up.
 enum class GluAct {
-  kRelu2,     // relu(x)²
-  kSilu,      // x / (1 + e⁻ˣ)
-  kGeluTanh,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))
+  kRelu2,      // relu(x)²
+  kSilu,       // x / (1 + e⁻ˣ)
+  kGeluTanh,   // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))
+  kSwigluOai,  // x / (1 + e^(−1.702 x)); out = act(gate) · (up + 1)
+};
+
+// Mixtures of experts: a layer has many feed-forward networks, and a router chooses some of them for each token.
+struct ExpertConfig {
+  int n = 0;                   // networks of a layer; 0: no mixtures
+  int n_used = 0;              // for each token
+  int d_ff = 0;                // width of one network
+  int d_ff_shared = 0;         // of the network that all tokens use, too; 0: none
+  bool weighs_chosen = false;  // the weights are the softmax of the chosen scores, else of all scores
+  // If not 0, the gate is at most this, and |up| too.
+  float limit = 0;
+
+  bool operator==(const ExpertConfig&) const = default;
 };
 
 // Recurrent layers (Gated DeltaNet, Yang et al. 2024): they keep a state of fixed size instead of keys and values.
@@ -33,10 +47,12 @@ struct DeltaConfig {
   bool operator==(const DeltaConfig&) const = default;
 };
 
+inline constexpr int kNoRope = -1;
+
 // Values that may differ between layers.
 struct LayerConfig {
   int window = 0;             // a token attends to itself and the window − 1 tokens before it; 0: to all
-  int rope = 0;               // index in Config::ropes
+  int rope = 0;               // index in Config::ropes; kNoRope: queries and keys do not rotate
   bool is_recurrent = false;  // Config::delta instead of attention
   // This layer's values of Config's members; 0: the same.
   int n_heads = 0;
@@ -58,6 +74,7 @@ struct Config {
   std::vector<RopeParams> ropes = {{}};
   std::vector<LayerConfig> layers = {};  // empty: all layers are LayerConfig{}
   DeltaConfig delta = {};                // of the recurrent layers
+  ExpertConfig experts = {};             // of the mixtures
   bool has_gated_attention = false;      // attn_q has a gate behind each head: attention's output · sigmoid(gate)
   int n_prediction_layers = 0;           // layers after the last one that only propose draft tokens; they are not read
   int rotation_block = 0;                // of matrices that were rotated (Tensor::rotation): a power of two

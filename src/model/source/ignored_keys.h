@@ -60,6 +60,10 @@ class ObservedSource final : public ModelSource {
     keys_.emplace(key);
     return source_.get_ints(key);
   }
+  Result<std::optional<std::vector<float>>> get_floats(std::string_view key) const override {
+    keys_.emplace(key);
+    return source_.get_floats(key);
+  }
   bool has_tensor(std::string_view name) const override { return source_.has_tensor(name); }
   Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override {
     tensors_.emplace(name);

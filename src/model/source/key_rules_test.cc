@@ -16,8 +16,13 @@ namespace {
 
 // Heads of 64 dimensions, a context of 64, d_model 128, and a frequency base of 10,000.
 TinyGguf tiny_of(const Family& family) {
-  if (family.parts.delta) return tiny_qwen35();
   TinyGguf file;
+  if (family.parts.delta) {
+    file = tiny_qwen35();
+    file.architecture = family.architecture;
+    if (family.parts.experts != Experts::kNone) put_experts(file);
+    return file;
+  }
   file.architecture = family.architecture;
   if (!family.parts.sub_norms) {
     std::erase_if(file.tensors, [](const auto& tensor) { return tensor.first.contains("_sub_norm"); });
@@ -80,6 +85,7 @@ std::vector<KeyCase> cases_of_architecture() {
   const auto without_window = [](const Family& f) { return !f.needs_window; };
   const auto computes_none = [](const Family& f) { return !f.needs_window && f.architecture != "phi3"; };
   const auto not_recurrent = [](const Family& f) { return !f.parts.delta; };
+  const auto no_mixture = [](const Family& f) { return f.parts.experts == Experts::kNone; };
   const std::vector<Edit> zero = {set_u32(0), set_f32(0), set_flag(false)};
   const std::vector<Edit> not_zero = {set_u32(2), set_f32(0.5f), set_flag(true)};
   std::vector<KeyCase> cases = {
@@ -98,6 +104,13 @@ std::vector<KeyCase> cases_of_architecture() {
       {"num_loops", {set_u32(1)}, {set_u32(0), set_u32(2)}},
       {"full_attention_interval", {set_u32(1)}, {set_u32(4)}, not_recurrent},
       {"nextn_predict_layers", zero, not_zero, not_recurrent},
+      {"expert_count", zero, not_zero, no_mixture},
+      {"expert_used_count", zero, not_zero, no_mixture},
+      {"expert_feed_forward_length", zero, not_zero, no_mixture},
+      {"expert_shared_feed_forward_length", zero, not_zero, no_mixture},
+      {"expert_gating_func", zero, not_zero, no_mixture},
+      {"expert_weights_norm", zero, not_zero, no_mixture},
+      {"expert_weights_scale", zero, not_zero, no_mixture},
       {"attention.causal", {set_flag(true), set_u32(1)}, {set_flag(false)}},
       {"attention.sliding_window", {set_u32(0), set_u32(64), set_u32(4096)}, {set_u32(63)}, computes_none},
       {"attention.sliding_window_pattern", {set_u32(6), set_ints({1, 0})}, {}, without_window},

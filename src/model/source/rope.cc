@@ -28,8 +28,11 @@ double yarn_pair(const RopeParams& rope, int head_dim, double turns) {
 class YarnRamp {
  public:
   YarnRamp(const RopeParams& rope, int head_dim)
-      : low_(std::max(0.0, std::floor(yarn_pair(rope, head_dim, rope.beta_fast)))),
-        high_(std::min(head_dim - 1.0, std::ceil(yarn_pair(rope, head_dim, rope.beta_slow)))) {}
+      : low_(yarn_pair(rope, head_dim, rope.beta_fast)), high_(yarn_pair(rope, head_dim, rope.beta_slow)) {
+    if (rope.rounds_ramp) low_ = std::floor(low_), high_ = std::ceil(high_);
+    low_ = std::max(0.0, low_);
+    high_ = std::min(head_dim - 1.0, high_);
+  }
   double keeps(int pair) const { return 1 - std::clamp((pair - low_) / std::max(0.001, high_ - low_), 0.0, 1.0); }
 
  private:

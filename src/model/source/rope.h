@@ -24,11 +24,12 @@ struct RopeParams {
   int n_dims = 0;  // of a head; only the first ones rotate. 0: all
   RopePairs pairs = RopePairs::kHalves;
   RopeScaling scaling = RopeScaling::kNone;
-  float factor = 1;       // for kLinear and kYarn
-  int original_ctx = 0;   // kYarn and kLongrope: context length of the first training
-  float attn_factor = 1;  // multiplies cosines and sines, in addition to kYarn's own factor
-  float beta_fast = 32;   // kYarn: pairs with more turns than this in original_ctx keep their frequency …
-  float beta_slow = 1;    // … and those with fewer turns than this are scaled by the whole factor
+  float factor = 1;         // for kLinear and kYarn
+  int original_ctx = 0;     // kYarn and kLongrope: context length of the first training
+  float attn_factor = 1;    // multiplies cosines and sines, in addition to kYarn's own factor
+  float beta_fast = 32;     // kYarn: pairs with more turns than this in original_ctx keep their frequency …
+  float beta_slow = 1;      // … and those with fewer turns than this are scaled by the whole factor
+  bool rounds_ramp = true;  // the ramp between them begins and ends at whole pairs
   // [head_dim / 2] divisors of the frequencies: Llama 3's rope_freqs.weight, or kLongrope's for short contexts. Empty:
   // all 1.
   std::vector<float> divisors = {};

@@ -72,6 +72,7 @@ class ModelSource {
   virtual Result<std::optional<bool>> get_bool(std::string_view key) const = 0;
   // A list with a value for each layer; std::nullopt also for a single value. Only GGUF files have lists.
   virtual Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view /*key*/) const { return std::nullopt; }
+  virtual Result<std::optional<std::vector<float>>> get_floats(std::string_view /*key*/) const { return std::nullopt; }
 
   // All keys that have a value, and all tensors in the files.
   virtual std::vector<std::string> keys() const = 0;

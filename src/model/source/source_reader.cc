@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 
 namespace tern {
@@ -94,18 +95,35 @@ std::span<const Format> float_formats() { return float_row_formats(); }
 
 Result<Tensor> TensorReader::matrix(const std::string& name, int rows, int cols,
                                     std::span<const Format> formats) const {
+  const int64_t shape[] = {rows, cols};
+  return read(name, rows == 1 ? std::span(shape).last(1) : shape, formats);
+}
+
+Result<Linear> TensorReader::experts(const std::string& prefix, int n, int rows, int cols) const {
+  const int64_t shape[] = {n, rows, cols};
+  TRY(Linear tensor, read(prefix + ".weight", shape, float_formats()));
+  tensor.n_experts = n;
+  const std::string bias = prefix + ".bias";
+  constexpr std::array kFloat = {Format::kF32};
+  if (has(bias)) {
+    TRY(tensor.bias, read(bias, std::span(shape).first(2), kFloat));
+  }
+  return tensor;
+}
+
+Result<Tensor> TensorReader::read(const std::string& name, std::span<const int64_t> expected,
+                                  std::span<const Format> formats) const {
   TRY(const auto found, source_.find_tensor(name));
   if (!found) {
     return fail(ErrorCode::kCorruption, "{}: tensor {} is missing; the file is not a complete model", source_.path(),
                 name);
   }
-  const int64_t expected[] = {rows, cols};
-  const bool vector_wanted = rows == 1;
+  const int64_t cols = expected.back();
+  const bool vector_wanted = expected.size() == 1;
   if (vector_wanted ? !is_vector_of(found->shape, cols) : !std::ranges::equal(found->shape, expected)) {
     return fail(ErrorCode::kCorruption,
                 "{}: tensor {} has shape {}, but the metadata asks for {}; the file was not converted correctly",
-                source_.path(), name, shape_text(found->shape),
-                shape_text(vector_wanted ? std::span(expected).last(1) : expected));
+                source_.path(), name, shape_text(found->shape), shape_text(expected));
   }
   if (!found->format || std::ranges::find(formats, *found->format) == formats.end()) {
     return fail(ErrorCode::kNotSupported, "{}: tensor {} is {}, but Tern runs it only as {}; convert the model again",
@@ -115,8 +133,18 @@ Result<Tensor> TensorReader::matrix(const std::string& name, int rows, int cols,
     return fail(ErrorCode::kCorruption, "{}: the scale of tensor {} is not a finite number; download the file again",
                 source_.path(), name);
   }
-  return Tensor{
-      .name = name, .format = *found->format, .rows = rows, .cols = cols, .data = found->data, .scale = found->scale};
+  int64_t rows = 1;
+  for (const int64_t dim : expected.first(expected.size() - 1)) rows *= dim;
+  if (rows > INT_MAX) {
+    return fail(ErrorCode::kNotSupported, "{}: tensor {} has {} rows, more than Tern's kernels count", source_.path(),
+                name, rows);
+  }
+  return Tensor{.name = name,
+                .format = *found->format,
+                .rows = static_cast<int>(rows),
+                .cols = static_cast<int>(cols),
+                .data = found->data,
+                .scale = found->scale};
 }
 
 Result<Tensor> TensorReader::vector(const std::string& name, int n) const {

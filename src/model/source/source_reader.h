@@ -51,6 +51,10 @@ class TensorReader {
   // A [rows, cols] matrix in one of `formats`. kCorruption: absent, another shape; kNotSupported: another type.
   Result<Tensor> matrix(const std::string& name, int rows, int cols, std::span<const Format> formats) const;
 
+  // The matrices of a mixture's experts, [n, rows, cols], and `PREFIX.bias`, [n, rows], if the file has it. Errors as
+  // of matrix().
+  Result<Linear> experts(const std::string& prefix, int n, int rows, int cols) const;
+
   // A vector of n float32 values.
   Result<Tensor> vector(const std::string& name, int n) const;
 
@@ -60,6 +64,9 @@ class TensorReader {
   Result<Linear> linear(const std::string& prefix, int rows, int cols, bool int8_activations) const;
 
  private:
+  // A tensor of this shape in one of `formats`, with all its rows in one matrix.
+  Result<Tensor> read(const std::string& name, std::span<const int64_t> shape, std::span<const Format> formats) const;
+
   ModelSource& source_;
 };
 

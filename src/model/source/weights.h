@@ -13,12 +13,14 @@
 
 namespace tern {
 
-// A [rows, cols] matrix; a vector has one row.
+// A [rows, cols] matrix; a vector has one row. The matrices of a layer's experts are one tensor: their rows follow one
+// another.
 struct Tensor {
   std::string name;
   Format format = Format::kF32;
-  int rows = 0;  // n_out
-  int cols = 0;  // n_in
+  int rows = 0;       // n_out
+  int cols = 0;       // n_in
+  int n_experts = 0;  // matrices in `rows`; 0: one, which is of no mixture
   // tensor_bytes(format, rows, cols) bytes. Backends on the host need them in memory.
   StoredBytes data;
   // Multiplies the values that Format decodes to: I2_S's own scale, and blk.N.*.scale if the file has one.
@@ -31,6 +33,7 @@ struct Tensor {
   const Tensor* rotation = nullptr;
 
   bool is_present() const { return !name.empty(); }
+  int expert_rows() const { return rows / n_experts; }
 };
 
 // The matrix of a linear layer and its other tensors: y = W · norm(x) + bias.
@@ -49,6 +52,7 @@ struct Layer {
   Linear attn_v;          // [kv_width, d_model]
   Tensor attn_q_norm;     // [head_dim], shared by all heads; Qwen3, Gemma 3
   Tensor attn_k_norm;     // [head_dim]
+  Tensor attn_sinks;      // [n_heads], scores that have no value; gpt-oss
   Tensor attn_sub_norm;   // [q_width], of attention's output; BitNet
   Linear attn_output;     // [d_model, q_width]
   Tensor attn_post_norm;  // [d_model], before attention's output is added to the residual stream; Gemma
@@ -69,11 +73,22 @@ struct Layer {
   Tensor ffn_sub_norm;   // [d_ff]; BitNet
   Linear ffn_down;       // [d_model, d_ff]
   Tensor ffn_post_norm;  // [d_model]; Gemma
+  // These belong to mixtures, which have no ffn_gate, ffn_up and ffn_down (ExpertConfig has the widths).
+  Linear ffn_router;       // [n, d_model]
+  Linear ffn_gate_exps;    // n matrices [d_ff, d_model]; a bias is [n, d_ff]
+  Linear ffn_up_exps;      // likewise
+  Linear ffn_down_exps;    // n matrices [d_model, d_ff]
+  Linear ffn_gate_shared;  // [d_ff_shared, d_model]
+  Linear ffn_up_shared;    // likewise
+  Linear ffn_down_shared;  // [d_model, d_ff_shared]
+  Linear ffn_shared_gate;  // [1, d_model], how much of the shared network's output is used
 
   template <class L>
   static auto linears_of(L& l) {
-    return std::array{&l.attn_q,     &l.attn_k,      &l.attn_v,       &l.delta_qkv, &l.delta_gate, &l.delta_alpha,
-                      &l.delta_beta, &l.attn_output, &l.delta_output, &l.ffn_gate,  &l.ffn_up,     &l.ffn_down};
+    return std::array{&l.attn_q,        &l.attn_k,          &l.attn_v,        &l.delta_qkv,       &l.delta_gate,
+                      &l.delta_alpha,   &l.delta_beta,      &l.attn_output,   &l.delta_output,    &l.ffn_gate,
+                      &l.ffn_up,        &l.ffn_down,        &l.ffn_router,    &l.ffn_gate_exps,   &l.ffn_up_exps,
+                      &l.ffn_down_exps, &l.ffn_gate_shared, &l.ffn_up_shared, &l.ffn_down_shared, &l.ffn_shared_gate};
   }
 
   // The linear layers in order of computation, and all tensors that are present.
@@ -90,7 +105,9 @@ struct Weights {
   std::vector<std::unique_ptr<Tensor>> signs;  // of rotations, [width] each
   std::vector<std::unique_ptr<float[]>> made;  // owns the data of tensors above that are in no file
 
-  uint64_t bytes_per_token() const;  // read to decode one token: all matrices and norms, one row of the embedding
+  // Read to decode one token: all matrices and norms, but only n_used of each layer's experts, and one row of the
+  // embedding.
+  uint64_t bytes_per_token(int n_used) const;
   uint64_t n_params() const;
 };
 

@@ -47,7 +47,7 @@ Result<void> add_model_facts(const std::string& path, KvType kv_type, FileInfo& 
   TRY_STATUS(make_tokenizer(*model.source));
   const Config& c = model.config;
   info.n_params = model.weights.n_params();
-  info.bytes_per_token = model.weights.bytes_per_token();
+  info.bytes_per_token = model.weights.bytes_per_token(c.experts.n_used);
   info.kv_bytes_per_token = kv_bytes(c, 1, kv_type);
   info.state_bytes = StateLayout(c).kept_bytes();
   info.sampling = advice_for(model);

@@ -26,8 +26,10 @@
 
 #include "backend/cpu/linear/block_job-inl.h"
 #include "backend/cpu/linear/block_tiles-inl.h"
+#include "backend/cpu/linear/expert_groups.h"
 #include "backend/cpu/linear/interleave.h"
 #include "backend/cpu/ops/results-inl.h"
+#include "backend/cpu/ops/take_scratch.h"
 #include "base/check.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -67,27 +69,17 @@ std::optional<Kernel> KernelOfRecords(Format format) {
   return kernel ? kernel : LargeRecordKernel(format);
 }
 
-// Takes the next `bytes` of the worker's memory, aligned for vectors.
-template <class T>
-T* Take(std::span<float>& free, size_t bytes) {
-  const auto at = reinterpret_cast<uintptr_t>(free.data());
-  const size_t skip = (64 - at % 64) % 64 / sizeof(float);
-  const size_t floats = skip + (bytes + sizeof(float) - 1) / sizeof(float);
-  CHECK(floats <= free.size());
-  T* taken = reinterpret_cast<T*>(free.data() + skip);
-  free = free.subspan(floats);
-  return taken;
-}
-
 // A matrix, its format's functions, and its input in their order. A worker makes it after it has claimed rows.
 //
 // If memory was short when the model was loaded, a matrix may be in the file's order although its format has only a
 // kernel for records. Then each pass converts its rows to records.
 class Operand {
  public:
-  // `same_input` may be another matrix's operand. Its arranged input is reused if the formats are the same.
-  Operand(const Tensor& w, const ops::BlockRows& in, int n, std::span<float>& free, const Operand* same_input = nullptr)
-      : job_{.w = &w, .n = n, .activations = {}, .scales = {}, .panel = {}} {
+  // Row 0 is row `first_row` of `w`. `same_input` may be another matrix's operand. Its arranged input is reused if the
+  // formats are the same.
+  Operand(const Tensor& w, const ops::BlockRows& in, int n, std::span<float>& free, const Operand* same_input = nullptr,
+          int first_row = 0)
+      : job_{.w = &w, .n = n, .activations = {}, .scales = {}, .panel = {}}, first_row_(first_row) {
     auto kernel = w.is_rearranged ? std::nullopt : FileKernel(w.format);
     const bool is_in_records = !kernel;
     if (!kernel) kernel = KernelOfRecords(w.format);
@@ -101,9 +93,9 @@ class Operand {
       take_memory(in, free);
     }
     job_.row_stride = is_in_records ? interleaved_row_bytes(w.format, w.cols) : row_bytes(w.format, w.cols);
-    job_.rows = reinterpret_cast<const uint8_t*>(w.data.data());
+    job_.rows = reinterpret_cast<const uint8_t*>(w.data.data()) + static_cast<size_t>(first_row) * job_.row_stride;
     makes_records_ = is_in_records && !w.is_rearranged;
-    if (makes_records_ && !records_) records_ = Take<std::byte>(free, kBlockPassRows * job_.row_stride);
+    if (makes_records_ && !records_) records_ = take_scratch<std::byte>(free, kBlockPassRows * job_.row_stride);
   }
 
   void pass(int begin, int end, const Results& results) const {
@@ -112,7 +104,7 @@ class Operand {
       const uint64_t in_file = row_bytes(job.w->format, job.w->cols);
       for (int row = begin; row < end; ++row) {
         const MutableBytes record(records_ + static_cast<size_t>(row - begin) * job.row_stride, job.row_stride);
-        const Bytes from = job.w->data.subspan(static_cast<uint64_t>(row) * in_file, in_file);
+        const Bytes from = job.w->data.subspan(static_cast<uint64_t>(first_row_ + row) * in_file, in_file);
         interleave_row(job.w->format, from, job.w->cols, record);
       }
       job.rows = reinterpret_cast<const uint8_t*>(records_);
@@ -126,19 +118,21 @@ class Operand {
   void take_memory(const ops::BlockRows& in, std::span<float>& free) {
     const auto cols = static_cast<size_t>(job_.w->cols);
     const size_t records = static_cast<size_t>(job_.n) * Groups(cols);
-    auto* activations = Take<uint8_t>(free, records * kernel_.activation_bytes);
+    auto* activations = take_scratch<uint8_t>(free, records * kernel_.activation_bytes);
     kernel_.arrange(in, job_.n, cols, *kernel_.order, kernel_.zero, activations);
     job_.activations = activations;
     const size_t scales_bytes = kScaleRows * Groups(cols) * kLanes * sizeof(uint16_t);
-    job_.scales = {Take<uint16_t>(free, scales_bytes), Take<uint16_t>(free, scales_bytes)};
+    job_.scales = {take_scratch<uint16_t>(free, scales_bytes), take_scratch<uint16_t>(free, scales_bytes)};
     std::memset(job_.scales.d, 0, scales_bytes);  // values past the row's end are multiplied with 0, so they must be
                                                   // finite
     std::memset(job_.scales.halves, 0, scales_bytes);
-    if (job_.n > 1 || !kHasRowLoops) job_.panel = Take<uint8_t>(free, kBlockPassRows * Groups(cols) * kMostPanelBytes);
+    if (job_.n > 1 || !kHasRowLoops)
+      job_.panel = take_scratch<uint8_t>(free, kBlockPassRows * Groups(cols) * kMostPanelBytes);
   }
 
   Kernel kernel_;
   Job job_;
+  int first_row_;
   bool makes_records_ = false;
   std::byte* records_ = nullptr;  // kBlockPassRows rows
 };
@@ -181,10 +175,50 @@ void Glu(const ops::FloatGlu& op, WorkQueue& queue) {
   });
 }
 
+void ExpertLinear(const ops::ExpertLinear& op, WorkQueue& queue) {
+  if (op.chosen.n == 0) return;
+  std::optional<Operand> w;
+  std::optional<Results> results;
+  ops::BlockRows in = op.in.blocks;
+  for_experts(
+      op.chosen, *op.w, queue,
+      [&](const ExpertGroups::Group& group, std::span<float> free) {
+        const int rows = op.w->expert_rows(), first = group.expert * rows;
+        in.rows = group.choices;
+        w.emplace(*op.w, in, group.n, free, nullptr, first);
+        results.emplace(Results(ops::Store::kSet, op.out, rows).of(group.choices, op.bias ? op.bias + first : nullptr));
+      },
+      [&](int begin, int end) { w->pass(begin, end, *results); });
+}
+
+void ExpertGlu(const ops::ExpertGlu& op, WorkQueue& queue) {
+  if (op.chosen.n == 0) return;
+  std::optional<Operand> gate, up;
+  std::optional<Results> store, finish;
+  ops::BlockRows in = op.in.blocks;
+  for_experts(
+      op.chosen, *op.w_gate, queue,
+      [&](const ExpertGroups::Group& group, std::span<float> free) {
+        const int rows = op.w_gate->expert_rows(), first = group.expert * rows;
+        const auto bias = [&](const float* all) { return all ? all + first : nullptr; };
+        in.rows = group.tokens;
+        gate.emplace(*op.w_gate, in, group.n, free, nullptr, first);
+        up.emplace(*op.w_up, in, group.n, free, &*gate, first);
+        store.emplace(Results(ops::Store::kSet, op.out, rows).of(group.choices, bias(op.gate_bias)));
+        finish.emplace(Results(op.act, op.out, rows).of(group.choices, bias(op.up_bias), op.limit));
+      },
+      [&](int begin, int end) {
+        gate->pass(begin, end, *store);
+        up->pass(begin, end, *finish);
+      });
+}
+
 }  // namespace block
 
 void BlockLinear(const ops::FloatLinear& op, WorkQueue& queue) { block::Linear(op, queue); }
 void BlockGlu(const ops::FloatGlu& op, WorkQueue& queue) { block::Glu(op, queue); }
+void BlockExpertLinear(const ops::ExpertLinear& op, WorkQueue& queue) { block::ExpertLinear(op, queue); }
+void BlockExpertGlu(const ops::ExpertGlu& op, WorkQueue& queue) { block::ExpertGlu(op, queue); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tern::cpu
@@ -195,9 +229,15 @@ namespace tern::cpu {
 
 HWY_EXPORT(BlockLinear);
 HWY_EXPORT(BlockGlu);
+HWY_EXPORT(BlockExpertLinear);
+HWY_EXPORT(BlockExpertGlu);
 
 void block_linear(const ops::FloatLinear& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockLinear)(op, queue); }
 void block_glu(const ops::FloatGlu& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, queue); }
+void block_expert_linear(const ops::ExpertLinear& op, WorkQueue& queue) {
+  HWY_DYNAMIC_DISPATCH(BlockExpertLinear)(op, queue);
+}
+void block_expert_glu(const ops::ExpertGlu& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockExpertGlu)(op, queue); }
 
 size_t block_scratch(int cols, int n) {
   // Records of activations and panels are largest with 64-byte vectors: 13 of them for a group of 512 values (Q2_K). If

@@ -15,5 +15,7 @@ size_t block_scratch(int cols, int n);
 
 void block_linear(const ops::FloatLinear& op, WorkQueue& queue);
 void block_glu(const ops::FloatGlu& op, WorkQueue& queue);
+void block_expert_linear(const ops::ExpertLinear& op, WorkQueue& queue);
+void block_expert_glu(const ops::ExpertGlu& op, WorkQueue& queue);
 
 }  // namespace tern::cpu

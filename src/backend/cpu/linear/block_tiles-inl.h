@@ -41,14 +41,15 @@ void Tiles<kLargest, kHalfScales, kMins>::arrange(const ops::BlockRows& in, int 
   const size_t runs = cols / kRun;
   int8_t permuted[kRun];
   for (size_t t = 0; t < static_cast<size_t>(n); ++t, out += Groups(cols) * kBytes) {
+    const size_t row = in.row(t);
     if (cols % kGroup != 0) std::memset(out + cols / kGroup * kBytes, 0, kBytes);
     for (size_t run = 0; run < runs; ++run) {
       uint8_t* const lane = out + run / kLanes * kBytes + run % kLanes * 4;
-      const int8_t* q = in.q + t * cols + run * kRun;
+      const int8_t* q = in.q + row * cols + run * kRun;
       Permute(q, order, reinterpret_cast<uint8_t*>(permuted));
       for (size_t step = 0; step < kSteps; ++step) D::put(permuted + 4 * step, lane + step * kStep);
-      std::memcpy(lane + kAfter, in.scale + t * runs + run, 4);
-      const int32_t sum = in.sum[t * runs + run];
+      std::memcpy(lane + kAfter, in.scale + row * runs + run, 4);
+      const int32_t sum = in.sum[row * runs + run];
       int32_t init[2] = {-D::excess(permuted, kRun, zero, sum), 0};
       int32_t first = 0;
       if constexpr (kHalfScales || kMins == 2) {
@@ -62,7 +63,7 @@ void Tiles<kLargest, kHalfScales, kMins>::arrange(const ops::BlockRows& in, int 
       std::memcpy(lane + kAfter + kVectorBytes, init, 4);
       for (size_t part = 0; part < kMins; ++part) {
         const int32_t of_part = kMins == 1 ? sum : part == 0 ? first : sum - first;
-        const float x = static_cast<float>(of_part) * in.scale[t * runs + run];
+        const float x = static_cast<float>(of_part) * in.scale[row * runs + run];
         std::memcpy(lane + kSumsAt<kLargest, kHalfScales> + part * kVectorBytes, &x, 4);
       }
     }

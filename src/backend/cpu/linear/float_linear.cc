@@ -9,9 +9,11 @@
 // clang-format on
 
 #include "backend/cpu/linear/block_linear.h"
+#include "backend/cpu/linear/expert_groups.h"
 #include "backend/cpu/ops/load_floats-inl.h"
 #include "backend/cpu/ops/ops.h"
 #include "backend/cpu/ops/results-inl.h"
+#include "backend/cpu/ops/take_scratch.h"
 #include "base/check.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -59,6 +61,7 @@ struct Job {
   int n;
   const Tensor* w;
   Results results;
+  int first_row = 0;  // of `w`, which is row 0 of the results
 };
 
 template <int R, int N, class T>
@@ -78,8 +81,8 @@ HWY_INLINE void RowsForAllTokens(const T* w, const Job& job, int row) {
 
 template <class T>
 void RowsInPlace(const Job& job, int begin, int end) {
-  const T* w = reinterpret_cast<const T*>(job.w->data.data());
   const auto cols = static_cast<size_t>(job.w->cols);
+  const T* w = reinterpret_cast<const T*>(job.w->data.data()) + static_cast<size_t>(job.first_row) * cols;
   int row = begin;
   for (; row + kTileRows <= end; row += kTileRows) {
     RowsForAllTokens<kTileRows>(w + static_cast<size_t>(row) * cols, job, row);
@@ -92,7 +95,7 @@ void RowsDecoded(const Job& job, int begin, int end, std::span<float> scratch) {
   const uint64_t bytes = row_bytes(job.w->format, job.w->cols);
   const std::span<float> weights = scratch.first(static_cast<size_t>(job.w->cols));
   for (int row = begin; row < end; ++row) {
-    format.decode(job.w->data.subspan(static_cast<uint64_t>(row) * bytes, bytes), weights);
+    format.decode(job.w->data.subspan(static_cast<uint64_t>(job.first_row + row) * bytes, bytes), weights);
     RowsForAllTokens<1>(weights.data(), job, row);
   }
 }
@@ -149,6 +152,54 @@ void FloatGlu(const ops::FloatGlu& op, WorkQueue& queue) {
   });
 }
 
+// Copies n rows of `in`, so that they follow one another.
+const float* Gather(const float* in, const int* rows, int n, int width, std::span<float>& free) {
+  const auto cols = static_cast<size_t>(width);
+  float* const out = take_scratch<float>(free, static_cast<size_t>(n) * cols * sizeof(float));
+  for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+    std::copy_n(in + static_cast<size_t>(rows[i]) * cols, cols, out + i * cols);
+  }
+  return out;
+}
+
+void FloatExpertLinear(const ops::ExpertLinear& op, WorkQueue& queue) {
+  if (op.chosen.n == 0) return;
+  std::optional<Job> job;
+  std::span<float> scratch;
+  for_experts(
+      op.chosen, *op.w, queue,
+      [&](const ExpertGroups::Group& group, std::span<float> free) {
+        const int rows = op.w->expert_rows(), first = group.expert * rows;
+        const float* const in = Gather(op.in.x, group.choices, group.n, op.w->cols, free);
+        const float* const bias = op.bias ? op.bias + first : nullptr;
+        job.emplace(in, group.n, op.w, Results(ops::Store::kSet, op.out, rows).of(group.choices, bias), first);
+        scratch = free;
+      },
+      [&](int begin, int end) { Rows(*job, begin, end, scratch); });
+}
+
+void FloatExpertGlu(const ops::ExpertGlu& op, WorkQueue& queue) {
+  if (op.chosen.n == 0) return;
+  std::optional<Job> gate, up;
+  std::span<float> scratch;
+  for_experts(
+      op.chosen, *op.w_gate, queue,
+      [&](const ExpertGroups::Group& group, std::span<float> free) {
+        const int rows = op.w_gate->expert_rows(), first = group.expert * rows;
+        const auto bias = [&](const float* all) { return all ? all + first : nullptr; };
+        const float* const in = Gather(op.in.x, group.tokens, group.n, op.w_gate->cols, free);
+        const Results store = Results(ops::Store::kSet, op.out, rows).of(group.choices, bias(op.gate_bias));
+        const Results finish = Results(op.act, op.out, rows).of(group.choices, bias(op.up_bias), op.limit);
+        gate.emplace(in, group.n, op.w_gate, store, first);
+        up.emplace(in, group.n, op.w_up, finish, first);
+        scratch = free;
+      },
+      [&](int begin, int end) {
+        Rows(*gate, begin, end, scratch);
+        Rows(*up, begin, end, scratch);
+      });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tern::cpu
 HWY_AFTER_NAMESPACE();
@@ -159,6 +210,8 @@ namespace tern::cpu {
 HWY_EXPORT(FloatLinear);
 HWY_EXPORT(FloatGlu);
 HWY_EXPORT(FloatRow);
+HWY_EXPORT(FloatExpertLinear);
+HWY_EXPORT(FloatExpertGlu);
 
 void float_linear(const ops::FloatLinear& op, WorkQueue& queue) {
   if (op.in.blocks.q) return block_linear(op, queue);
@@ -170,6 +223,23 @@ float float_row(const Tensor& w, int row, const float* x) { return HWY_DYNAMIC_D
 void float_glu(const ops::FloatGlu& op, WorkQueue& queue) {
   if (op.in.blocks.q) return block_glu(op, queue);
   HWY_DYNAMIC_DISPATCH(FloatGlu)(op, queue);
+}
+
+void expert_linear(const ops::ExpertLinear& op, WorkQueue& queue) {
+  if (op.in.blocks.q) return block_expert_linear(op, queue);
+  HWY_DYNAMIC_DISPATCH(FloatExpertLinear)(op, queue);
+}
+
+void expert_glu(const ops::ExpertGlu& op, WorkQueue& queue) {
+  if (op.in.blocks.q) return block_expert_glu(op, queue);
+  HWY_DYNAMIC_DISPATCH(FloatExpertGlu)(op, queue);
+}
+
+size_t expert_scratch(int cols, int n, const ExpertConfig& experts, bool is_blocks) {
+  const size_t groups = ExpertGroups::scratch(n, experts.n_used, experts.n);
+  if (is_blocks) return groups + 2 * block_scratch(cols, n);
+  constexpr size_t kAlignment = 64 / sizeof(float);
+  return groups + static_cast<size_t>(n + 1) * static_cast<size_t>(cols) + kAlignment;
 }
 
 }  // namespace tern::cpu

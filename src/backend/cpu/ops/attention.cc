@@ -327,6 +327,7 @@ struct Query {
   const float* q;
   Range seen;  // positions
   float* out;
+  const float* sink;  // a score without a value, or null
 };
 
 size_t IndexOf(const ops::Attention& op, int row, int head) {
@@ -341,7 +342,7 @@ Range SeenBy(const ops::Attention& op, int row) {
 
 Query QueryOf(const ops::Attention& op, int row, int head) {
   const size_t at = IndexOf(op, row, head) * static_cast<size_t>(op.cache.head_dim);
-  return {op.q + at, SeenBy(op, row), op.out + at};
+  return {op.q + at, SeenBy(op, row), op.out + at, op.sinks ? op.sinks + head : nullptr};
 }
 
 // The runs that contain these positions, and the positions of them that lie in one run.
@@ -382,8 +383,8 @@ void AddRun(const PartialSoftmax& run, size_t dim, PartialSoftmax& to) {
   to.largest = hn::GetLane(largest);
 }
 
-void Finish(const PartialSoftmax& found, size_t dim) {
-  const float inverse = 1.0f / found.total;
+void Finish(const PartialSoftmax& found, const float* sink, size_t dim) {
+  const float inverse = 1.0f / (sink ? found.total + std::exp(*sink - found.largest) : found.total);
   for (size_t i = 0; i < dim; ++i) found.out[i] *= inverse;
 }
 
@@ -467,7 +468,7 @@ void AttendAll(const ops::Attention& op, const Queries& queries, std::span<float
     AttendChunk(op, queries, run, {}, scratch, found);
     for (int t = 0; t < queries.n; ++t) AddRun(found[t], dim, all[t]);
   }
-  for (int t = 0; t < queries.n; ++t) Finish(all[t], dim);
+  for (int t = 0; t < queries.n; ++t) Finish(all[t], queries.each[t].sink, dim);
 }
 
 // The number of heads of a group to compute at a time: as many as can share their reads, but few enough that all
@@ -547,7 +548,7 @@ class ChunksOfRows {
       PartialSoftmax all{.largest = 0, .total = 0, .out = queries.each[t].out};
       for (size_t i = 0; i < runs.end - runs.begin; ++i)
         AddRun(part(first_query + static_cast<size_t>(t), i), dim, all);
-      Finish(all, dim);
+      Finish(all, queries.each[t].sink, dim);
     }
   }
 

@@ -20,6 +20,8 @@ TERN_OPS(TERN_DECLARE_OP)
 size_t ternary_scratch(int cols);
 // One result of float_linear, bit for bit. Needs F16, BF16 or F32 weights in memory and float input.
 float float_row(const Tensor& w, int row, const float* x);
+// Scratch of expert_linear and expert_glu for matrices of `cols` columns and n tokens.
+size_t expert_scratch(int cols, int n, const ExpertConfig& experts, bool is_blocks);
 // Scratch of delta_rule.
 size_t delta_scratch(int head_dim);
 // Scratch: attention_scratch(head_dim) floats. `parts` must have room for the rows if each belongs to another sequence.

@@ -39,10 +39,26 @@ struct Results {
   Results(GluAct activation, float* gate, int n_rows)
       : how(How::kGlu), act(activation), out(gate), stride(static_cast<size_t>(n_rows)) {}
 
+  // The same for the tokens of an expert: token t is row rows[t] of `out`. `add`, [rows] or null, is added to each y
+  // first. If most is not 0, act() and its factor are bounded (ExpertConfig::limit).
+  Results of(const int* rows, const float* add, float most = 0) const {
+    Results r = *this;
+    r.tokens = rows;
+    r.bias = add;
+    r.limit = most;
+    r.is_plain = false;
+    return r;
+  }
+  float* row(int token) const { return out + static_cast<size_t>(tokens ? tokens[token] : token) * stride; }
+
   How how;
   GluAct act = GluAct::kRelu2;
   float* out;  // [n, rows]
   size_t stride;
+  const int* tokens = nullptr;
+  const float* bias = nullptr;
+  float limit = 0;
+  bool is_plain = how != How::kGlu;  // whole tiles are set or added as they are
 };
 
 inline constexpr size_t kMostTileResults = 128;
@@ -54,7 +70,7 @@ void PutResults(const Results& results, const float* y, int n_tokens, int y_rows
 template <int kTokens, int kRows>
 HWY_INLINE void PutTile(const Results& results, const float (&y)[kTokens][kRows], int token, int row, int n_rows) {
   static_assert(size_t{kTokens} * kRows <= kMostTileResults);
-  if (n_rows != kRows || results.how == Results::How::kGlu) {
+  if (n_rows != kRows || !results.is_plain) {
     return PutResults(results, y[0], kTokens, kRows, token, row, n_rows);
   }
   // Whole tiles that are stored or added: a call for each of them would cost prompts 4 %.

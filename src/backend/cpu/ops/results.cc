@@ -49,6 +49,10 @@ HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out)
       // hn::Exp is not defined below −104, and x / (1 + e^104) is 0 anyway.
       const auto e = hn::Exp(d, hn::Min(hn::Neg(g), hn::Set(d, 104.0f)));
       hn::StoreN(hn::Mul(hn::Div(g, hn::Add(hn::Set(d, 1.0f), e)), u), d, out + i, count);
+    } else if constexpr (kAct == GluAct::kSwigluOai) {
+      const auto e = hn::Exp(d, hn::Min(hn::Mul(g, hn::Set(d, -1.702f)), hn::Set(d, 104.0f)));
+      const auto act = hn::Div(g, hn::Add(hn::Set(d, 1.0f), e));
+      hn::StoreN(hn::Mul(act, hn::Add(u, hn::Set(d, 1.0f))), d, out + i, count);
     } else if constexpr (kAct == GluAct::kGeluTanh) {
       constexpr float kRoot = 0.7978845608f;  // √(2/π)
       const auto cube = hn::Mul(hn::Mul(hn::Mul(g, g), g), hn::Set(d, 0.044715f));
@@ -65,13 +69,38 @@ HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out)
 void Glu(GluAct act, const float* gate, const float* up, size_t n, float* out) {
   if (act == GluAct::kSilu) return GluRun<GluAct::kSilu>(gate, up, n, out);
   if (act == GluAct::kGeluTanh) return GluRun<GluAct::kGeluTanh>(gate, up, n, out);
+  if (act == GluAct::kSwigluOai) return GluRun<GluAct::kSwigluOai>(gate, up, n, out);
   GluRun<GluAct::kRelu2>(gate, up, n, out);
+}
+
+// Results that need more than how they are stored (Results::of).
+void PutOfExpert(const Results& results, const float* y, size_t n, size_t row, float* out) {
+  float values[kMostTileResults];
+  for (size_t r = 0; r < n; ++r) values[r] = results.bias ? y[r] + results.bias[row + r] : y[r];
+  if (results.how != Results::How::kGlu) {
+    std::copy_n(values, n, out);
+    return;
+  }
+  if (results.limit > 0) {
+    for (size_t r = 0; r < n; ++r) {
+      out[r] = std::min(out[r], results.limit);  // in this order, NaN stays NaN
+      values[r] = std::max(std::min(values[r], results.limit), -results.limit);
+    }
+  }
+  Glu(results.act, out, values, n, out);
 }
 
 void PutResults(const Results& results, const float* y, int n_tokens, int y_rows, int token, int row, int n_rows) {
   float* const first = results.out + static_cast<size_t>(token) * results.stride + static_cast<size_t>(row);
   const auto tokens = static_cast<size_t>(n_tokens), rows = static_cast<size_t>(n_rows);
   const auto y_stride = static_cast<size_t>(y_rows);
+  if (results.tokens) {
+    for (size_t t = 0; t < tokens; ++t) {
+      float* const out = results.row(token + static_cast<int>(t)) + row;
+      PutOfExpert(results, y + t * y_stride, rows, static_cast<size_t>(row), out);
+    }
+    return;
+  }
   if (results.how == Results::How::kGlu && tokens > 1 && rows == y_stride) {  // whole vectors, if rows are few
     float gate[kMostTileResults];
     for (size_t t = 0; t < tokens; ++t) std::copy_n(first + t * results.stride, rows, gate + t * rows);

@@ -46,6 +46,10 @@ Temp<F32> gated(Activation act, const Name<F32>& gate, const Name<F32>& up) {
     auto inner = let("inner", (gate + cube * 0.044715f) * kRoot);
     return gate * 0.5f * (hyperbolic_tangent(inner) + 1.0f) * up;
   }
+  if (act == Activation::kSwigluOai) {
+    auto below = let("below", 1.0f + exp(min(gate * -1.702f, 80.0f)));
+    return gate / below * (up + 1.0f);
+  }
   // e^80 is finite, and the quotient is negligible long before.
   auto below = let("below", 1.0f + exp(min(-gate, 80.0f)));
   return gate / below * up;

@@ -160,6 +160,7 @@ enum class Activation {
   kRelu2,  // relu(gate)²
   kSilu,   // gate / (1 + e^−gate)
   kGeluTanh,
+  kSwigluOai,  // GluAct::kSwigluOai
 };
 wgsl::Temp<wgsl::F32> gated(Activation act, const wgsl::Name<wgsl::F32>& gate, const wgsl::Name<wgsl::F32>& up);
 

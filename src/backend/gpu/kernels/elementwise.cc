@@ -26,9 +26,10 @@ RopeKernel rope(const RopeConfig& c) {
 }
 
 GluMulKernel glu_mul(const RowsConfig& c, Activation act) {
-  const char* const name = act == Activation::kSilu       ? "silu_mul"
-                           : act == Activation::kGeluTanh ? "gelu_mul"
-                                                          : "relu2_mul";
+  const char* const name = act == Activation::kSilu        ? "silu_mul"
+                           : act == Activation::kGeluTanh  ? "gelu_mul"
+                           : act == Activation::kSwigluOai ? "swiglu_oai_mul"
+                                                           : "relu2_mul";
   return kernel(name, kElementwiseWorkgroup,
                 [&](In<"gate", F32> gate, In<"up", F32> up, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   for_column(c.width, wg, tid, [&](const Name<U32>& column) {

@@ -54,6 +54,8 @@ Activation activation(GluAct act) {
       return Activation::kSilu;
     case GluAct::kGeluTanh:
       return Activation::kGeluTanh;
+    case GluAct::kSwigluOai:
+      return Activation::kSwigluOai;
   }
   CHECK(false);
 }

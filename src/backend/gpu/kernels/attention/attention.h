@@ -70,4 +70,9 @@ using AttentionMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBu
 // chunk up to the token's own position, at most max_splits.
 AttentionMergeKernel attention_merge(const AttentionConfig& c);
 
+using SinkMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::In<"sinks", wgsl::F32>,
+                                     wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// The same with one more score for each head, which has no value; without statistics.
+SinkMergeKernel attention_merge_sinks(const AttentionConfig& c);
+
 }  // namespace tern::gpu

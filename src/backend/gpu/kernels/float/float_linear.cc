@@ -139,7 +139,97 @@ void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const Weigh
   });
 }
 
+// The expert of a workgroup, and its rows.
+struct ExpertRows {
+  Name<U32> choice;               // of all tokens' choices
+  std::vector<Name<U32>> rows;    // of the expert
+  Name<U32> first;                // its first row in the matrix
+  std::vector<Name<U32>> starts;  // first units
+};
+
+// Workgroups past the last one get rows past the last one, which are not stored.
+ExpertRows rows_of_expert(const ExpertLinearConfig& c, const FloatDots& dots, const ChosenExperts& chosen,
+                          const Grid& grid) {
+  const FloatLinearConfig& linear = c.linear;
+  ExpertRows mine;
+  auto n = let("n", grid.wg.y * grid.n_wg.x + grid.wg.x);
+  auto which = let("which", min(n / c.workgroups_per_expert(), c.n_used - 1));
+  mine.choice = let("choice", grid.wg.z * c.n_used + which);
+  auto workgroup = let("of_expert", n - which * c.workgroups_per_expert());
+  auto first = let("first", workgroup * linear.rows_per_workgroup() + dots.group());
+  for (uint32_t r = 0; r < linear.rows_per_group; ++r) {
+    mine.rows.push_back(let("row", first + r * (linear.workgroup / linear.lanes)));
+  }
+  auto expert = let("expert", call<U32>("u32", chosen[grid.wg.z * (2 * c.n_used) + which]));
+  mine.first = let("first_row", expert * linear.rows);
+  for (const auto& row : mine.rows) {
+    mine.starts.push_back(let("start", (mine.first + min(row, linear.rows - 1)) * dots.units()));
+  }
+  return mine;
+}
+
+Columns input_of_expert(const ExpertLinearConfig& c, const ExpertRows& mine, const FloatX& x, const Grid& grid) {
+  CHECK(c.linear.columns == 1 && !c.linear.normed);
+  Columns columns;
+  columns.rows.push_back(mine.choice);
+  auto row = let("x_row", c.own_input ? e(mine.choice) : e(grid.wg.z));
+  columns.in.emplace_back(c.linear, x, FloatGain{}, row, grid.tid);
+  return columns;
+}
+
+// The total of row `r`, and its bias.
+Name<F32> with_bias(const ExpertLinearConfig& c, const Name<F32>& total, const In<"bias", F32>& bias,
+                    const ExpertRows& mine, size_t r, uint32_t skipped) {
+  if (!c.has_bias) return total;
+  return let("biased", total + bias[mine.first + mine.rows[r] + skipped]);
+}
+
 }  // namespace
+
+uint32_t ExpertLinearConfig::workgroups_per_expert() const {
+  return ceil_div(linear.rows, linear.rows_per_workgroup());
+}
+
+ExpertLinearKernel expert_linear(const ExpertLinearConfig& c) {
+  return kernel("expert_linear", c.linear.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, ChosenExperts chosen,
+                    In<"bias", F32> bias, Out<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.linear.coding, w, scales);
+                  const Grid grid{wg, n_wg, tid};
+                  const FloatDots dots(c.linear, tid);
+                  const ExpertRows mine = rows_of_expert(c, dots, chosen, grid);
+                  Columns columns = input_of_expert(c, mine, x, grid);
+                  const auto totals = multiply(dots, {{&planes, mine.starts}}, columns.in);
+                  const auto store = [&](const Name<U32>& row, const Totals& of_row, size_t r) {
+                    y[row * c.linear.rows + mine.rows[r]] = with_bias(c, of_row[r], bias, mine, r, 0);
+                  };
+                  store_columns(dots, columns, mine.rows, c.linear.rows, totals, store);
+                });
+}
+
+ExpertGluKernel expert_glu(const ExpertLinearConfig& c, uint32_t n_experts) {
+  CHECK(c.linear.up_coding.words == c.linear.coding.words);
+  return kernel("expert_glu", c.linear.workgroup,
+                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
+                    In<"up_scales", U32> up_scales, FloatX x, ChosenExperts chosen, In<"bias", F32> bias,
+                    Out<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes gate(c.linear.coding, w_gate, gate_scales);
+                  const WeightPlanes up(c.linear.up_coding, w_up, up_scales);
+                  const Grid grid{wg, n_wg, tid};
+                  const FloatDots dots(c.linear, tid);
+                  const ExpertRows mine = rows_of_expert(c, dots, chosen, grid);
+                  Columns columns = input_of_expert(c, mine, x, grid);
+                  const auto totals = multiply(dots, {{&gate, mine.starts}, {&up, mine.starts}}, columns.in);
+                  const auto store = [&](const Name<U32>& row, const Totals& of_row, size_t r) {
+                    const uint32_t of_up = n_experts * c.linear.rows;
+                    auto g = with_bias(c, of_row[r], bias, mine, r, 0);
+                    auto u = with_bias(c, of_row[mine.rows.size() + r], bias, mine, r, of_up);
+                    if (c.limit > 0) g = let("g", min(g, c.limit)), u = let("u", clamp(u, -c.limit, c.limit));
+                    y[row * c.linear.rows + mine.rows[r]] = gated(c.linear.act, g, u);
+                  };
+                  store_columns(dots, columns, mine.rows, c.linear.rows, totals, store);
+                });
+}
 
 FloatLinearKernel float_linear(const FloatLinearConfig& c) {
   return kernel(c.store == Store::kAdd ? "float_linear_add" : "float_linear", c.workgroup,

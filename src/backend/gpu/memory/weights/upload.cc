@@ -1,5 +1,7 @@
 #include "backend/gpu/memory/weights/upload.h"
 
+#include <array>
+
 #include "backend/gpu/memory/weights/pack.h"
 
 namespace tern::gpu {
@@ -24,9 +26,10 @@ Result<void> upload_alone(const Tensor* w, WeightRole role, WeightStore& store) 
 }
 
 // Query, key and value matrices of one format are bound together. Ternary ones are also bound singly, as views into the
-// common buffer where alignment allows. The matrices of a gated float layer must have units of one size.
+// common buffer where alignment allows. The matrices of a gated float layer must have units of one size. The biases of
+// experts are bound as one vector.
 Result<void> upload(const StepBody& body, WeightStore& store) {
-  bool has_matrices = false;
+  bool has_matrices = false, has_vectors = false;
   if (const auto* ternary = std::get_if<step::TernaryQkv>(&body)) {
     const Tensor* const matrices[] = {ternary->wq, ternary->wk, ternary->wv};
     TRY_STATUS(store.ternary(matrices));
@@ -37,9 +40,14 @@ Result<void> upload(const StepBody& body, WeightStore& store) {
   } else if (const auto* glu = std::get_if<step::FloatGlu>(&body)) {
     TRY_STATUS(store.glu(*glu->w_gate, *glu->w_up));
     has_matrices = true;
+  } else if (const auto* experts = std::get_if<step::ExpertGlu>(&body)) {
+    TRY_STATUS(store.glu(*experts->w_gate, *experts->w_up));
+    if (experts->gate_bias) TRY_STATUS(store.vectors(std::array{experts->gate_bias, experts->up_bias}));
+    has_matrices = has_vectors = true;
   }
   return try_each_weight(body, [&](const Tensor* w, WeightRole role) -> Result<void> {
-    return has_matrices && role == WeightRole::kMatrix ? Result<void>() : upload_alone(w, role, store);
+    const bool is_done = (has_matrices && role == WeightRole::kMatrix) || (has_vectors && role == WeightRole::kVector);
+    return is_done ? Result<void>() : upload_alone(w, role, store);
   });
 }
 

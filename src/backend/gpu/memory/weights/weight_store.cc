@@ -1,6 +1,7 @@
 #include "backend/gpu/memory/weights/weight_store.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 
@@ -175,23 +176,31 @@ Result<BufferView> WeightStore::ternary(std::span<const Tensor* const> matrices)
   return view;
 }
 
-Result<BufferView> WeightStore::vector(const Tensor& tensor) {
-  if (const auto found = views_.find(tensor.name); found != views_.end()) return found->second;
-  std::vector<float> values(static_cast<size_t>(tensor.rows) * static_cast<size_t>(tensor.cols));
-  TRY(const Bytes row, tensor.data.read(0, tensor_bytes(tensor.format, tensor.rows, tensor.cols), scratch_));
-  format_info(tensor.format).decode(row, values);
-  for (float& value : values) value *= tensor.scale;
-  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
-    return fail(ErrorCode::kCorruption,
-                "tensor {} has values that are not finite numbers; the model's file is damaged or was converted "
-                "wrongly; download or convert it again",
-                tensor.name);
+Result<BufferView> WeightStore::vector(const Tensor& tensor) { return vectors(std::array{&tensor}); }
+
+Result<BufferView> WeightStore::vectors(std::span<const Tensor* const> tensors) {
+  std::string key;
+  for (const Tensor* tensor : tensors) key += (key.empty() ? "" : "+") + tensor->name;
+  if (const auto found = views_.find(key); found != views_.end()) return found->second;
+  std::vector<float> all;
+  for (const Tensor* tensor : tensors) {
+    std::vector<float> values(static_cast<size_t>(tensor->rows) * static_cast<size_t>(tensor->cols));
+    TRY(const Bytes row, tensor->data.read(0, tensor_bytes(tensor->format, tensor->rows, tensor->cols), scratch_));
+    format_info(tensor->format).decode(row, values);
+    for (float& value : values) value *= tensor->scale;
+    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
+      return fail(ErrorCode::kCorruption,
+                  "tensor {} has values that are not finite numbers; the model's file is damaged or was converted "
+                  "wrongly; download or convert it again",
+                  tensor->name);
+    }
+    all.insert(all.end(), values.begin(), values.end());
   }
-  const StoredBytes bytes = std::as_bytes(std::span(values));
-  TRY(auto buffer, upload(tensor.name, std::span(&bytes, 1)));
+  const StoredBytes bytes = std::as_bytes(std::span(all));
+  TRY(auto buffer, upload(key, std::span(&bytes, 1)));
   const BufferView view{buffer.get(), 0, 0};
   buffers_.push_back(std::move(buffer));
-  views_.emplace(tensor.name, view);
+  views_.emplace(std::move(key), view);
   return view;
 }
 

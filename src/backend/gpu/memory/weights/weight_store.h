@@ -50,6 +50,8 @@ class WeightStore {
   // A vector as f32. kCorruption if it has values that are not finite: gains multiply values that become int8, where a
   // NaN would not show.
   Result<BufferView> vector(const Tensor& tensor);
+  // Several vectors, one after another.
+  Result<BufferView> vectors(std::span<const Tensor* const> tensors);
   // The matrices, rows after rows, in the planes for their formats (pack.h). Adjacent ones of one format form one part
   // if they can be bound at once. Bytes uploaded before are not uploaded again.
   Result<const FloatMatrix*> matrix(std::span<const Tensor* const> matrices);

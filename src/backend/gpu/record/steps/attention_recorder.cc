@@ -129,6 +129,33 @@ Result<void> AttentionRecorder::in_splits(const step::Attention& s, const Attent
 }
 
 template <class KvWord>
+Result<void> AttentionRecorder::with_sinks(const step::Attention& s) {
+  constexpr int kFewTokens = 16;  // with more of them there are enough workgroups
+  if (s.next.gain) return fail(ErrorCode::kNotSupported, "no kernel leaves statistics of attention with sinks");
+  TRY(const BufferView sinks, r_.weights().vector(*s.sinks));
+  for (const bool is_few : {true, false}) {
+    When when = is_few ? When{.max_tokens = kFewTokens} : When{.min_tokens = kFewTokens + 1};
+    const int most_tokens = is_few ? kFewTokens : r_.context().max_batch;
+    if (when.min_tokens > most_tokens) break;
+    AttentionConfig config = attention_config(s, r_.layouts().split_workgroup);
+    config.max_splits = is_few ? r_.layouts().most_splits : 1;
+    const Extent split{.grid = {.x = config.heads.n_heads},
+                       .axis = Axis::kY,
+                       .positions_per_split = config.chunk,
+                       .max_splits = config.max_splits,
+                       .when = when};
+    TRY(const Buffer* parts, r_.work().attention_parts(most_tokens, config.max_splits));
+    const View<wgsl::F32> parts_view{{parts, 0, 0}};
+    const Out out{parts_view, {.gain = r_.unused_gain(), .parts = r_.unused_stats()}};
+    TRY_STATUS(attention_of<KvWord>(s, config, split, out));
+    TRY_STATUS(r_.dispatch(r_.traced(attention_merge_sinks, config),
+                           {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when}, parts_view,
+                           r_.params(), View<wgsl::F32>{sinks}, r_.work().floats(s.out)));
+  }
+  return {};
+}
+
+template <class KvWord>
 Result<void> AttentionRecorder::on_matrices(const step::Attention& s, const MatrixAttentionConfig& config,
                                             const When& when, const Out& out) {
   return r_.dispatch(
@@ -163,6 +190,7 @@ AttentionRecorder::Kernels AttentionRecorder::kernels_of(const step::Attention& 
 template <class KvWord>
 Result<void> AttentionRecorder::attention_as(const step::Attention& s) {
   const Layouts& l = r_.layouts();
+  if (s.sinks) return with_sinks<KvWord>(s);
   if (l.serial) return serial_attention_as<KvWord>(s);
   TRY(const auto next, norms_.next_views(s.next, static_cast<uint32_t>(s.n_heads)));
   const Out out{r_.work().floats(s.out), next};

@@ -7,6 +7,7 @@
 #include "backend/gpu/record/steps/attention_recorder.h"
 #include "backend/gpu/record/steps/delta_recorder.h"
 #include "backend/gpu/record/steps/elementwise_recorder.h"
+#include "backend/gpu/record/steps/expert_recorder.h"
 #include "backend/gpu/record/steps/float_recorder.h"
 #include "backend/gpu/record/steps/heads_recorder.h"
 #include "backend/gpu/record/steps/norm_recorder.h"
@@ -56,6 +57,10 @@ class Recorder {
   auto& recorder_of(const step::DeltaRule&) { return delta_; }
   auto& recorder_of(const step::GatedNorm&) { return delta_; }
   auto& recorder_of(const step::Rotate&) { return delta_; }
+  auto& recorder_of(const step::Route&) { return experts_; }
+  auto& recorder_of(const step::ExpertGlu&) { return experts_; }
+  auto& recorder_of(const step::ExpertLinear&) { return experts_; }
+  auto& recorder_of(const step::MixExperts&) { return experts_; }
 
   Recording recording_;
   ElementwiseRecorder elementwise_{recording_};
@@ -66,6 +71,7 @@ class Recorder {
   QkvRecorder qkv_{recording_, norms_, heads_, ternary_};
   FloatRecorder floats_{recording_, norms_, heads_};
   DeltaRecorder delta_{recording_};
+  ExpertRecorder experts_{recording_};
 };
 
 }  // namespace tern::gpu

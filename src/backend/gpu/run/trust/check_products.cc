@@ -112,6 +112,8 @@ double activated(GluAct act, double x) {
       return x / (1 + std::exp(-x));
     case GluAct::kGeluTanh:
       return x / 2 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case GluAct::kSwigluOai:
+      return x / (1 + std::exp(-1.702 * x));
   }
   return 0;
 }
@@ -226,7 +228,10 @@ class Check {
     for (size_t t = 0; t < x.size(); ++t) {
       for (size_t r = 0; r < w.size(); ++r) {
         double expected = dot(w[r], x[t]);
-        if (product.up) expected = activated(product.act, expected) * dot(up[r], x[t]);
+        if (product.up) {
+          const double more = product.act == GluAct::kSwigluOai ? 1 : 0;
+          expected = activated(product.act, expected) * (dot(up[r], x[t]) + more);
+        }
         error += (got[t][r] - expected) * (got[t][r] - expected);
         power += expected * expected;
       }

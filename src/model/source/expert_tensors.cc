@@ -1,0 +1,65 @@
+#include "model/source/expert_tensors.h"
+
+#include <algorithm>
+
+namespace tern {
+namespace {
+
+// Rows of `from`, copied as they are.
+Result<void> copy_rows(const StoredBytes& from, uint64_t stride, uint64_t first, uint64_t n, MutableBytes out) {
+  Scratch scratch;
+  TRY(const Bytes rows, from.read(first * stride, n * stride, scratch));
+  std::ranges::copy(rows, out.begin());
+  return {};
+}
+
+}  // namespace
+
+Result<SourceTensor> stack_experts(SourceTensor first, std::span<const SourceTensor> others, ComputedTensors& made,
+                                   const std::string& path) {
+  if (!first.format || first.shape.size() != 2) return first;  // the family refuses it
+  std::vector<StoredBytes> parts = {first.data};
+  for (const SourceTensor& other : others) {
+    if (other.format != first.format || other.shape != first.shape) {
+      return fail(ErrorCode::kCorruption, "{}: the experts' matrices of {} have different types or shapes", path,
+                  first.name);
+    }
+    parts.push_back(other.data);
+  }
+  const auto rows = static_cast<uint64_t>(first.shape[0]);
+  const uint64_t stride = row_bytes(*first.format, first.shape[1]);
+  const auto make = [parts, rows, stride](uint64_t begin, uint64_t n, MutableBytes out) -> Result<void> {
+    for (uint64_t row = begin; row < begin + n;) {
+      const uint64_t here = std::min(begin + n - row, rows - row % rows);
+      const MutableBytes to = out.subspan((row - begin) * stride, here * stride);
+      TRY_STATUS(copy_rows(parts[row / rows], stride, row % rows, here, to));
+      row += here;
+    }
+    return {};
+  };
+  TRY(first.data, made.make(std::make_unique<MadeRows>(stride, rows * parts.size(), make), path));
+  first.shape.insert(first.shape.begin(), static_cast<int64_t>(parts.size()));
+  return first;
+}
+
+Result<SourceTensor> half_of_experts(SourceTensor tensor, bool is_first, ComputedTensors& made,
+                                     const std::string& path) {
+  if (!tensor.format || tensor.shape.size() != 3 || tensor.shape[1] % 2 != 0) return tensor;
+  const auto n_experts = static_cast<uint64_t>(tensor.shape[0]), rows = static_cast<uint64_t>(tensor.shape[1]) / 2;
+  const uint64_t stride = row_bytes(*tensor.format, tensor.shape[2]), skipped = is_first ? 0 : rows;
+  const auto make = [from = tensor.data, rows, stride, skipped](uint64_t begin, uint64_t n,
+                                                                MutableBytes out) -> Result<void> {
+    for (uint64_t row = begin; row < begin + n;) {
+      const uint64_t here = std::min(begin + n - row, rows - row % rows);
+      const MutableBytes to = out.subspan((row - begin) * stride, here * stride);
+      TRY_STATUS(copy_rows(from, stride, row / rows * (2 * rows) + skipped + row % rows, here, to));
+      row += here;
+    }
+    return {};
+  };
+  TRY(tensor.data, made.make(std::make_unique<MadeRows>(stride, rows * n_experts, make), path));
+  tensor.shape[1] /= 2;
+  return tensor;
+}
+
+}  // namespace tern

@@ -1,0 +1,77 @@
+// Mixtures of experts on the GPU: the choice against the reference, and whole models.
+#include "backend/gpu/kernels/experts.h"
+
+#include "backend/gpu/run/webgpu_backend.h"
+#include "backend/kv_cache.h"
+#include "backend/ref/ops.h"
+#include "backend/ref/ref_backend.h"
+#include "conform/expert_model.h"
+#include "conform/gpu/gpu_bench.h"
+
+namespace tern::conform {
+namespace {
+
+using namespace wgsl;
+
+class GpuExperts : public GpuConform {};
+
+TEST_P(GpuExperts, RouteChoosesTheGreatestScores) {
+  constexpr uint32_t kRows = 9;
+  for (const auto& [n_experts, n_used] : {std::pair{7u, 3u}, {256u, 8u}, {4u, 4u}}) {
+    for (const bool weighs_chosen : {false, true}) {
+      auto scores = random(kRows * n_experts, 5);
+      for (float& score : scores) score = std::round(score * 8) / 8;  // with many that are equal
+      std::vector<float> expected(kRows * 2 * n_used), chosen = poisoned<float>(expected.size());
+      const auto n = static_cast<int>(n_experts), used = static_cast<int>(n_used);
+      ref::route({scores.data(), kRows, {.n = n, .n_used = used, .weighs_chosen = weighs_chosen}, expected.data()});
+      const gpu::RouteConfig c{
+          .n_experts = n_experts, .n_used = n_used, .weighs_chosen = weighs_chosen, .workgroup = 64};
+      bench().run(gpu::route(c), {.y = kRows}, in<F32>(scores), out<F32>(chosen));
+      for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(chosen[i], expected[i], 1e-5f) << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GpuExperts, testing::ValuesIn(variants()),
+                         [](const auto& info) { return info.param.name; });
+
+// The logits of a whole model, of all tokens at once and of one after another.
+void expect_logits_of_the_reference(ExpertModel& model, double bound) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const Plan unfused = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
+  const auto ref = ref::compile(unfused, {.max_batch = 16, .max_logit_rows = 16}).value();
+  const auto gpu = gpu::compile(plan, {.max_batch = 16, .max_logit_rows = 16, .gpu = {.validation = true}});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1, 300, 12, 41};
+  const auto run = [&](Executable& on, size_t at_once) {
+    const auto cache = on.new_cache(16, KvType::kF32).value();
+    std::vector<float> all;
+    for (size_t at = 0; at < tokens.size(); at += at_once) {
+      const auto part = std::span(tokens).subspan(at, std::min(at_once, tokens.size() - at));
+      const Slice slice{.tokens = part, .first_pos = static_cast<int>(at), .logits = WantLogits::kAll};
+      const auto logits = on.run(*cache, slice).value();
+      all.insert(all.end(), logits.begin(), logits.end());
+    }
+    return all;
+  };
+  const auto expected = run(*ref, tokens.size());
+  EXPECT_LT(nmse(run(**gpu, tokens.size()), expected), bound);
+  EXPECT_LT(nmse(run(**gpu, 1), expected), bound);
+}
+
+TEST(GpuExpertModel, ComputesFloats) {
+  ExpertModel model(Format::kF32);
+  expect_logits_of_the_reference(model, 1e-9);
+}
+TEST(GpuExpertModel, ComputesPackedWeights) {
+  ExpertModel model;
+  expect_logits_of_the_reference(model, 1e-4);
+}
+TEST(GpuExpertModel, AddsBiasesAndBoundsGates) {
+  ExpertModel model(Format::kF32, /*has_biases=*/true);
+  expect_logits_of_the_reference(model, 1e-9);
+}
+
+}  // namespace
+}  // namespace tern::conform
