@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
+#include "base/bytes.h"
 
 namespace tern::gpu {
 
@@ -15,6 +16,10 @@ using QuantizedWords = wgsl::Vec4<wgsl::I8x4>;
 template <wgsl::ValueOf<wgsl::U32> Row>
 wgsl::Temp<wgsl::U32> staged_unit(Row&& row, const wgsl::Name<wgsl::U32>& unit, uint32_t vectors) {
   return std::forward<Row>(row) + ((unit >> 1u) & 3u) * vectors + ((unit >> 3u) * 2u + (unit & 1u));
+}
+// The same for the only row.
+inline wgsl::Temp<wgsl::U32> staged_unit(const wgsl::Name<wgsl::U32>& unit, uint32_t vectors) {
+  return ((unit >> 1u) & 3u) * vectors + ((unit >> 3u) * 2u + (unit & 1u));
 }
 
 struct TernaryConfig {
@@ -32,7 +37,8 @@ struct TernaryConfig {
   bool in_loops = false;
   bool loops_planes = false;  // loops over planes only, for several rows of activations
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
-  uint32_t row_vectors() const { return whole_blocks(cols) / 64; }  // vec4s of a row of weights
+  uint32_t workgroups() const { return ceil_div(rows, rows_per_workgroup()); }  // per row of activations
+  uint32_t row_vectors() const { return whole_blocks(cols) / 64; }              // vec4s of a row of weights
 
   bool operator==(const TernaryConfig&) const = default;
 };
@@ -138,22 +144,6 @@ auto stored_quads(const X& x, const wgsl::Name<wgsl::U32>& x_base) {
 std::vector<wgsl::Name<wgsl::U32>> rows_of_group(const TernaryConfig& c, const wgsl::WorkgroupId& wg,
                                                  const wgsl::Name<wgsl::U32>& group);
 std::vector<wgsl::Name<wgsl::U32>> row_starts(const TernaryConfig& c, const std::vector<wgsl::Name<wgsl::U32>>& rows);
-
-// Calls body(r, row) for each row that exists, on the first lane of its group.
-template <class Body>
-void store_rows(const TernaryConfig& c, const TernaryDots& dots, const std::vector<wgsl::Name<wgsl::U32>>& rows,
-                const Body& body) {
-  using namespace wgsl;
-  when(dots.lane() == 0u, [&] {
-    for (size_t r = 0; r < rows.size(); ++r) {
-      if (c.rows % c.rows_per_workgroup() == 0) {
-        body(r, rows[r]);
-      } else {
-        when(rows[r] < c.rows, [&] { body(r, rows[r]); });
-      }
-    }
-  });
-}
 
 // What converts a token's integer dot products to floats: x ≈ q / scale, and Σ q.
 struct ActivationScale {
