@@ -50,19 +50,11 @@ RowStats add_up_parts(const NormParts& parts, const Name<U32>& parts_row, uint32
                       uint32_t width, uint32_t first, uint32_t step) {
   auto squares = var("squares", 0.0f);
   auto largest = var("largest", 0.0f);
-  const auto add_part = [&](const Name<U32>& i) {
+  unrolled_share("i", lane, width, first, n_parts, step, [&](const Name<U32>& i) {
     auto part = let("part_stats", parts[parts_row + i]);
     squares += at(part, 0);
     largest = max(largest, at(part, 1));
-  };
-  for (; first < n_parts; first += step) {
-    auto i = let("i", lane + first);
-    if (first + width <= n_parts) {
-      add_part(i);
-    } else {
-      when(i < n_parts, [&] { add_part(i); });
-    }
-  }
+  });
   auto my_squares = let("my_squares", squares);
   auto my_largest = let("my_largest", largest);
   return {my_squares, my_largest};

@@ -67,14 +67,7 @@ class NormedColumns {
     const auto unit_of = [&](const Name<U32>& unit) { stage(unit, x_row, factor, sum); };
     constexpr uint32_t kWrittenOut = 8;
     if (n_units <= kWrittenOut * team_) {
-      for (uint32_t first = 0; first < n_units; first += team_) {
-        auto unit = let("unit", lane_ + first);
-        if (first + team_ <= n_units) {
-          unit_of(unit);
-        } else {
-          when(unit < n_units, [&] { unit_of(unit); });
-        }
-      }
+      unrolled_share("unit", lane_, team_, 0, n_units, team_, unit_of);
     } else {
       loop("unit", lane_, n_units, team_, unit_of);
     }
