@@ -13,7 +13,7 @@
 namespace tern::gpu {
 namespace {
 
-// Steps queued on the device while the host waits for an older one.
+// Steps under way: the one that the host waits for, and the next.
 constexpr size_t kAhead = 2;
 
 // The number of best logits that decide a row's token (Slice::n_best).
