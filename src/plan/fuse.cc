@@ -89,6 +89,7 @@ std::optional<Projections<Linear>> find_projections(Steps steps) {
   if (attention->q != p.q->out || attention->layer != p.append->layer) return {};
   if (p.rope_q->head_dim != p.rope_k->head_dim || p.rope_q->rope != p.rope_k->rope) return {};
   if (p.rope_q->pairs != p.rope_k->pairs) return {};
+  if (p.rope_q->n_dims != 0 || p.rope_k->n_dims != 0) return {};  // fused steps rotate whole heads
   const Steps rest = steps.subspan(p.n_steps);
   if (!is_dead_after(p.k->out, rest) || !is_dead_after(p.v->out, rest)) return {};
   return p;

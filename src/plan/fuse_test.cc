@@ -128,10 +128,20 @@ TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
 }
 
 // The attention steps of one layer, with a step changed or added between or after them.
-enum class Variation { kNone, kAppendsV, kKIsReadAgain, kVIsReadAgain, kQIsNotRead, kOtherInput, kRopeOfVInstead };
+enum class Variation {
+  kNone,
+  kAppendsV,
+  kKIsReadAgain,
+  kVIsReadAgain,
+  kQIsNotRead,
+  kOtherInput,
+  kRopeOfVInstead,
+  kPartialRope
+};
 
 bool qkv_is_fused(Variation variation) {
-  const Config c = small_config();
+  Config c = small_config();
+  if (variation == Variation::kPartialRope) c.ropes[0].n_dims = c.head_dim / 2;
   const Weights w = small_weights(c);
   PlanWriter p(c);
   LinearInput y = p.slot("y", c.d_model), kv = p.slot("kv", c.kv_width());
@@ -166,6 +176,7 @@ TEST(Fuse, QkvOnlyWhereNothingElseNeedsItsParts) {
   EXPECT_FALSE(qkv_is_fused(Variation::kQIsNotRead));
   EXPECT_FALSE(qkv_is_fused(Variation::kOtherInput));
   EXPECT_FALSE(qkv_is_fused(Variation::kRopeOfVInstead));
+  EXPECT_FALSE(qkv_is_fused(Variation::kPartialRope));
 }
 
 Config float_config() {
