@@ -81,7 +81,7 @@ double LookupDrafter::expected(size_t kind) const {
 
 Draft ModelDrafter::draft(std::span<const TokenId> known, size_t most) {
   tokens_.clear();
-  if (std::ssize(known) + std::ssize(tokens_) >= sequence_->n_ctx()) return {};
+  if (std::ssize(known) >= sequence_->n_ctx()) return {};
   sequence_->keep_common(known);
   auto rest = known.subspan(static_cast<size_t>(sequence_->n_used()));
   const auto max_batch = static_cast<size_t>(sequence_->executable().max_batch());
