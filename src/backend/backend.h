@@ -174,7 +174,7 @@ class Executable : public Introspection {
                                               const DeviceSampling& sampling);
 };
 
-// Use of an int8 copy of the head to find the best logits (Batch::n_best).
+// Use of an int8 copy of the head to find the best logits (Slice::n_best).
 enum class ExactHead {
   kNo,
   kWherePays,  // if the copy can be made and the head is large

@@ -56,7 +56,7 @@ Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, c
                 "{}: the model has no chat template, so it cannot hold a conversation; give it text to continue",
                 impl_->model.path);
   }
-  // The template must not run before the first conversation, and a plain conversation must not run anything else.
+  // Finding the chat format renders conversations, so only requests with tools do that.
   const bool has_tools = !options.tools.empty() || std::ranges::any_of(messages, [](const ChatMessage& message) {
     return !message.tool_calls.empty() || message.role == "tool";
   });
@@ -169,8 +169,9 @@ Result<Scheduler> Engine::new_scheduler(const SchedulerOptions& options) const {
 
 Result<std::unique_ptr<Drafter>> Engine::Impl::new_drafter(const Engine::Impl& engine, int n_ctx) {
   const auto differs = [&](const std::string& how) {
-    return fail(ErrorCode::kInvalidArgument, "{} cannot guess for {}: {}; a draft model needs the same tokenizer",
-                model.path, engine.model.path, how);
+    return fail(ErrorCode::kInvalidArgument,
+                "{} cannot draft tokens for {}: {}; a draft model needs the same tokenizer", model.path,
+                engine.model.path, how);
   };
   if (!tokenizer || !engine.tokenizer) return differs("one of them has no tokenizer");
   const int n = tokenizer->vocab_size(), n_other = engine.tokenizer->vocab_size();
@@ -200,7 +201,7 @@ namespace {
 Result<void> check_use(const Session::Impl& session, bool embeds) {
   if (session.embeddings == embeds) return {};
   return fail(ErrorCode::kInvalidArgument, "the model was loaded {} LoadOptions::embeddings, so it gives {}",
-              session.embeddings ? "with" : "without", session.embeddings ? "vectors only" : "none");
+              session.embeddings ? "with" : "without", session.embeddings ? "vectors only" : "no vectors");
 }
 
 }  // namespace

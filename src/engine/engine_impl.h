@@ -32,7 +32,7 @@ struct Engine::Impl {
   std::once_flag format_once;
   ChatFormat format;                        // of the template; computed on first use
   TurnTokenizer* turns = nullptr;           // the tokenizer, if there is a template
-  BackendKind backend = BackendKind::kCpu;  // the backend chosen for kAuto
+  BackendKind backend = BackendKind::kCpu;  // that computes; never kAuto
   bool embeddings = false;                  // the plan ends before the LM head
   Plan plan;
   std::unique_ptr<Plan> gpu_plan;  // in addition to the CPU's plan, if both devices compute
@@ -42,8 +42,8 @@ struct Engine::Impl {
   std::shared_ptr<PassTimes> pass_times = std::make_shared<PassTimes>();
   std::shared_ptr<GrammarCache> grammars = std::make_shared<GrammarCache>();
 
-  // Returns the KV blocks for sequences of at most n_ctx tokens: those of a common store if they can share it, or a new
-  // store with room for most_tokens.
+  // Returns the KV blocks for sequences of at most n_ctx tokens: those of the store that all sequences with blocks of
+  // this size and type share; or, unless most_tokens is 0, a store of its own with room for so many.
   Result<std::shared_ptr<KvBlocks>> kv_blocks(int n_ctx, KvType type, int64_t most_tokens = 0);
   PrefixId root_for(int n_ctx) const;  // see Sequence
   // The key of cache files for sequences with n_ctx tokens.

@@ -19,12 +19,12 @@ namespace tern {
 namespace {
 
 constexpr int kMostThreads = 1024;
-constexpr int kMostReplies = 64;  // maximum rows of logits in one pass
+constexpr int kMostLogitRows = 64;  // in one pass
 // A browser tab has one conversation with its draft tokens; more rows would waste memory.
 #ifdef __EMSCRIPTEN__
-constexpr int kMostRepliesOnGpu = 32;
+constexpr int kMostLogitRowsOnGpu = 32;
 #else
-constexpr int kMostRepliesOnGpu = kMostReplies;
+constexpr int kMostLogitRowsOnGpu = kMostLogitRows;
 #endif
 
 ModelInfo describe_model(const Model& model) {
@@ -60,7 +60,7 @@ Result<void> load_text(Engine::Impl& impl, const std::string& chat_template) {
   return {};
 }
 
-// Prompt tokens per pass; more brings no gain.
+// Prompt tokens per pass on a GPU; more brings no gain.
 constexpr int kMostBatchOnGpu = 2048;
 
 // Reads the file into memory before the first token, and reports progress in case the disk is slow.
@@ -72,7 +72,7 @@ void read_ahead(const Model& model, const OnProgress& on_progress) {
 
 Result<std::unique_ptr<Executable>> compile_one(Engine::Impl& impl, BackendKind backend, const LoadOptions& load,
                                                 CompileOptions options, Plan& plan) {
-  const int most = backend == BackendKind::kWebGpu ? kMostRepliesOnGpu : kMostReplies;
+  const int most = backend == BackendKind::kWebGpu ? kMostLogitRowsOnGpu : kMostLogitRows;
   options.max_logit_rows = std::min(most, options.max_batch);
   if (!load.embeddings) {
     TRY(options.exact_head, exact_head_for(backend, load.head));

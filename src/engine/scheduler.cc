@@ -97,8 +97,8 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   std::vector<Request*> in_order;
   for (const auto& request : running_) in_order.push_back(request.get());
   const auto is_decoding = [](const Request* r) { return r->generation->n_pending() == 1; };
-  const auto reading = std::ranges::stable_partition(in_order, is_decoding);
-  pass.n_prefilling = static_cast<int>(reading.size());
+  const auto prefilling = std::ranges::stable_partition(in_order, is_decoding);
+  pass.n_prefilling = static_cast<int>(prefilling.size());
   pass.n_decoding = static_cast<int>(in_order.size()) - pass.n_prefilling;
   const int most = most_prompt_tokens(pass.n_decoding > 0);
   const auto add = [&](Request* request) {
@@ -106,12 +106,12 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
     const bool is_running = std::ranges::any_of(running_, [&](const auto& r) { return r.get() == request; });
     if (is_running && has_room(pass) && !std::ranges::contains(pass.requests, request)) add_to(pass, *request);
   };
-  for (Request* request : std::ranges::subrange(in_order.begin(), reading.begin())) {
+  for (Request* request : std::ranges::subrange(in_order.begin(), prefilling.begin())) {
     --pass.n_decoding;
     add(request);
   }
-  if (reading.empty()) return pass;
-  std::vector<Request*> others(reading.begin() + 1, reading.end());
+  if (prefilling.empty()) return pass;
+  std::vector<Request*> others(prefilling.begin() + 1, prefilling.end());
   std::ranges::stable_sort(others, {}, [](const Request* r) { return r->generation->n_pending(); });
   const auto add_others = [&](int most_tokens) {
     pass.most_prompt_tokens = most_tokens;
@@ -121,27 +121,27 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   };
   add_others(most / 2);
   pass.most_prompt_tokens = most;
-  add(reading.front());
+  add(prefilling.front());
   add_others(most);  // if the earliest needs less
   return pass;
 }
 
 // Draft tokens must leave room for one token of each reply, and for the first token and half of the tokens of a prompt.
-PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool guesses, bool is_prompt) const {
+PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool drafts, bool is_prompt) const {
   const int tokens = most_tokens_ - pass.n_tokens, rows = model_.executable.max_logit_rows() - pass.n_rows;
   const int others = 1 + pass.n_decoding + std::min(pass.n_prefilling, 1);
   const int most = std::min(pass.n_prefilling > 0 ? tokens / 2 : tokens, rows) - others;
   const int rest = std::max(pass.most_prompt_tokens - pass.n_prompt_tokens, 1);
-  return {.rows = pass.n_written_rows + 1,
+  return {.rows = pass.n_decode_rows + 1,
           .tokens = pass.expected + 1,
           .most_tokens = static_cast<size_t>(is_prompt ? std::min(tokens, rest) : tokens),
-          .most_guesses = guesses ? static_cast<size_t>(std::max(most, 0)) : 0};
+          .most_drafts = drafts ? static_cast<size_t>(std::max(most, 0)) : 0};
 }
 
 void Scheduler::Impl::add_to(Pass& pass, Request& request) {
   const bool is_prompt = request.generation->n_pending() > 1;
-  for (bool guesses = request.generation->may_speculate();;) {
-    PassPlan plan = plan_slice(pass, guesses, is_prompt);
+  for (bool drafts = request.generation->may_speculate();;) {
+    PassPlan plan = plan_slice(pass, drafts, is_prompt);
     auto slice = request.generation->next_slice(plan);
     if (slice) {
       const auto n = static_cast<int>(slice->tokens.size());
@@ -150,12 +150,12 @@ void Scheduler::Impl::add_to(Pass& pass, Request& request) {
       pass.n_rows += slice->n_logit_rows();
       pass.slices.push_back(*slice);
       pass.requests.push_back(&request);
-      pass.n_written_rows = plan.rows;
+      pass.n_decode_rows = plan.rows;
       pass.expected = plan.tokens;
       return;
     }
     if (slice.error().code == ErrorCode::kOutOfMemory) {
-      if (std::exchange(guesses, false)) continue;  // retry without drafts: they must not preempt other replies
+      if (std::exchange(drafts, false)) continue;  // retry without drafts: they must not preempt other replies
       if (make_room_for(request, pass)) continue;
       if (!pass.requests.empty()) return;  // wait: the replies in the pass will end and free memory
     }
@@ -183,8 +183,8 @@ bool Scheduler::Impl::make_room_for(const Request& request, const Pass& pass) {
 
 // Learns the time of decode-only passes, and the time per prompt token, which grows with the context.
 void Scheduler::Impl::learn_from(const Pass& pass, double seconds) {
-  const bool only_writes = pass.n_tokens == pass.n_rows;
-  if (only_writes) return model_.times->add(static_cast<size_t>(pass.n_rows), seconds);
+  const bool only_decodes = pass.n_tokens == pass.n_rows;
+  if (only_decodes) return model_.times->add(static_cast<size_t>(pass.n_rows), seconds);
   if (pass.n_prompt_tokens == 0) return;
   const double each = seconds / pass.n_prompt_tokens;
   prompt_token_seconds_ = prompt_token_seconds_ > 0 ? (prompt_token_seconds_ + each) / 2 : each;

@@ -61,7 +61,7 @@ class Scheduler::Impl {
     int n_tokens = 0, n_rows = 0;
     // Rows of decoding replies, the number of tokens expected from them, and how many decoding and prefilling requests
     // are still to be added.
-    size_t n_written_rows = 0;
+    size_t n_decode_rows = 0;
     double expected = 0;
     int n_decoding = 0, n_prefilling = 0;
     int n_prompt_tokens = 0, most_prompt_tokens = 0;
@@ -75,7 +75,7 @@ class Scheduler::Impl {
   void learn_from(const Pass& pass, double seconds);
   bool has_room(const Pass& pass) const;
   void add_to(Pass& pass, Request& request);
-  PassPlan plan_slice(const Pass& pass, bool guesses, bool is_prompt) const;
+  PassPlan plan_slice(const Pass& pass, bool drafts, bool is_prompt) const;
   bool make_room_for(const Request& request, const Pass& pass);
   void run(const Pass& pass);
   bool run_stream();

@@ -1,4 +1,4 @@
-// The operations of a session on its sequence: replies, one at a time, and logits.
+// The operations of a session on its sequence: replies, one at a time, logits and embeddings.
 #pragma once
 
 #include <functional>

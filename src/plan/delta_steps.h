@@ -23,8 +23,8 @@ struct Rotate {
   const Tensor* signs;  // [width]
   int block;
   bool is_inverse;
-  // If not 0, the heads of `in` are taken in another order: head k · (n_heads / n_groups) + r becomes head
-  // r · n_groups + k of `in`.
+  // If not 0, the heads of `in` are taken in another order: head r · n_groups + k of `in` is taken as head
+  // k · (n_heads / n_groups) + r.
   int n_groups;
   int head_dim;
   SlotId out;

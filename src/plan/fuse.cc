@@ -88,7 +88,8 @@ std::optional<Projections<Linear>> find_projections(Steps steps) {
   if (p.append->k != p.k->out || p.append->v != p.v->out) return {};
   if (attention->q != p.q->out || attention->layer != p.append->layer) return {};
   if (p.rope_q->head_dim != p.rope_k->head_dim || p.rope_q->rope != p.rope_k->rope) return {};
-  if (p.rope_q->pairs != p.rope_k->pairs || p.rope_q->n_dims != 0) return {};
+  if (p.rope_q->pairs != p.rope_k->pairs) return {};
+  if (p.rope_q->n_dims != 0 || p.rope_k->n_dims != 0) return {};  // fused steps rotate whole heads
   // A norm may also be of all heads together.
   if (p.norm_q && p.norm_q->head_dim != p.rope_q->head_dim) return {};
   const Steps rest = steps.subspan(p.n_steps);

@@ -16,8 +16,6 @@ namespace {
 using namespace plan_test;
 
 TEST(Fuse, HostFusionsLeaveFourteenStepsALayer) {
-  const Config c = small_config();
-  const Weights w = small_weights(c);
   const std::map<std::string_view, int> expected = {
       {"embed", 1},
       {"rms_norm_quantize", 4 * kLayers},
@@ -31,14 +29,12 @@ TEST(Fuse, HostFusionsLeaveFourteenStepsALayer) {
       {"rms_norm", 1},
       {"float_linear", 1},
   };
-  const Plan plan = make_plan(c, w, {.fuse = Fusions::host()});
+  const Plan plan = small_plan({.fuse = Fusions::host()});
   EXPECT_EQ(count_ops(plan), expected);
   EXPECT_EQ(plan.steps.size(), static_cast<size_t>(1 + 14 * kLayers + 3));
 }
 
 TEST(Fuse, AllFusionsLeaveFiveStepsALayer) {
-  const Config c = small_config();
-  const Weights w = small_weights(c);
   const std::map<std::string_view, int> expected = {
       {"embed", 1},
       {"rms_norm_quantize", 1},  // the norm of the embedding, because embed leaves no statistics
@@ -49,14 +45,12 @@ TEST(Fuse, AllFusionsLeaveFiveStepsALayer) {
       {"select_rows", 1},
       {"float_linear", 1},  // includes the output norm
   };
-  EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::all()})), expected);
+  EXPECT_EQ(count_ops(small_plan({.fuse = Fusions::all()})), expected);
 }
 
 // The step before a norm's reader leaves that norm's statistics, with the norm's own gain.
 TEST(Fuse, StatisticsMeetTheirNorm) {
-  const Config c = small_config();
-  const Weights w = small_weights(c);
-  const Plan plan = make_plan(c, w, {.fuse = Fusions::all()});
+  const Plan plan = small_plan({.fuse = Fusions::all()});
   const auto body_of = [&](std::string_view name) { return std::ranges::find(plan.steps, name, &Step::name)->body; };
   const auto attention = std::get<step::Attention>(body_of("blk.1.attention"));
   const auto output = std::get<step::TernaryLinearAdd>(body_of("blk.1.attn_output"));
@@ -78,10 +72,8 @@ TEST(Fuse, StatisticsMeetTheirNorm) {
 }
 
 TEST(Fuse, EverySwitchIsItsOwn) {
-  const Config c = small_config();
-  const Weights w = small_weights(c);
   const auto fused = [&](Fusions fuse) {
-    auto counts = count_ops(make_plan(c, w, {.fuse = fuse}));
+    auto counts = count_ops(small_plan({.fuse = fuse}));
     return std::vector{counts["rms_norm_quantize"], counts["ternary_linear_add"], counts["ternary_glu"],
                        counts["ternary_qkv"]};
   };
@@ -136,10 +128,20 @@ TEST(Fuse, QkvCarriesWhatItsStepsSaid) {
 }
 
 // The attention steps of one layer, with a step changed or added between or after them.
-enum class Variation { kNone, kAppendsV, kKIsReadAgain, kVIsReadAgain, kQIsNotRead, kOtherInput, kRopeOfVInstead };
+enum class Variation {
+  kNone,
+  kAppendsV,
+  kKIsReadAgain,
+  kVIsReadAgain,
+  kQIsNotRead,
+  kOtherInput,
+  kRopeOfVInstead,
+  kPartialRope
+};
 
 bool qkv_is_fused(Variation variation) {
-  const Config c = small_config();
+  Config c = small_config();
+  if (variation == Variation::kPartialRope) c.ropes[0].n_dims = c.head_dim / 2;
   const Weights w = small_weights(c);
   PlanWriter p(c);
   LinearInput y = p.slot("y", c.d_model), kv = p.slot("kv", c.kv_width());
@@ -174,6 +176,7 @@ TEST(Fuse, QkvOnlyWhereNothingElseNeedsItsParts) {
   EXPECT_FALSE(qkv_is_fused(Variation::kQIsNotRead));
   EXPECT_FALSE(qkv_is_fused(Variation::kOtherInput));
   EXPECT_FALSE(qkv_is_fused(Variation::kRopeOfVInstead));
+  EXPECT_FALSE(qkv_is_fused(Variation::kPartialRope));
 }
 
 Config float_config() {

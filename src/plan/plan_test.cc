@@ -15,8 +15,6 @@ namespace {
 using namespace plan_test;
 
 TEST(Plan, HasEveryStepOfTheModel) {
-  const Config c = small_config();
-  const Weights w = small_weights(c);
   const std::map<std::string_view, int> expected = {
       {"embed", 1},
       {"rms_norm", 4 * kLayers + 1},
@@ -30,7 +28,7 @@ TEST(Plan, HasEveryStepOfTheModel) {
       {"select_rows", 1},
       {"float_linear", 1},
   };
-  EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::none()})), expected);
+  EXPECT_EQ(count_ops(small_plan({.fuse = Fusions::none()})), expected);
 }
 
 // The names of the plan's weights, by role.
@@ -67,9 +65,7 @@ TEST(StepWeights, AreAllOfTheModelHoweverItIsFused) {
 }
 
 TEST(StepWeights, CanBeReplaced) {
-  const Config c = small_config();
-  const Weights w = small_weights(c);
-  Plan plan = make_plan(c, w, {.fuse = Fusions::all()});
+  Plan plan = small_plan({.fuse = Fusions::all()});
   const Tensor other = tensor("other", 1, 1);
   for (Step& step : plan.steps) for_each_weight(step.body, [&](const Tensor*& weight, WeightRole) { weight = &other; });
   for (const auto& [role, names] : weights_by_role(plan)) EXPECT_EQ(names, std::set<std::string>{"other"});
@@ -102,10 +98,8 @@ void expect_reads_find_their_slots(const Plan& plan) {
 }
 
 TEST(MemoryPlan, SharedBuffersAreNeverOverwrittenWhileTheyAreNeeded) {
-  const Config c = small_config();
-  const Weights w = small_weights(c);
   for (const Fusions fuse : {Fusions::none(), Fusions::host(), Fusions::all()}) {
-    const Plan plan = make_plan(c, w, {.fuse = fuse});
+    const Plan plan = small_plan({.fuse = fuse});
     expect_reads_find_their_slots(plan);
     EXPECT_LT(plan.buffers.size(), plan.slots.size());
   }

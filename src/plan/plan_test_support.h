@@ -58,6 +58,13 @@ inline Weights small_weights(const Config& c) {
   return w;
 }
 
+// The plan of that model. Its weights exist as long as the process.
+inline Plan small_plan(const PlanOptions& options) {
+  static const Config config = small_config();
+  static const Weights weights = small_weights(config);
+  return make_plan(config, weights, options);
+}
+
 inline std::map<std::string_view, int> count_ops(const Plan& plan) {
   std::map<std::string_view, int> counts;
   for (const Step& step : plan.steps) ++counts[op_name(step.body)];

@@ -12,11 +12,11 @@ namespace tern {
 namespace {
 
 struct Slots {
-  SlotId x;        // [d_model] residual stream
-  LinearInput h;   // [d_model] normed
-  SlotId q, k, v;  // [n_heads, head_dim], [n_kv_heads, head_dim] twice
-  SlotId q_gate,
-      a_gate;  // [n_heads, 2, head_dim] queries with the gates of attention, and [n_heads, head_dim] the gates
+  SlotId x;               // [d_model] residual stream
+  LinearInput h;          // [d_model] normed
+  SlotId q, k, v;         // [n_heads, head_dim], [n_kv_heads, head_dim] twice
+  SlotId q_gate;          // [n_heads, 2, head_dim] queries, each with the gate of its head
+  SlotId a_gate;          // [n_heads, head_dim] these gates, which scale the attention output
   LinearInput a, a_norm;  // [n_heads, head_dim] attention output, and normed
   SlotId gate, up;        // [d_ff]
   LinearInput f, f_norm;  // [d_ff] gated, and normed

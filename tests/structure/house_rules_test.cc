@@ -36,11 +36,8 @@ const std::map<std::string, size_t> kFilesWithLongerFunctions = {
     {"src/backend/gpu/kernels/head/best_logits.cc", 1},
     {"src/backend/gpu/kernels/head_tile.h", 1},
     {"src/backend/gpu/kernels/megakernel/layers_positions.cc", 1},
-    {"src/backend/gpu/kernels/ternary/norm_fused.cc", 1},
     {"src/backend/gpu/kernels/head/sample.cc", 1},
     {"src/backend/gpu/kernels/attention/serial_attention.cc", 2},
-    {"src/backend/gpu/kernels/ternary/ternary_linear.h", 1},
-    {"src/backend/gpu/kernels/ternary/ternary_qkv.cc", 1},
     {"src/backend/gpu/run/profile/time_ops.cc", 1},
     {"src/backend/gpu/record/layout_settings.cc", 1},
 };

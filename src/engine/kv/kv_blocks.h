@@ -18,7 +18,7 @@
 namespace tern {
 
 // Identifies a prefix (a list of tokens) for as long as its last block is cached. Values below kFirstPrefix are empty
-// prefixes, one for each variant of RoPE (model/source/rope.h).
+// prefixes: one for each variant of RoPE (model/source/rope.h), and Sequence::kNotShared.
 using PrefixId = uint64_t;
 inline constexpr PrefixId kFirstPrefix = 16;
 

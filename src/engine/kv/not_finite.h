@@ -10,7 +10,7 @@
 namespace tern {
 
 // True if tokens can be chosen by these logits: none is NaN or +infinity, and not all are −infinity, which marks logits
-// that are not among the best (Batch::n_best).
+// that are not among the best (Slice::n_best).
 bool can_choose_by(std::span<const float> logits);
 
 // The error for logits by which no token can be chosen: kCorruption, with the position and the first step of the plan

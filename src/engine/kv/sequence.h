@@ -39,8 +39,8 @@ class Sequence {
   void clear() { truncate(0); }
 
   // Returns the slice that runs `tokens` after the present ones, with blocks allocated for them. `tokens` and this
-  // sequence must not change until it has run. If `is_check` is true, all tokens but the first are guesses, and fewer
-  // than `tokens` may be added afterwards. kOutOfMemory.
+  // sequence must not change until it has run. If `is_check` is true, all tokens but the first are draft tokens, and
+  // fewer than `tokens` may be added afterwards. kOutOfMemory.
   Result<Slice> extend(std::span<const TokenId> tokens, WantLogits logits, int n_best = 0, bool is_check = false);
   // The most tokens, of n, that the next slice of a prompt should have: slices end where a snapshot is to be taken.
   size_t n_to_snapshot(size_t n) const;

@@ -12,7 +12,7 @@
 
 namespace tern {
 
-// The fusions that the backend has kernels for, or that are at least not slower.
+// The fusions that a plan for this backend gets. None makes it slower.
 Fusions fusions_for(BackendKind backend);
 
 // kNotSupported: this build does not have the backend. kAuto means the CPU here: Engine::load tries the GPU first.

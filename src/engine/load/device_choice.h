@@ -17,7 +17,7 @@ namespace tern {
 // The names of the devices and the model of a kept curve; it is valid only for these.
 std::string cpu_curve_device(int n_threads);
 std::string gpu_curve_device(const std::string& name, const std::string& driver);
-// `head`: if Engine::load replaces the model's head, it must have done so before.
+// `head`: as in LoadOptions. The model must have the head that it asks for (Head::replace_in).
 std::string curve_model(const Model& model, HeadKind head);
 
 // True if cost curves apply to these options. They do not with fusions or GPU features turned off, for example.

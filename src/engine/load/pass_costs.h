@@ -21,7 +21,7 @@ class PassCosts {
  private:
   double amount(const Cost& cost) const { return by_energy_ ? *cost.joules : cost.seconds; }
   double moving(size_t to, int64_t n_positions) const;
-  double writing(size_t device, int n_replies, int n_before) const;  // one token for each reply
+  double decoding(size_t device, int n_replies, int n_before) const;  // one token for each reply
 
   std::array<CostCurve, 2> curves_;
   bool by_energy_;

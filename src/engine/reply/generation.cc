@@ -85,7 +85,7 @@ Result<void> Generation::Impl::run_alone() {
   const Executable& executable = sequence_.executable();
   const int most = executable.max_batch();
   PassPlan plan{.most_tokens = static_cast<size_t>(most),
-                .most_guesses = static_cast<size_t>(std::min(most, executable.max_logit_rows()) - 1)};
+                .most_drafts = static_cast<size_t>(std::min(most, executable.max_logit_rows()) - 1)};
   TRY(const Slice slice, next_slice(plan));
   const auto start = std::chrono::steady_clock::now();
   TRY(const auto rows, sequence_.run({&slice, 1}));
@@ -106,7 +106,7 @@ Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
     const auto left = static_cast<size_t>(options_.max_tokens) - result().tokens.size();  // ≥ 1
     room = std::min(room, left);
   }
-  plan.most_guesses = std::min({plan.most_guesses, room - 1, sequence_.most_checked() - 1});
+  plan.most_drafts = std::min({plan.most_drafts, room - 1, sequence_.most_checked() - 1});
   running_ = drafting_.begin_pass(tokens_, plan);
   // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
   const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(drafting_.n_drafts()) : 0;

@@ -56,7 +56,8 @@ Result<GenerateOptions> check_request(std::span<const TokenId> prompt, const Gen
                 options.keep_past_context, n_ctx);
   }
   if (options.speculate < 0) {
-    return fail(ErrorCode::kInvalidArgument, "speculate is {}: it must be 0 (no guesses) or above", options.speculate);
+    return fail(ErrorCode::kInvalidArgument, "speculate is {}: it must be 0 (no draft tokens) or above",
+                options.speculate);
   }
   if (!options.reply_so_far.empty()) TRY_STATUS(check_ids(options.reply_so_far, n_vocab));
   TRY_STATUS(check_grammar(options, tokenizer));

@@ -81,7 +81,7 @@ double LookupDrafter::expected(size_t kind) const {
 
 Draft ModelDrafter::draft(std::span<const TokenId> known, size_t most) {
   tokens_.clear();
-  if (std::ssize(known) + std::ssize(tokens_) >= sequence_->n_ctx()) return {};
+  if (std::ssize(known) >= sequence_->n_ctx()) return {};
   sequence_->keep_common(known);
   auto rest = known.subspan(static_cast<size_t>(sequence_->n_used()));
   const auto max_batch = static_cast<size_t>(sequence_->executable().max_batch());
@@ -150,7 +150,7 @@ SpeculationPace::Choice SpeculationPace::best(size_t evidence, size_t most, cons
 }
 
 size_t SpeculationPace::n_wanted(const PassPlan& plan) {
-  const size_t most = std::min(most_, plan.most_guesses);
+  const size_t most = std::min(most_, plan.most_drafts);
   if (is_free_) return most_;  // to learn their acceptance rate
   if (most == 0) return 0;
   if (const size_t n = best(0, most, plan).n; n > 0) {
@@ -165,7 +165,7 @@ size_t SpeculationPace::n_wanted(const PassPlan& plan) {
 }
 
 size_t SpeculationPace::n_worth(const Draft& draft, PassPlan& plan) const {
-  size_t n = std::min({most_, plan.most_guesses, draft.tokens.size()});
+  size_t n = std::min({most_, plan.most_drafts, draft.tokens.size()});
   double tokens = 0;
   if (is_free_) {
     const Choice choice = best(draft.evidence, n, plan);
@@ -174,7 +174,7 @@ size_t SpeculationPace::n_worth(const Draft& draft, PassPlan& plan) const {
   }
   plan.rows += n;
   plan.tokens += tokens;
-  plan.most_guesses -= n;
+  plan.most_drafts -= n;
   plan.most_tokens -= n;
   return n;
 }

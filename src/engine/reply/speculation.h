@@ -103,10 +103,10 @@ class PassTimes {
 
 // A pass under construction: its expected result and the remaining room.
 struct PassPlan {
-  size_t rows = 1;          // including this reply's own row, which is certain
-  double tokens = 1;        // tokens expected from these rows
-  size_t most_tokens = 1;   // maximum tokens of the slice, including this reply's own
-  size_t most_guesses = 0;  // maximum draft tokens of the slice
+  size_t rows = 1;         // including this reply's own row, which is certain
+  double tokens = 1;       // tokens expected from these rows
+  size_t most_tokens = 1;  // maximum tokens of the slice, including this reply's own
+  size_t most_drafts = 0;  // maximum draft tokens of the slice
 };
 
 // Chooses the number of draft tokens to check, from pass times and acceptance rates, so that tokens per second are

@@ -95,7 +95,7 @@ TEST(PassTimes, ForgetAMomentOfOtherWork) {
 // The number of checked draft tokens for a draft of `most` tokens with this evidence, within the room of `plan`.
 size_t n_checked(const SpeculationPace& pace, size_t evidence, size_t most = 15, PassPlan plan = {}) {
   static const std::vector<TokenId> tokens(32);
-  plan.most_guesses = most;
+  plan.most_drafts = most;
   plan.most_tokens = most + 1;
   return pace.n_worth({.tokens = tokens, .evidence = evidence}, plan);
 }
@@ -121,12 +121,12 @@ TEST(SpeculationPace, PlansWhatItExpects) {
   const auto times = PassTimes::fixed(0.2);
   const SpeculationPace pace(4, drafter, *times);
   const std::vector<TokenId> tokens(8);
-  PassPlan plan{.rows = 3, .tokens = 3, .most_tokens = 20, .most_guesses = 10};
+  PassPlan plan{.rows = 3, .tokens = 3, .most_tokens = 20, .most_drafts = 10};
   EXPECT_EQ(pace.n_worth({.tokens = tokens, .evidence = 15}, plan), 4u);
   EXPECT_EQ(plan.rows, 7u);
   EXPECT_NEAR(plan.tokens, 3 + 0.9 + 0.81 + 0.729 + 0.6561, 1e-9);
   EXPECT_EQ(plan.most_tokens, 16u);
-  EXPECT_EQ(plan.most_guesses, 6u);
+  EXPECT_EQ(plan.most_drafts, 6u);
 }
 
 // Free drafts are compared with the text whether they are checked or not.
@@ -149,7 +149,7 @@ TEST(SpeculationPace, AsksAModelThatIsWrongOnlyNowAndThen) {
   const ModelDrafter drafter(nullptr);
   const auto times = PassTimes::fixed(0.2);
   SpeculationPace pace(8, drafter, *times);
-  const PassPlan plan{.most_tokens = 9, .most_guesses = 8};
+  const PassPlan plan{.most_tokens = 9, .most_drafts = 8};
   const std::vector<TokenId> guesses(8), wrong = {7}, right(8);
   EXPECT_GT(pace.n_wanted(plan), 2u);
   pace.add_draft(4, 4 * 0.05);

@@ -76,6 +76,21 @@ auto grouped_meta(uint32_t width, const Row& row) {
 using NormStats = wgsl::Vec2<wgsl::F32>;
 constexpr uint32_t most_stats_parts(uint32_t width) { return (width + 3) / 4; }
 
+// Calls body(i) for i = lane + first, lane + first + step, … below n, unrolled, on `width` lanes.
+template <class Body>
+void unrolled_share(std::string_view name, const wgsl::Name<wgsl::U32>& lane, uint32_t width, uint32_t first,
+                    uint32_t n, uint32_t step, const Body& body) {
+  using namespace wgsl;
+  for (; first < n; first += step) {
+    auto i = let(name, lane + first);
+    if (first + width <= n) {
+      body(i);
+    } else {
+      when(i < n, [&] { body(i); });
+    }
+  }
+}
+
 // Dot product of four packed int8, as an instruction or with shifts.
 class Dot4 {
  public:

@@ -1,4 +1,4 @@
-// Kernel layouts for a device.
+// How kernels divide their work into workgroups and rows on a device.
 #pragma once
 
 #include <algorithm>

@@ -8,11 +8,12 @@
 
 #include "backend/gpu/run/executable.h"
 #include "base/check.h"
+#include "base/median.h"
 
 namespace tern::gpu {
 namespace {
 
-// Steps queued on the device while the host waits for an older one.
+// Steps under way: the one that the host waits for, and the next.
 constexpr size_t kAhead = 2;
 
 // The number of best logits that decide a row's token (Slice::n_best).
@@ -211,15 +212,14 @@ Result<StreamHost::QueuedStep> GpuExecutable::queue_step(PreparedStore& store, c
 
 double GpuExecutable::time_last_token() const {
   if (stats_.n_streams > 0 || !device_->features().timestamps) return 0;
-  // The median of three: the GPU may be asleep at the first.
+  // Three times, because the GPU may be asleep at the first.
   std::array<double, 3> seconds{};
   for (double& one : seconds) {
     const auto commands = last_token_again();
     if (!commands || commands->empty()) return 0;
     one = device_->time_whole(*commands).value_or(0);
   }
-  std::ranges::sort(seconds);
-  return seconds[1];
+  return median(seconds);
 }
 
 std::optional<GpuStats> GpuExecutable::gpu_stats() const {

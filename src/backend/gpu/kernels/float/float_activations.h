@@ -35,20 +35,34 @@ void for_rows(const std::vector<Rows>& matrices, const Body& body) {
   }
 }
 
-// `x_sum`: the sum of the unit's activations, set if any of the matrices has mins.
-inline void add_scaled(const std::vector<Loaded>& loaded, const std::vector<Var<F32>>& parts,
-                       const std::optional<Var<F32>>& x_sum, const std::vector<Var<F32>>& sums) {
-  for (size_t r = 0; r < loaded.size(); ++r) {
-    const UnitScale& scale = loaded[r].scale;
-    if (scale.scale.text.empty()) {
-      sums[r] += parts[r];
-    } else if (scale.min.text.empty()) {
-      sums[r] += parts[r] * scale.scale;
-    } else {
-      sums[r] += parts[r] * scale.scale - *x_sum * scale.min;
+// The products of a unit's activations with the units of all rows, before these are scaled.
+class UnitProducts {
+ public:
+  UnitProducts(const std::vector<Rows>& matrices, size_t n_rows) {
+    for (size_t r = 0; r < n_rows; ++r) parts_.push_back(var("part", 0.0f));
+    if (have_mins(matrices)) x_sum_ = var("x_sum", 0.0f);
+  }
+  const Var<F32>& operator[](size_t r) const { return parts_[r]; }
+  // The sum of the unit's activations, if any of the matrices has mins.
+  const std::optional<Var<F32>>& x_sum() const { return x_sum_; }
+
+  void add_scaled(const std::vector<Loaded>& loaded, const std::vector<Var<F32>>& sums) const {
+    for (size_t r = 0; r < loaded.size(); ++r) {
+      const UnitScale& scale = loaded[r].scale;
+      if (scale.scale.text.empty()) {
+        sums[r] += parts_[r];
+      } else if (scale.min.text.empty()) {
+        sums[r] += parts_[r] * scale.scale;
+      } else {
+        sums[r] += parts_[r] * scale.scale - *x_sum_ * scale.min;
+      }
     }
   }
-}
+
+ private:
+  std::vector<Var<F32>> parts_;
+  std::optional<Var<F32>> x_sum_;
+};
 
 // A row of x as it is loaded: multiplied with the norm's gain, with its squares added up.
 class Input {
@@ -116,21 +130,18 @@ class Activations {
   // Adds the products with unit i of every row.
   void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
            const std::vector<Var<F32>>& sums) const {
-    std::vector<Var<F32>> parts;
-    for (size_t r = 0; r < loaded.size(); ++r) parts.push_back(var("part", 0.0f));
-    std::optional<Var<F32>> x_sum;
-    if (have_mins(matrices)) x_sum = var("x_sum", 0.0f);
+    const UnitProducts parts(matrices, loaded.size());
     Name<U32> start;
     for_quads(c_.coding, [&](uint32_t k, const Name<U32>* first) {
       if (k == 0) start = quads(i, first);
       const Name<Vec4<F32>> x4 = quad(start, k);
-      if (x_sum) *x_sum += dot(x4, splat<Vec4<F32>>(1.0f));
+      if (parts.x_sum()) *parts.x_sum() += dot(x4, splat<Vec4<F32>>(1.0f));
       for_rows(matrices, [&](size_t r, const Rows& m) {
         const Unpack unpack(m.w->coding);
         parts[r] += dot(unpack(loaded[r].unit, k, first), x4);
       });
     });
-    add_scaled(loaded, parts, x_sum, sums);
+    parts.add_scaled(loaded, sums);
   }
 
   // To be called after all units have been added.
@@ -185,15 +196,12 @@ class Int8Row {
 
   void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
            const std::vector<Var<F32>>& sums) const {
-    std::vector<Var<F32>> parts;
-    for (size_t r = 0; r < loaded.size(); ++r) parts.push_back(var("part", 0.0f));
-    std::optional<Var<F32>> x_sum;
-    if (have_mins(matrices)) x_sum = var("x_sum", 0.0f);
+    const UnitProducts parts(matrices, loaded.size());
     const uint32_t words_per_run = std::min(4u, coding_.bits());
     for (uint32_t first = 0; first < 4; first += words_per_run) {
       const auto x = run_of_unit(i, first / words_per_run);
       auto scale_and_sum = let("run", runs_[run_index(i, first / words_per_run)]);
-      if (x_sum) *x_sum += sum_of(x, scale_and_sum) * at(scale_and_sum, 0);
+      if (parts.x_sum()) *parts.x_sum() += sum_of(x, scale_and_sum) * at(scale_and_sum, 0);
       for_rows(matrices, [&](size_t r, const Rows& m) {
         const UnpackBytes bytes(dot4_, m.w->coding);
         auto dot = var("dot_of_bytes", 0);
@@ -205,7 +213,7 @@ class Int8Row {
         parts[r] += bytes.dot_of_values(dot, at(scale_and_sum, 1)) * at(scale_and_sum, 0);
       });
     }
-    add_scaled(loaded, parts, x_sum, sums);
+    parts.add_scaled(loaded, sums);
   }
 
  private:

@@ -10,27 +10,6 @@ using namespace greatest;
 
 namespace {
 
-ArgmaxPartsKernel serial_parts(const ArgmaxConfig& c) {
-  CHECK(c.parts % c.workgroup == 0);
-  const uint32_t size = (c.n + c.parts - 1) / c.parts;
-  return kernel("argmax_parts", c.workgroup,
-                [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices,
-                    InOut<"params", U32> params, WorkgroupId wg, LocalIndex tid) {
-                  begin_step(params, wg, tid);
-                  auto value = var("value", kLowest);
-                  auto index = var("index", kNone);
-                  auto part = let("part", wg.x * c.workgroup + tid);
-                  auto last = let("last", min(part * size + size, c.n));
-                  auto to = let("to", wg.y * c.parts + part);
-                  loop("i", part * size, last, 1u, [&](const Name<U32>& i) {
-                    auto logit = let("logit", logits[wg.y * c.n + i]);
-                    keep_greater(value, index, logit, i);
-                  });
-                  values[to] = value;
-                  indices[to] = index;
-                });
-}
-
 Name<U32> token_of(const Name<U32>& winner) { return let("token", select(winner, 0u, winner == kNone)); }
 
 // Makes the winner the row's next token and advances the row by one position.
@@ -44,14 +23,13 @@ ArgmaxNextKernel serial_next(const ArgmaxConfig& c) {
   return kernel("argmax_next", 1,
                 [&](In<"values", F32> values, In<"indices", U32> indices, Out<"tokens", U32> tokens,
                     Out<"ids", U32> ids, InOut<"params", U32> params, WorkgroupId wg, LocalIndex) {
-                  auto value = var("value", kLowest);
-                  auto index = var("index", kNone);
+                  const Greatest mine;
                   loop("i", 0u, c.parts, 1u, [&](const Name<U32>& i) {
                     auto other = let("other", values[wg.y * c.parts + i]);
                     auto at_i = let("at_i", indices[wg.y * c.parts + i]);
-                    keep_greater(value, index, other, at_i);
+                    mine.see(other, at_i);
                   });
-                  auto winner = let("winner", index);
+                  auto winner = let("winner", mine.index);
                   advance(c, winner, tokens, ids, params, wg);
                 });
 }
@@ -59,20 +37,26 @@ ArgmaxNextKernel serial_next(const ArgmaxConfig& c) {
 }  // namespace
 
 ArgmaxPartsKernel argmax_parts(const ArgmaxConfig& c) {
-  if (c.serial) return serial_parts(c);
+  CHECK(!c.serial || c.parts % c.workgroup == 0);
   const uint32_t size = (c.n + c.parts - 1) / c.parts;
   return kernel("argmax_parts", c.workgroup,
                 [&](In<"logits", F32> logits, Out<"values", F32> values, Out<"indices", U32> indices,
                     InOut<"params", U32> params, WorkgroupId wg, LocalIndex tid) {
                   begin_step(params, wg, tid);
-                  auto value = var("value", kLowest);
-                  auto index = var("index", kNone);
+                  const Greatest mine;
+                  const auto see = [&](const Name<U32>& i) { mine.see(let("logit", logits[wg.y * c.n + i]), i); };
+                  if (c.serial) {  // an invocation has a part of its own
+                    auto part = let("part", wg.x * c.workgroup + tid);
+                    auto last = let("last", min(part * size + size, c.n));
+                    auto to = let("to", wg.y * c.parts + part);
+                    loop("i", part * size, last, 1u, see);
+                    values[to] = mine.value;
+                    indices[to] = mine.index;
+                    return;
+                  }
                   auto last = let("last", min(wg.x * size + size, c.n));
-                  loop("i", wg.x * size + tid, last, c.workgroup, [&](const Name<U32>& i) {
-                    auto logit = let("logit", logits[wg.y * c.n + i]);
-                    keep_greater(value, index, logit, i);
-                  });
-                  const Best best = best_of_workgroup(value, index, tid, c.workgroup);
+                  loop("i", wg.x * size + tid, last, c.workgroup, see);
+                  const Best best = best_of_workgroup(mine, tid, c.workgroup);
                   when(tid == 0u, [&] {
                     auto to = let("to", wg.y * c.parts + wg.x);
                     values[to] = best.values[0u];
@@ -87,14 +71,13 @@ ArgmaxEmbedKernel argmax_embed(const ArgmaxEmbedConfig& c) {
                     Out<"ids", U32> ids, InOut<"params", U32> params, In<"table", WeightUnits> table,
                     In<"scales", U32> scales, Out<"y", Vec4<F32>> y, WorkgroupId wg, LocalIndex tid) {
                   if (c.begins_step) begin_step(params, wg, tid);
-                  auto value = var("value", kLowest);
-                  auto index = var("index", kNone);
+                  const Greatest mine;
                   loop("i", tid, c.parts, c.workgroup, [&](const Name<U32>& i) {
                     auto other = let("other", values[i]);
                     auto at_i = let("at_i", indices[i]);
-                    keep_greater(value, index, other, at_i);
+                    mine.see(other, at_i);
                   });
-                  const Best best = best_of_workgroup(value, index, tid, c.workgroup);
+                  const Best best = best_of_workgroup(mine, tid, c.workgroup);
                   auto token = token_of(let("winner", best.indices[0u]));
                   when(tid == 0u,
                        [&] { feed_back(token, place_in_ring(params, wg, c.ring), tokens, ids, params, wg); });

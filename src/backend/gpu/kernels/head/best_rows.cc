@@ -104,26 +104,24 @@ BestLogitsKernel best_logits(const BestLogitsConfig& c) {
 
 GreatestLogitKernel greatest_logit(const BestLogitsConfig& c) {
   CHECK(c.n_best == 1);
-  return kernel(
-      "greatest_logit", c.linear.workgroup,
-      [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
-          In<"greatest", U32> greatest, Out<"values", F32> values, Out<"indices", U32> indices, WorkgroupId wg,
-          LocalIndex tid) {
-        auto value = var("value", greatest::kLowest);
-        auto index = var("index", greatest::kNone);
-        auto n = for_best_rows(
-            c, {w, scales, x, gain, upper, greatest}, wg, tid, [](const Name<U32>&) {},
-            [&](const Name<U32>& row, const Name<F32>& logit) { greatest::keep_greater(value, index, logit, row); });
-        when(n > 0u, [&] {
-          const greatest::Best best = greatest::best_of_workgroup(value, index, tid, c.linear.workgroup);
-          value = best.values[0u];
-          index = best.indices[0u];
-        });
-        when(tid == 0u, [&] {
-          values[wg.x] = value;
-          indices[wg.x] = index;
-        });
-      });
+  return kernel("greatest_logit", c.linear.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"upper", F32> upper,
+                    In<"greatest", U32> greatest, Out<"values", F32> values, Out<"indices", U32> indices,
+                    WorkgroupId wg, LocalIndex tid) {
+                  const greatest::Greatest mine;
+                  auto n = for_best_rows(
+                      c, {w, scales, x, gain, upper, greatest}, wg, tid, [](const Name<U32>&) {},
+                      [&](const Name<U32>& row, const Name<F32>& logit) { mine.see(logit, row); });
+                  when(n > 0u, [&] {
+                    const greatest::Best best = greatest::best_of_workgroup(mine, tid, c.linear.workgroup);
+                    mine.value = best.values[0u];
+                    mine.index = best.indices[0u];
+                  });
+                  when(tid == 0u, [&] {
+                    values[wg.x] = mine.value;
+                    indices[wg.x] = mine.index;
+                  });
+                });
 }
 
 }  // namespace tern::gpu

@@ -30,22 +30,28 @@ inline void reduce_greatest(const Shared<F32>& values, const Shared<U32>& indice
   workgroupBarrier();
 }
 
-inline void keep_greater(const Var<F32>& value, const Var<U32>& index, const Name<F32>& other, const Name<U32>& at) {
-  when(other > value || (other == value && at < index), [&] {
-    value = other;
-    index = at;
-  });
-}
+// The greatest value that an invocation has seen, and its index.
+struct Greatest {
+  Var<F32> value = var("value", kLowest);
+  Var<U32> index = var("index", kNone);
 
-// The same for one value and index per invocation.
+  void see(const Name<F32>& other, const Name<U32>& at) const {
+    when(other > value || (other == value && at < index), [&] {
+      value = other;
+      index = at;
+    });
+  }
+};
+
+// The same for what each invocation has seen.
 struct Best {
   Shared<F32> values;
   Shared<U32> indices;
 };
-inline Best best_of_workgroup(const Var<F32>& value, const Var<U32>& index, const LocalIndex& tid, uint32_t workgroup) {
+inline Best best_of_workgroup(const Greatest& mine, const LocalIndex& tid, uint32_t workgroup) {
   const Best best{shared<F32>("best", workgroup), shared<U32>("best_at", workgroup)};
-  best.values[tid] = value;
-  best.indices[tid] = index;
+  best.values[tid] = mine.value;
+  best.indices[tid] = mine.index;
   reduce_greatest(best.values, best.indices, tid, workgroup);
   return best;
 }

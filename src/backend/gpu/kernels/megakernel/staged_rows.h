@@ -161,7 +161,7 @@ class StagedRows {
     }
     auto row_squares = let("squares_of_row", all_squares);
     auto row_largest = let("largest_of_row", all_largest);
-    const auto [factor_and_scale, scale] = norm_scales(row_squares, row_largest, cols, c_.eps);
+    const auto [factor_and_scale, scale] = norm_scales(row_squares, e(row_largest), cols, c_.eps);
     when(lane_ == 0u, [&] { memory_.scales[team_] = scale; });
     prepared.factor = factor_and_scale;
     return prepared;

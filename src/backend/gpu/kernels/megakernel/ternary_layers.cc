@@ -230,7 +230,7 @@ class Layers {
     auto all_squares = reduce_lanes(Reduce::kSum, c_.caps, at(of_group, 0), b_.tid, parts, wg);
     auto largest_of_group = let("largest_of_group", at(of_group, 1));
     auto all_largest = reduce_lanes(Reduce::kMax, c_.caps, largest_of_group, b_.tid, parts, wg);
-    const auto [factor_and_scale, scale] = norm_scales(all_squares, all_largest, n, c_.eps);
+    const auto [factor_and_scale, scale] = norm_scales(all_squares, e(all_largest), n, c_.eps);
     auto sum = var("q_sum", 0);  // each of four adjacent invocations has the sum of their four values
     auto ones = let("ones", packed<I8x4>(e(0x01010101u)));
     const uint32_t row_vectors = whole_blocks(n) / 64;

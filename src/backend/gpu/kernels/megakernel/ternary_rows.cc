@@ -117,12 +117,7 @@ class RowsLayers {
   Nothing stage_glu(const ForProduct& /*p*/, const At& /*at*/) const { return {}; }
   Nothing stage_down(const ForProduct& /*p*/, const At& /*at*/) const { return {}; }
   void multiply_output(const ForProduct& p, Nothing /*x*/, const At& at) const {
-    StagedRows::RowProducer producer(rows_, kBeforeGlu, at.vectors, at.tag);
-    multiply(of_layer_.output, at.layer, p.weights, at.tag,
-             [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
-               producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, p.scales[0]))));
-             });
-    producer.publish_stats();
+    multiply_to_residual(of_layer_.output, p, at, StagedRows::RowProducer(rows_, kBeforeGlu, at.vectors, at.tag));
   }
   void multiply_glu(const ForProduct& p, Nothing /*x*/, const At& at) const {
     StagedRows::RowProducer producer(rows_, kBeforeDown, at.vectors, at.tag);
@@ -135,12 +130,8 @@ class RowsLayers {
     producer.publish_stats();
   }
   void multiply_down(const ForProduct& p, Nothing /*x*/, const At& at) const {
-    StagedRows::RowProducer producer(rows_, kBeforeQkv, at.next_vectors, at.next_tag);
-    multiply(of_layer_.down, at.layer, p.weights, at.tag,
-             [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
-               producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, p.scales[0]))));
-             });
-    producer.publish_stats();
+    multiply_to_residual(of_layer_.down, p, at,
+                         StagedRows::RowProducer(rows_, kBeforeQkv, at.next_vectors, at.next_tag));
   }
 
  private:
@@ -280,6 +271,14 @@ class RowsLayers {
         });
       });
     }
+  }
+  void multiply_to_residual(const Product& product, const ForProduct& p, const At& at,
+                            const StagedRows::RowProducer& producer) const {
+    multiply(product, at.layer, p.weights, at.tag,
+             [&](const Name<U32>& row, const Dots& dots, const ActivationScale& scale) {
+               producer.add(row, add_to_residual(row, let("value", dequantize(dots[0], scale, p.scales[0]))));
+             });
+    producer.publish_stats();
   }
   template <class Body>
   void multiply_rows(const Product& p, uint32_t piece, const RowsAtOnce& r, const std::optional<ActivationScale>& scale,

@@ -11,12 +11,8 @@ using namespace wgsl;
 namespace {
 
 // The sum and the maximum over the workgroup of one value each per invocation, with a single barrier if possible.
-struct Stats {
-  Name<F32> squares, largest;
-};
-
-Stats reduce_stats(const Caps& caps, const Name<F32>& squares, const Name<F32>& largest, const LocalIndex& tid,
-                   uint32_t workgroup) {
+RowStats reduce_stats(const Caps& caps, const RowStats& of_invocation, const LocalIndex& tid, uint32_t workgroup) {
+  const auto& [squares, largest] = of_invocation;
   if (caps.subgroup < 4 || workgroup / caps.subgroup > caps.subgroup || !std::has_single_bit(workgroup)) {
     auto s = reduce_workgroup(Reduce::kSum, caps, squares, tid, workgroup);
     auto l = reduce_workgroup(Reduce::kMax, caps, largest, tid, workgroup);
@@ -38,15 +34,30 @@ Stats reduce_stats(const Caps& caps, const Name<F32>& squares, const Name<F32>& 
 
 }  // namespace
 
-NormScales norm_scales(const Name<F32>& squares, const Name<F32>& largest, uint32_t cols, float eps) {
+NormScales norm_scales(const Name<F32>& squares, Temp<F32> largest, uint32_t cols, float eps,
+                       std::string_view name_of_scale) {
   auto factor = let("factor", 1.0f / sqrt(squares / static_cast<float>(cols) + eps));
-  auto finite_scale = let("finite_scale", 127.0f / max(largest * factor, 1e-5f));
+  auto finite_scale = let("finite_scale", 127.0f / max(std::move(largest) * factor, 1e-5f));
   auto factor_and_scale = let("factor_and_scale", factor * finite_scale);
   // A factor of 0 or NaN means that some values are not finite, which every result must show. A maximum of floats loses
   // NaN, so the factor's bits decide.
   auto factor_bits = let("factor_bits", bitcast<U32>(factor));
-  auto scale = let("x_scale", select(finite_scale, factor, factor_bits - 1u >= kInfinityBits - 1));
+  auto scale = let(name_of_scale, select(finite_scale, factor, factor_bits - 1u >= kInfinityBits - 1));
   return {factor_and_scale, scale};
+}
+
+RowStats add_up_parts(const NormParts& parts, const Name<U32>& parts_row, uint32_t n_parts, const Name<U32>& lane,
+                      uint32_t width, uint32_t first, uint32_t step) {
+  auto squares = var("squares", 0.0f);
+  auto largest = var("largest", 0.0f);
+  unrolled_share("i", lane, width, first, n_parts, step, [&](const Name<U32>& i) {
+    auto part = let("part_stats", parts[parts_row + i]);
+    squares += at(part, 0);
+    largest = max(largest, at(part, 1));
+  });
+  auto my_squares = let("my_squares", squares);
+  auto my_largest = let("my_largest", largest);
+  return {my_squares, my_largest};
 }
 
 NormedActivations::NormedActivations(const TernaryConfig& c, const NormConfig& norm, const NormX& x,
@@ -56,8 +67,7 @@ NormedActivations::NormedActivations(const TernaryConfig& c, const NormConfig& n
 
 void NormedActivations::prepare() {
   scale_ = row_.quantize([&](const Name<U32>& unit, Temp<QuantizedWords> words) {
-    // Unit u is half u % 2 of plane u/2 % 4 of block u/8.
-    auto where = let("staged_at", ((unit >> 1u) & 3u) * c_.row_vectors() + ((unit >> 3u) * 2u + (unit & 1u)));
+    auto where = let("staged_at", staged_unit(unit, c_.row_vectors()));
     staged_[where] = std::move(words);
   });
 }
@@ -82,35 +92,14 @@ ActivationScale NormedRow::quantize(const StoreUnit& store) const {
       weighted.push_back(let("vg", value * gain));
     }
   }
-  auto squares = var("squares", 0.0f);
-  auto largest = var("largest", 0.0f);
-  const auto add_part = [&](const Name<U32>& i) {
-    auto part = let("part_stats", parts_[parts_row + i]);
-    squares += at(part, 0);
-    largest = max(largest, at(part, 1));
-  };
-  for (uint32_t first = 0; first < norm_.n_parts; first += c_.workgroup) {
-    auto i = let("i", tid_ + first);
-    if (first + c_.workgroup <= norm_.n_parts) {
-      add_part(i);
-    } else {
-      when(i < norm_.n_parts, [&] { add_part(i); });
-    }
-  }
-  auto my_squares = let("my_squares", squares);
-  auto my_largest = let("my_largest", largest);
-  const Stats stats = reduce_stats(c_.caps, my_squares, my_largest, tid_, c_.workgroup);
-  const auto [factor_and_scale, scale] = norm_scales(stats.squares, stats.largest, c_.cols, norm_.eps);
+  const RowStats mine = add_up_parts(parts_, parts_row, norm_.n_parts, tid_, c_.workgroup, 0, c_.workgroup);
+  const RowStats stats = reduce_stats(c_.caps, mine, tid_, c_.workgroup);
+  const auto [factor_and_scale, scale] = norm_scales(stats.squares, e(stats.largest), c_.cols, norm_.eps);
   auto sum = var("q_sum", 0);
   for (uint32_t k = 0; k < rounds; ++k) {
     const auto stage = [&] {
-      std::vector<Name<I8x4>> words;
-      for (uint32_t i = 0; i < 4; ++i) {
-        auto q = to_int8(weighted[4 * k + i] * factor_and_scale);
-        words.push_back(pack_int8(c_.caps, q));
-        sum += sum_of(q);
-      }
-      store(units[k], call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]));
+      const auto quad = [&](uint32_t i) { return weighted[4 * k + i]; };
+      store(units[k], quantize_unit(c_.caps, quad, factor_and_scale, sum));
     };
     if (is_whole(k)) {
       stage();
@@ -137,11 +126,11 @@ void StatsWriter::finish(const Caps& caps, const LocalIndex& tid, uint32_t lanes
                          const Name<U32>& row, const Name<U32>& part, uint32_t n_parts) {
   const uint32_t groups = workgroup / lanes;
   auto staged = shared<Vec2<F32>>("next_stats", groups);
-  when((tid & (lanes - 1)) == 0u, [&] { staged[tid / lanes] = vec2f(squares_, largest_); });
+  when((tid & (lanes - 1)) == 0u, [&] { staged[tid / lanes] = mine(); });
   workgroupBarrier();
-  auto mine = let("next_stat", staged[tid & (groups - 1)]);
-  auto squares = reduce_lanes(Reduce::kSum, caps, at(mine, 0), tid, groups, workgroup);
-  auto largest = reduce_lanes(Reduce::kMax, caps, at(mine, 1), tid, groups, workgroup);
+  auto of_group = let("next_stat", staged[tid & (groups - 1)]);
+  auto squares = reduce_lanes(Reduce::kSum, caps, at(of_group, 0), tid, groups, workgroup);
+  auto largest = reduce_lanes(Reduce::kMax, caps, at(of_group, 1), tid, groups, workgroup);
   when(tid == 0u, [&] { parts_[row * n_parts + part] = vec2f(squares, largest); });
 }
 
@@ -166,7 +155,8 @@ NormedMatvecAddKernel normed_matvec_add(const TernaryConfig& c, const NormConfig
                     InOut<"y", F32> y, NextGain next_gain, NextParts next_parts, WorkgroupId wg, LocalIndex tid) {
                   NormedActivations activations(c, norm, x, gain, parts, wg, tid);
                   StatsWriter stats(next_gain, next_parts);
-                  write_matvec(c, w, activations, scales, y, wg, tid, &stats);
+                  RowResults results(c, wg, tid, &stats);
+                  write_matvec(c, w, activations, scales, y, results, wg, tid);
                 });
 }
 
@@ -177,7 +167,8 @@ NormedGluKernel normed_glu(const TernaryConfig& c, const NormConfig& norm) {
                     WorkgroupId wg, LocalIndex tid) {
                   NormedActivations activations(c, norm, x, gain, parts, wg, tid);
                   StatsWriter stats(next_gain, next_parts);
-                  write_glu(c, w_gate, w_up, activations, scales, y, wg, tid, &stats);
+                  RowResults results(c, wg, tid, &stats);
+                  write_glu(c, w_gate, w_up, activations, scales, y, results, wg, tid);
                 });
 }
 

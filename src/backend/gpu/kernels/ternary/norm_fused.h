@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
+#include <vector>
 
 #include "backend/gpu/kernels/ternary/ternary_linear.h"
 
@@ -22,8 +24,11 @@ class StoredActivations {
   StoredActivations(const TernaryConfig& c, const X& x, const wgsl::WorkgroupId& wg)
       : c_(c), x_(x), x_base_(wgsl::let("x_base", wg.y * quantized_stride(c.cols))) {}
   void prepare() {}
-  auto quads() const { return stored_quads(x_, x_base_); }
-  ActivationScale scale() const { return load_activation_scale(x_, x_base_, c_.cols); }
+  template <class Load>
+  auto multiply(const TernaryDots& dots, const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load) const {
+    return dots.multiply(starts, load, stored_quads(x_, x_base_));
+  }
+  ActivationScale scale(const TernaryDots& /*dots*/) const { return load_activation_scale(x_, x_base_, c_.cols); }
 
  private:
   TernaryConfig c_;
@@ -40,8 +45,31 @@ using NormParts = wgsl::In<"parts", NormStats>;
 struct NormScales {
   wgsl::Name<wgsl::F32> factor_and_scale, scale;
 };
-NormScales norm_scales(const wgsl::Name<wgsl::F32>& squares, const wgsl::Name<wgsl::F32>& largest, uint32_t cols,
-                       float eps);
+NormScales norm_scales(const wgsl::Name<wgsl::F32>& squares, wgsl::Temp<wgsl::F32> largest, uint32_t cols, float eps,
+                       std::string_view name_of_scale = "x_scale");
+
+// Σx² and max |x·gain|, of a row or a part of it.
+struct RowStats {
+  wgsl::Name<wgsl::F32> squares, largest;
+};
+// Adds up an invocation's share of the parts of a row's statistics. Each of `width` adjacent invocations takes one of
+// the parts from `first` on, then one `step` parts further, and so on; `lane` is its index among them.
+RowStats add_up_parts(const NormParts& parts, const wgsl::Name<wgsl::U32>& parts_row, uint32_t n_parts,
+                      const wgsl::Name<wgsl::U32>& lane, uint32_t width, uint32_t first, uint32_t step);
+
+// Rounds 16 adjacent values, weighted(i) · factor for quad i, to int8, and adds them to `sum`.
+template <class Weighted>
+wgsl::Temp<QuantizedWords> quantize_unit(const Caps& caps, const Weighted& weighted,
+                                         const wgsl::Name<wgsl::F32>& factor, const wgsl::Var<wgsl::I32>& sum) {
+  std::vector<wgsl::Name<wgsl::I8x4>> words;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const wgsl::Name<wgsl::Vec4<wgsl::F32>> quad = weighted(i);
+    auto q = to_int8(quad * factor);
+    words.push_back(pack_int8(caps, q));
+    sum += sum_of(q);
+  }
+  return wgsl::call<QuantizedWords>("vec4<u32>", words[0], words[1], words[2], words[3]);
+}
 
 // A row of floats that the workgroup norms and quantizes. All kernels that do so compute the same bits.
 class NormedRow {
@@ -72,10 +100,13 @@ class NormedActivations {
                     const NormParts& parts, const wgsl::WorkgroupId& wg, const wgsl::LocalIndex& tid);
   // All invocations must call it. Contains barriers.
   void prepare();
-  auto quads() const {
-    return [this]<class P>(const wgsl::Name<wgsl::U32>& i, const P& p) { return staged_[i + p * c_.row_vectors()]; };
+  template <class Load>
+  auto multiply(const TernaryDots& dots, const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load) const {
+    return dots.multiply(starts, load, [this]<class P>(const wgsl::Name<wgsl::U32>& i, const P& p) {
+      return staged_[i + p * c_.row_vectors()];
+    });
   }
-  ActivationScale scale() const { return scale_; }
+  ActivationScale scale(const TernaryDots& /*dots*/) const { return scale_; }
 
  private:
   TernaryConfig c_;
@@ -99,6 +130,8 @@ class StatsWriter {
   StatsWriter(const NextGain& gain, const NextParts& parts);
   // Adds one value of the row. To be called in the same branch that stores the value.
   void add(const wgsl::Name<wgsl::F32>& value, const wgsl::Name<wgsl::U32>& column);
+  // What this invocation has added: Σx² and max |x·gain|.
+  wgsl::Temp<NormStats> mine() const { return wgsl::vec2f(squares_, largest_); }
   // Reduces what lane 0 of each group of `lanes` invocations has added, and writes it as part `part` of row `row`,
   // which has n_parts. All invocations must call it.
   void finish(const Caps& caps, const wgsl::LocalIndex& tid, uint32_t lanes, uint32_t workgroup,

@@ -1,6 +1,7 @@
 #include "backend/gpu/kernels/ternary/ternary_batch.h"
 
 #include <bit>
+#include <optional>
 
 #include "backend/gpu/kernels/head_tile.h"
 #include "backend/gpu/kernels/int8_shapes.h"
@@ -222,15 +223,33 @@ void for_tile(const TernaryBatchConfig& c, uint32_t n, const LocalIndex& tid, co
   }
 }
 
-// Writes a token's statistics of `n` adjacent rows. Each lane has one row's value. They are added up in the order of
-// the kernels for one row.
-void write_stats(const TernaryBatchConfig& c, const Name<F32>& value, const Name<F32>& gain, uint32_t n,
-                 const LocalIndex& tid, const Name<Bool>& exists, const Name<U32>& to, const NextParts& parts) {
+// An invocation's result in a tile of `rows_of_tile` rows of a matrix of n_rows.
+struct TileResult {
+  Name<U32> token, row;
+  uint32_t n_rows, rows_of_tile;
+};
+
+// Stores a result if it exists, and writes the statistics of the token's results in this tile. They are added up in the
+// order of the kernels for one row. store(var) stores the value and sets the var to it.
+template <class Store>
+void store_with_stats(const TernaryBatchConfig& c, const TileResult& t, const Name<U32>& n_tokens,
+                      const NextGain& next_gain, const NextParts& parts, const WorkgroupId& wg, const LocalIndex& tid,
+                      const Store& store) {
+  auto stored = var("stored", 0.0f);
+  auto gain = var("gain", 0.0f);
+  auto exists = let("token_exists", t.token < n_tokens);
+  when(exists && t.row < t.n_rows, [&] {
+    store(stored);
+    gain = next_gain[t.row];
+  });
+  auto value = let("value", stored);
+  auto g = let("next_g", gain);
+  auto to = let("to_part", t.token * ceil_div(t.n_rows, t.rows_of_tile) + wg.x);
   auto square = let("square", value * value);
-  auto magnitude = let("magnitude", abs(value * gain));
-  auto squares = reduce_lanes(Reduce::kSum, c.caps, square, tid, n, c.workgroup());
-  auto largest = reduce_lanes(Reduce::kMax, c.caps, magnitude, tid, n, c.workgroup());
-  when(exists && (tid & (n - 1)) == 0u, [&] { parts[to] = vec2f(squares, largest); });
+  auto magnitude = let("magnitude", abs(value * g));
+  auto squares = reduce_lanes(Reduce::kSum, c.caps, square, tid, t.rows_of_tile, c.workgroup());
+  auto largest = reduce_lanes(Reduce::kMax, c.caps, magnitude, tid, t.rows_of_tile, c.workgroup());
+  when(exists && (tid & (t.rows_of_tile - 1)) == 0u, [&] { parts[to] = vec2f(squares, largest); });
 }
 
 }  // namespace
@@ -268,18 +287,11 @@ BatchMatvecAddKernel batch_matvec_add(const TernaryBatchConfig& c, uint32_t rows
                     auto dot = tile.dot(tile_token, 0, tile_row);
                     auto value = let("value", dequantize(dot, tile.scale(tile_token), scales.get<"a">()));
                     auto index = let("index", token * rows + row);
-                    auto sum = var("y_new", 0.0f);
-                    auto gain = var("gain", 0.0f);
-                    auto exists = let("token_exists", token < n_tokens);
-                    when(exists && row < rows, [&] {
-                      sum = y[index] + value;
-                      y[index] = sum;
-                      gain = next_gain[row];
-                    });
-                    auto y_new = let("y_new", sum);
-                    auto g = let("next_g", gain);
-                    auto to = let("to_part", token * ceil_div(rows, c.tile_rows()) + wg.x);
-                    write_stats(c, y_new, g, c.tile_rows(), tid, exists, to, next_parts);
+                    store_with_stats(c, {token, row, rows, c.tile_rows()}, n_tokens, next_gain, next_parts, wg, tid,
+                                     [&](const Var<F32>& sum) {
+                                       sum = y[index] + value;
+                                       y[index] = sum;
+                                     });
                   });
                 });
 }
@@ -304,18 +316,11 @@ BatchGluKernel batch_glu(const TernaryBatchConfig& c, uint32_t rows) {
                     auto gate_dot = tile.dot(tile_token, 0, tile_row);
                     auto up_dot = tile.dot(tile_token, 1, tile_row);
                     auto result = let("value", glu_of_dots(c.act, gate_dot, up_dot, tile.scale(tile_token), scales));
-                    auto value = var("value", 0.0f);
-                    auto gain = var("gain", 0.0f);
-                    auto exists = let("token_exists", token < n_tokens);
-                    when(exists && row < rows, [&] {
-                      value = result;
-                      y[token * rows + row] = value;
-                      gain = next_gain[row];
-                    });
-                    auto stored = let("stored", value);
-                    auto g = let("next_g", gain);
-                    auto to = let("to_part", token * ceil_div(rows, c.side_rows()) + wg.x);
-                    write_stats(c, stored, g, c.side_rows(), tid, exists, to, next_parts);
+                    store_with_stats(c, {token, row, rows, c.side_rows()}, n_tokens, next_gain, next_parts, wg, tid,
+                                     [&](const Var<F32>& value) {
+                                       value = result;
+                                       y[token * rows + row] = value;
+                                     });
                   });
                 });
 }

@@ -41,7 +41,8 @@ TernaryMatvecKernel ternary_matvec(const TernaryConfig& c) {
                 [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, InOut<"y", F32> y,
                     WorkgroupId wg, LocalIndex tid) {
                   StoredActivations activations(c, x, wg);
-                  write_matvec(c, w, activations, scales, y, wg, tid, nullptr);
+                  RowResults results(c, wg, tid);
+                  write_matvec(c, w, activations, scales, y, results, wg, tid);
                 });
 }
 
@@ -50,7 +51,8 @@ TernaryGluKernel ternary_glu(const TernaryConfig& c) {
                 [&](In<"w_gate", TernaryWeights> w_gate, In<"w_up", TernaryWeights> w_up, In<"x", QuantizedWords> x,
                     WeightScales scales, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   StoredActivations activations(c, x, wg);
-                  write_glu(c, w_gate, w_up, activations, scales, y, wg, tid, nullptr);
+                  RowResults results(c, wg, tid);
+                  write_glu(c, w_gate, w_up, activations, scales, y, results, wg, tid);
                 });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/gpu/kernels/common.h"
+#include "base/bytes.h"
 
 namespace tern::gpu {
 
@@ -15,6 +16,10 @@ using QuantizedWords = wgsl::Vec4<wgsl::I8x4>;
 template <wgsl::ValueOf<wgsl::U32> Row>
 wgsl::Temp<wgsl::U32> staged_unit(Row&& row, const wgsl::Name<wgsl::U32>& unit, uint32_t vectors) {
   return std::forward<Row>(row) + ((unit >> 1u) & 3u) * vectors + ((unit >> 3u) * 2u + (unit & 1u));
+}
+// The same for the only row.
+inline wgsl::Temp<wgsl::U32> staged_unit(const wgsl::Name<wgsl::U32>& unit, uint32_t vectors) {
+  return ((unit >> 1u) & 3u) * vectors + ((unit >> 3u) * 2u + (unit & 1u));
 }
 
 struct TernaryConfig {
@@ -32,7 +37,8 @@ struct TernaryConfig {
   bool in_loops = false;
   bool loops_planes = false;  // loops over planes only, for several rows of activations
   uint32_t rows_per_workgroup() const { return workgroup / lanes * rows_per_group; }
-  uint32_t row_vectors() const { return whole_blocks(cols) / 64; }  // vec4s of a row of weights
+  uint32_t workgroups() const { return ceil_div(rows, rows_per_workgroup()); }  // per row of activations
+  uint32_t row_vectors() const { return whole_blocks(cols) / 64; }              // vec4s of a row of weights
 
   bool operator==(const TernaryConfig&) const = default;
 };
@@ -89,9 +95,9 @@ class TernaryDots {
   uint32_t n_vec() const { return c_.row_vectors(); }
   uint32_t rounds() const { return (n_vec() + c_.lanes - 1) / c_.lanes; }
 
-  template <class Load, class Quad>
-  void multiply_in_loops(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load, const Quad& quad,
-                         const std::vector<wgsl::Var<wgsl::I32>>& sums) const;
+  // Calls add(vec4 i of the rows, i) for the lane's share of the rows.
+  template <class Load, class Add>
+  void for_units(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load, const Add& add) const;
 
   TernaryConfig c_;
   wgsl::LocalIndex tid_;
@@ -138,22 +144,6 @@ auto stored_quads(const X& x, const wgsl::Name<wgsl::U32>& x_base) {
 std::vector<wgsl::Name<wgsl::U32>> rows_of_group(const TernaryConfig& c, const wgsl::WorkgroupId& wg,
                                                  const wgsl::Name<wgsl::U32>& group);
 std::vector<wgsl::Name<wgsl::U32>> row_starts(const TernaryConfig& c, const std::vector<wgsl::Name<wgsl::U32>>& rows);
-
-// Calls body(r, row) for each row that exists, on the first lane of its group.
-template <class Body>
-void store_rows(const TernaryConfig& c, const TernaryDots& dots, const std::vector<wgsl::Name<wgsl::U32>>& rows,
-                const Body& body) {
-  using namespace wgsl;
-  when(dots.lane() == 0u, [&] {
-    for (size_t r = 0; r < rows.size(); ++r) {
-      if (c.rows % c.rows_per_workgroup() == 0) {
-        body(r, rows[r]);
-      } else {
-        when(rows[r] < c.rows, [&] { body(r, rows[r]); });
-      }
-    }
-  });
-}
 
 // What converts a token's integer dot products to floats: x ≈ q / scale, and Σ q.
 struct ActivationScale {
@@ -207,20 +197,22 @@ void TernaryDots::load_weights(const std::vector<wgsl::Name<wgsl::U32>>& starts,
   }
 }
 
-template <class Load, class Quad>
-void TernaryDots::multiply_in_loops(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load,
-                                    const Quad& quad, const std::vector<wgsl::Var<wgsl::I32>>& sums) const {
+template <class Load, class Add>
+void TernaryDots::for_units(const std::vector<wgsl::Name<wgsl::U32>>& starts, const Load& load, const Add& add) const {
   using namespace wgsl;
+  for (uint32_t k = 0; k < ahead_.size(); ++k) {
+    auto i = let("i", lane_ + k * c_.lanes);
+    if ((k + 1) * c_.lanes <= n_vec()) {
+      add(ahead_[k], i);
+    } else {
+      when(i < n_vec(), [&] { add(ahead_[k], i); });
+    }
+  }
+  if (!ahead_.empty()) return;
   loop("i", lane_, n_vec(), c_.lanes, [&](const Name<U32>& i) {
     std::vector<Name<TernaryWeights>> w;
     for (size_t r = 0; r < starts.size(); ++r) w.push_back(let("w4", load(r, starts[r] + i)));
-    loop("plane", 0u, 4u, 1u, [&](const Name<U32>& plane) {
-      auto q = let("q4", quad(i, plane));
-      auto shift = let("shift", 6u - plane * 2u);
-      for (uint32_t k = 0; k < 4; ++k) {
-        for (size_t r = 0; r < w.size(); ++r) sums[r] += dot4_(codes(at(w[r], k), shift), at(q, k));
-      }
-    });
+    add(w, i);
   });
 }
 
@@ -230,31 +222,24 @@ std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply(const std::vector<wgsl:
   using namespace wgsl;
   std::vector<Var<I32>> sums;
   for (size_t r = 0; r < starts.size(); ++r) sums.push_back(var("acc", 0));
-  const auto add = [&](const std::vector<Name<TernaryWeights>>& w, const Name<U32>& i) {
+  for_units(starts, load, [&](const std::vector<Name<TernaryWeights>>& w, const Name<U32>& i) {
+    if (c_.in_loops) {
+      loop("plane", 0u, 4u, 1u, [&](const Name<U32>& plane) {
+        auto q = let("q4", quad(i, plane));
+        auto shift = let("shift", 6u - plane * 2u);
+        for (uint32_t k = 0; k < 4; ++k) {
+          for (size_t r = 0; r < w.size(); ++r) sums[r] += dot4_(codes(at(w[r], k), shift), at(q, k));
+        }
+      });
+      return;
+    }
     for (uint32_t p = 0; p < 4; ++p) {
       auto q = let("q4", quad(i, p));
       for (uint32_t k = 0; k < 4; ++k) {
         for (size_t r = 0; r < w.size(); ++r) sums[r] += dot4_(codes(at(w[r], k), p), at(q, k));
       }
     }
-  };
-  for (uint32_t k = 0; k < ahead_.size(); ++k) {
-    auto i = let("i", lane_ + k * c_.lanes);
-    if ((k + 1) * c_.lanes <= n_vec()) {
-      add(ahead_[k], i);
-    } else {
-      when(i < n_vec(), [&] { add(ahead_[k], i); });
-    }
-  }
-  if (c_.in_loops) {
-    multiply_in_loops(starts, load, quad, sums);
-  } else if (ahead_.empty()) {
-    loop("i", lane_, n_vec(), c_.lanes, [&](const Name<U32>& i) {
-      std::vector<Name<TernaryWeights>> w;
-      for (size_t r = 0; r < starts.size(); ++r) w.push_back(let("w4", load(r, starts[r] + i)));
-      add(w, i);
-    });
-  }
+  });
   std::vector<Name<I32>> totals;
   for (size_t r = 0; r < starts.size(); ++r) {
     auto mine = let("mine", sums[r]);
@@ -296,21 +281,7 @@ std::vector<wgsl::Name<wgsl::I32>> TernaryDots::multiply_columns(const std::vect
       add_plane(w, i, p, [&](auto&& word) { return codes(std::forward<decltype(word)>(word), p); });
     }
   };
-  for (uint32_t k = 0; k < ahead_.size(); ++k) {
-    auto i = let("i", lane_ + k * c_.lanes);
-    if ((k + 1) * c_.lanes <= n_vec()) {
-      add(ahead_[k], i);
-    } else {
-      when(i < n_vec(), [&] { add(ahead_[k], i); });
-    }
-  }
-  if (ahead_.empty()) {
-    loop("i", lane_, n_vec(), c_.lanes, [&](const Name<U32>& i) {
-      std::vector<Name<TernaryWeights>> w;
-      for (size_t r = 0; r < starts.size(); ++r) w.push_back(let("w4", load(r, starts[r] + i)));
-      add(w, i);
-    });
-  }
+  for_units(starts, load, add);
   // Half of the columns go to the lanes whose index has the highest bit of `columns` set, and so on. Each step takes
   // half as many exchanges as the one before; separate sums for each column would take as many as the first in each
   // step.

@@ -33,17 +33,9 @@ CodesTile make_tile(const TernaryMatmulConfig& c, const WorkgroupId& wg, const L
   return {c, wg, tid, n_tokens, my_row, my_token, first_row, first_token};
 }
 
-// Calls body(i) for i = tid, tid + 256, … below n, unrolled.
 template <class Body>
-void for_share(const LocalIndex& tid, uint32_t n, Body&& body) {
-  for (uint32_t first = 0; first < n; first += kCodesWorkgroup) {
-    auto i = let("i", tid + first);
-    if (first + kCodesWorkgroup <= n) {
-      body(i);
-    } else {
-      when(i < n, [&] { body(i); });
-    }
-  }
+void for_share(const LocalIndex& tid, uint32_t n, const Body& body) {
+  unrolled_share("i", tid, kCodesWorkgroup, 0, n, kCodesWorkgroup, body);
 }
 
 // Rows past the end load the last row again; their results are not stored.
@@ -102,7 +94,25 @@ void multiply_block(const CodesTile& t, const Dot4& dot4, const std::vector<Shar
   }
 }
 
-// Calls body(index of y, dots of the matrices, scale) for every result of this invocation that exists.
+// The dot products of the tile with one or two matrices. `weights` and `tokens` are workgroup memory.
+template <class... W>
+std::vector<CodeSums> multiply_tile(const CodesTile& t, const Dot4& dot4, const In<"x", QuantizedWords>& x,
+                                    const Shared<QuantizedWords>& tokens,
+                                    const std::vector<Shared<TernaryWeights>>& weights, const W&... matrices) {
+  std::vector<CodeSums> sums;
+  for (size_t m = 0; m < sizeof...(W); ++m) sums.push_back(make_sums(t));
+  loop("block", 0u, whole_blocks(t.c.cols) / 128, 1u, [&](const Name<U32>& block) {
+    size_t m = 0;
+    (stage_weights(t, matrices, weights[m++], block), ...);
+    stage_tokens(t, x, tokens, block);
+    workgroupBarrier();
+    multiply_block(t, dot4, weights, tokens, sums);
+    workgroupBarrier();
+  });
+  return sums;
+}
+
+// Calls body(index of y, index of the dot product, scale) for every result of this invocation that exists.
 template <class Body>
 void for_results(const CodesTile& t, const In<"x", QuantizedWords>& x, Body&& body) {
   const uint32_t n_rows = t.c.tile_rows / kCodesSide, n_tokens = t.c.tile_tokens / kCodesSide;
@@ -134,15 +144,7 @@ TernaryMatmulKernel ternary_matmul(const TernaryMatmulConfig& c) {
                   auto weights = shared<TernaryWeights>("weights", c.tile_rows * kWeightStride);
                   auto tokens = shared<QuantizedWords>("tokens", c.tile_tokens * kTokenStride);
                   const CodesTile t = make_tile(c, wg, tid, params);
-                  std::vector<CodeSums> sums;
-                  sums.push_back(make_sums(t));
-                  loop("block", 0u, whole_blocks(c.cols) / 128, 1u, [&](const Name<U32>& block) {
-                    stage_weights(t, w, weights, block);
-                    stage_tokens(t, x, tokens, block);
-                    workgroupBarrier();
-                    multiply_block(t, dot4, {weights}, tokens, sums);
-                    workgroupBarrier();
-                  });
+                  const auto sums = multiply_tile(t, dot4, x, tokens, {weights}, w);
                   for_results(t, x, [&](const Name<U32>& index, uint32_t i, const ActivationScale& scale) {
                     auto dot = let("sum", sums[0][i]);
                     auto value = let("value", dequantize(dot, scale, scales.get<"a">()));
@@ -160,17 +162,7 @@ TernaryGluMatmulKernel ternary_glu_matmul(const TernaryMatmulConfig& c) {
                   auto ups = shared<TernaryWeights>("ups", c.tile_rows * kWeightStride);
                   auto tokens = shared<QuantizedWords>("tokens", c.tile_tokens * kTokenStride);
                   const CodesTile t = make_tile(c, wg, tid, params);
-                  std::vector<CodeSums> sums;
-                  sums.push_back(make_sums(t));
-                  sums.push_back(make_sums(t));
-                  loop("block", 0u, whole_blocks(c.cols) / 128, 1u, [&](const Name<U32>& block) {
-                    stage_weights(t, w_gate, gates, block);
-                    stage_weights(t, w_up, ups, block);
-                    stage_tokens(t, x, tokens, block);
-                    workgroupBarrier();
-                    multiply_block(t, dot4, {gates, ups}, tokens, sums);
-                    workgroupBarrier();
-                  });
+                  const auto sums = multiply_tile(t, dot4, x, tokens, {gates, ups}, w_gate, w_up);
                   for_results(t, x, [&](const Name<U32>& index, uint32_t i, const ActivationScale& scale) {
                     auto gate_dot = let("gate_sum", sums[0][i]);
                     auto up_dot = let("up_sum", sums[1][i]);

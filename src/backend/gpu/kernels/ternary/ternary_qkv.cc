@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "backend/gpu/kernels/ternary/ternary_pairs.h"
+
 namespace tern::gpu {
 
 using namespace wgsl;
@@ -44,47 +46,21 @@ TernaryConfig ternary_tiling(const TernaryQkvConfig& c) {
 namespace {
 
 template <class KvWord, class Activations>
-void write_qkv(const TernaryQkvConfig& c, const TernaryConfig& tiling, const In<"w", TernaryWeights>& w,
-               Activations& activations, const WeightScales& scales, const In<"angles", Vec2<F32>>& rope,
-               const ParamsBuffer& params, const Out<"q", F32>& q, const Out<"kv", KvWord>& kv, const WorkgroupId& wg,
-               const LocalIndex& tid) {
+void write_qkv(const TernaryQkvConfig& c, const In<"w", TernaryWeights>& w, Activations& activations,
+               const WeightScales& scales, const In<"angles", Vec2<F32>>& rope, const ParamsBuffer& params,
+               const Out<"q", F32>& q, const Out<"kv", KvWord>& kv, const WorkgroupId& wg, const LocalIndex& tid) {
   const HeadShape& s = c.heads;
   const uint32_t half = s.head_dim / 2;
   const uint32_t n_pairs = c.pairs_per_workgroup();
   constexpr uint32_t kValues = kv_word_values<KvWord>();
   const bool halves = !c.interleaved;
-  TernaryDots dots(tiling, tid);
-  auto head = let("head", wg.x / (half / n_pairs));
-  auto first_pair = let("first_pair", wg.x % (half / n_pairs) * n_pairs);
-  auto pair = let("pair", first_pair + dots.group());
-  // A pair's two rows are half a head apart, or adjacent.
-  auto row_a = let("row_a", head * s.head_dim + (halves ? e(pair) : pair * 2u));
-  auto row_b = let("row_b", row_a + (halves ? half : 1u));
-  auto start_a = let("start_a", row_a * tiling.row_vectors());
-  auto start_b = let("start_b", row_b * tiling.row_vectors());
-  const std::vector<Name<U32>> starts = {start_a, start_b};
-  const auto load = [&](size_t, Temp<U32> i) { return w[std::move(i)]; };
-  dots.load_weights(starts, load);
-  activations.prepare();
-  const auto totals = dots.multiply(starts, load, activations.quads());
-  const ActivationScale x_scale = activations.scale();
-  auto is_query = let("is_query", head < s.n_heads);
-  auto is_key = let("is_key", head < s.n_heads + s.n_kv_heads);
-  auto key_or_value = let("key_or_value", select(scales.get<"c">(), scales.get<"b">(), is_key));
-  auto scale = let("scale", select(key_or_value, scales.get<"a">(), is_query));
-  auto a = let("a", dequantize(totals[0], x_scale, scale));
-  auto b = let("b", dequantize(totals[1], x_scale, scale));
-
-  // The workgroup's values in storage order: two runs if pairs are half a head apart, otherwise one.
+  const QkvPair pair = multiply_pair(c, w, activations, scales, wg, tid);
+  const Name<U32>&head = pair.head, &first_pair = pair.first_pair;
   auto tile = shared<F32>("tile", 2 * n_pairs);
   auto pos = let("pos", row_word(params, wg.y, kRowPos));
-  when(dots.lane() == 0u, [&] {
+  when(pair.dots.lane() == 0u, [&] {
     auto turns = let("turns", row_word(params, wg.y, kRowAngles) + pos);
-    auto turn = let("turn", rope[turns * half + pair]);
-    auto angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_key));  // values are not rotated
-    auto at_a = let("at_a", halves ? e(dots.group()) : dots.group() * 2u);
-    tile[at_a] = a * at(angle, 0) - b * at(angle, 1);
-    tile[at_a + (halves ? n_pairs : 1u)] = b * at(angle, 0) + a * at(angle, 1);
+    store_turned(c, pair, turns, rope, place_in_tile(c, pair), tile);
   });
   workgroupBarrier();
   // Value t of the tile belongs to dimension `dim` of the head.
@@ -94,7 +70,7 @@ void write_qkv(const TernaryQkvConfig& c, const TernaryConfig& tiling, const In<
     return let("dim", first_pair + run * half + t % n_pairs);
   };
   when(
-      is_query,
+      pair.is_query,
       [&] {
         loop("t", tid, 2 * n_pairs, c.workgroup, [&](const Name<U32>& t) {
           auto dim = dim_of(t);
@@ -139,7 +115,7 @@ TernaryQkvKernel<KvWord> ternary_qkv(const TernaryQkvConfig& c) {
       [&](In<"w", TernaryWeights> w, In<"x", QuantizedWords> x, WeightScales scales, In<"angles", Vec2<F32>> rope,
           ParamsBuffer params, Out<"q", F32> q, Out<"kv", KvWord> kv, WorkgroupId wg, LocalIndex tid) {
         StoredActivations activations(tiling, x, wg);
-        write_qkv<KvWord>(c, tiling, w, activations, scales, rope, params, q, kv, wg, tid);
+        write_qkv<KvWord>(c, w, activations, scales, rope, params, q, kv, wg, tid);
       });
 }
 
@@ -151,7 +127,7 @@ NormedQkvKernel<KvWord> normed_qkv(const TernaryQkvConfig& c, const NormConfig& 
                     In<"angles", Vec2<F32>> rope, ParamsBuffer params, Out<"q", F32> q, Out<"kv", KvWord> kv,
                     WorkgroupId wg, LocalIndex tid) {
                   NormedActivations activations(tiling, norm, x, gain, parts, wg, tid);
-                  write_qkv<KvWord>(c, tiling, w, activations, scales, rope, params, q, kv, wg, tid);
+                  write_qkv<KvWord>(c, w, activations, scales, rope, params, q, kv, wg, tid);
                 });
 }
 

@@ -74,7 +74,7 @@ Result<std::string> MegakernelPath::try_out(Megakernel& one, const PreparedStore
     return trial.error().message;
   }
   if (trial->workgroups == 0) return trial->why_not;
-  if (!is_wanted && trial->times.empty()) return "the GPU does not tell what takes how long";
+  if (!is_wanted && trial->times.empty()) return "the GPU reports no times, so it is not known to be faster";
   const auto from = is_wanted ? one.fewest_rows() : trial->faster_from();
   if (!from) return "it is not faster on this GPU";
   TRY_STATUS(one.reset(Megakernel::SpinLimit::kDefault));
@@ -197,7 +197,7 @@ void MegakernelPath::disable(int n_rows) {
   Megakernel& one = *find(n_rows);
   if (!one.is_used()) return;
   one.leave();
-  (&one == one_.get() ? refusal_ : row_refusal_) = "workgroups have waited for each other in vain";
+  (&one == one_.get() ? refusal_ : row_refusal_) = "workgroups waited too long for each other";
   warn("the GPU {} did not run all workgroups of a token at the same time; from here on each step is a dispatch",
        c_.device.adapter().name);
 }

@@ -1,4 +1,4 @@
-// What native builds have and a tab does without, so that its code is not part of the download.
+// What native builds have and a browser tab does without, so that its code is not part of the download.
 #pragma once
 
 #include <cstdint>

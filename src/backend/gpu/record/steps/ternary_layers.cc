@@ -23,7 +23,9 @@ TernaryConfig TernaryLayers::linear_config(const Tensor& w, Store store) const {
 }
 
 TernaryConfig TernaryLayers::glu_config(const step::TernaryGlu& s) const {
-  return ternary_config(*s.w_gate, r_.layouts().glu);
+  TernaryConfig config = ternary_config(*s.w_gate, r_.layouts().glu);
+  config.act = activation(s.act);
+  return config;
 }
 
 TernaryQkvConfig TernaryLayers::qkv_config(const step::TernaryQkv& s) const {
@@ -37,7 +39,7 @@ TernaryQkvConfig TernaryLayers::qkv_config(const step::TernaryQkv& s) const {
 }
 
 Extent TernaryLayers::per_rows(const TernaryConfig& config, const When& when) const {
-  return {.grid = {.x = ceil_div(config.rows, config.rows_per_workgroup())}, .axis = Axis::kY, .when = when};
+  return {.grid = {.x = config.workgroups()}, .axis = Axis::kY, .when = when};
 }
 
 // Keeps the rows per workgroup of the layout for one row, since statistics are per workgroup.

@@ -56,14 +56,12 @@ Result<void> TernaryRecorder::linear_many(SlotId in, const Tensor& w, SlotId out
                        r_.params(), r_.work().floats(out));
   };
   if constexpr (wgsl::kHasMatrixKernels) {
-    if constexpr (wgsl::kHasMatrixKernels) {
-      auto on_matrices = layers_.matrix_configs(w, static_cast<uint32_t>(w.rows), 1, when);
-      for (auto& [tiles, when_used] : on_matrices) {
-        tiles.store = store;
-        TRY_STATUS(use(r_.traced(ternary_matmul_matrix, tiles), tiles, when_used));
-      }
-      if (!on_matrices.empty()) return {};
+    auto on_matrices = layers_.matrix_configs(w, static_cast<uint32_t>(w.rows), 1, when);
+    for (auto& [tiles, when_used] : on_matrices) {
+      tiles.store = store;
+      TRY_STATUS(use(r_.traced(ternary_matmul_matrix, tiles), tiles, when_used));
     }
+    if (!on_matrices.empty()) return {};
   }
   const TernaryMatmulConfig tiles{
       .rows = static_cast<uint32_t>(w.rows), .cols = static_cast<uint32_t>(w.cols), .store = store, .caps = r_.caps()};
@@ -75,28 +73,37 @@ Result<void> TernaryRecorder::record(const step::TernaryLinearAdd& s) {
   return norms_.norms_on_read(s.in, s.norm) ? normed_linear(in, s) : linear(in, *s.w, s.x, Store::kAdd);
 }
 
-Result<void> TernaryRecorder::normed_linear(SlotId in, const step::TernaryLinearAdd& s) {
-  TRY(const auto views, layers_.linear_views(*s.w));
-  const TernaryConfig config = layers_.linear_config(*s.w, Store::kAdd);
-  TRY(const auto norm, norms_.norm_views(s.in, s.norm));
-  TRY(const auto next, norms_.next_views(s.next, layers_.per_rows(config, {}).grid.x));
-  const auto phases = layers_.normed_phases(config, batches_->has(s, layers_.most_few()));
-  TRY_STATUS(batches_->record(s, config, norm, next, phases));
+// `use` dispatches a kernel with the views of the layer, `tiles` records its phase kTiles.
+template <class K, class Step>
+Result<void> TernaryRecorder::normed(const Step& s, const NormedKernels<K>& kernels, const TernaryConfig& one,
+                                     const auto& use, const auto& tiles) {
+  TRY(const NormViews norm, norms_.norm_views(s.in, s.norm));
+  TRY(const NextViews next, norms_.next_views(s.next, one.workgroups()));
+  const auto phases = layers_.normed_phases(one, batches_->has(s, layers_.most_few()));
+  TRY_STATUS(batches_->record(s, one, norm, next, phases));
   for (const auto& phase : phases) {
     if (phase.name == TernaryPhase::kColumns) {
-      const InColumns several = layers_.in_columns(config, phase);
-      TRY_STATUS(r_.dispatch(r_.traced(normed_matvec_add_columns, several.layout, norm.config, several.columns),
-                             several.extent, views.w, norm.x, norm.gain, norm.parts, views.scale, r_.work().floats(s.x),
-                             next.gain, next.parts));
+      const InColumns several = layers_.in_columns(one, phase);
+      TRY_STATUS(
+          use(r_.traced(kernels.columns, several.layout, norm.config, several.columns), several.extent, norm, next));
     } else if (phase.name == TernaryPhase::kOneToken) {
-      TRY_STATUS(r_.dispatch(r_.traced(normed_matvec_add, config, norm.config), layers_.per_rows(config, phase.when),
-                             views.w, norm.x, norm.gain, norm.parts, views.scale, r_.work().floats(s.x), next.gain,
-                             next.parts));
+      TRY_STATUS(use(r_.traced(kernels.one, one, norm.config), layers_.per_rows(one, phase.when), norm, next));
     } else if (phase.name == TernaryPhase::kTiles) {
-      TRY_STATUS(linear_many(in, *s.w, s.x, Store::kAdd, phase.when));
+      TRY_STATUS(tiles(phase.when));
     }
   }
   return {};
+}
+
+Result<void> TernaryRecorder::normed_linear(SlotId in, const step::TernaryLinearAdd& s) {
+  TRY(const auto views, layers_.linear_views(*s.w));
+  const auto use = [&](const auto& kernel, const Extent& extent, const NormViews& norm, const NextViews& next) {
+    return r_.dispatch(kernel, extent, views.w, norm.x, norm.gain, norm.parts, views.scale, r_.work().floats(s.x),
+                       next.gain, next.parts);
+  };
+  return normed<NormedMatvecAddKernel>(s, {normed_matvec_add, normed_matvec_add_columns},
+                                       layers_.linear_config(*s.w, Store::kAdd), use,
+                                       [&](const When& when) { return linear_many(in, *s.w, s.x, Store::kAdd, when); });
 }
 
 Result<void> TernaryRecorder::record(const step::TernaryGlu& s) {
@@ -110,35 +117,19 @@ Result<void> TernaryRecorder::record(const step::TernaryGlu& s) {
 
 Result<void> TernaryRecorder::glu_few(SlotId in, const step::TernaryGlu& s, const When& when) {
   TRY(const auto views, layers_.glu_views(s));
-  TernaryConfig config = layers_.glu_config(s);
-  config.act = activation(s.act);
+  const TernaryConfig config = layers_.glu_config(s);
   return r_.dispatch(r_.traced(ternary_glu, config), layers_.per_rows(config, when), views.gate, views.up,
                      r_.work().int8_quads(in), views.scale, r_.work().floats(s.out));
 }
 
 Result<void> TernaryRecorder::normed_glu(SlotId in, const step::TernaryGlu& s) {
   TRY(const auto views, layers_.glu_views(s));
-  TernaryConfig config = layers_.glu_config(s);
-  config.act = activation(s.act);
-  TRY(const auto norm, norms_.norm_views(s.in, s.norm));
-  TRY(const auto next, norms_.next_views(s.next, layers_.per_rows(config, {}).grid.x));
-  const auto phases = layers_.normed_phases(config, batches_->has(s, layers_.most_few()));
-  TRY_STATUS(batches_->record(s, config, norm, next, phases));
-  for (const auto& phase : phases) {
-    if (phase.name == TernaryPhase::kColumns) {
-      const InColumns several = layers_.in_columns(config, phase);
-      TRY_STATUS(r_.dispatch(r_.traced(normed_glu_columns, several.layout, norm.config, several.columns),
-                             several.extent, views.gate, views.up, norm.x, norm.gain, norm.parts, views.scale,
-                             r_.work().floats(s.out), next.gain, next.parts));
-    } else if (phase.name == TernaryPhase::kOneToken) {
-      TRY_STATUS(r_.dispatch(r_.traced(gpu::normed_glu, config, norm.config), layers_.per_rows(config, phase.when),
-                             views.gate, views.up, norm.x, norm.gain, norm.parts, views.scale, r_.work().floats(s.out),
-                             next.gain, next.parts));
-    } else if (phase.name == TernaryPhase::kTiles) {
-      TRY_STATUS(glu_many(in, s, phase.when));
-    }
-  }
-  return {};
+  const auto use = [&](const auto& kernel, const Extent& extent, const NormViews& norm, const NextViews& next) {
+    return r_.dispatch(kernel, extent, views.gate, views.up, norm.x, norm.gain, norm.parts, views.scale,
+                       r_.work().floats(s.out), next.gain, next.parts);
+  };
+  return normed<NormedGluKernel>(s, {gpu::normed_glu, normed_glu_columns}, layers_.glu_config(s), use,
+                                 [&](const When& when) { return glu_many(in, s, when); });
 }
 
 Result<void> TernaryRecorder::glu_many(SlotId in, const step::TernaryGlu& s, const When& when) {

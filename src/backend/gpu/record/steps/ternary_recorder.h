@@ -27,6 +27,15 @@ class TernaryRecorder {
  private:
   int most_few() const;
   Result<void> linear(SlotId in, const Tensor& w, SlotId out, Store store);
+  // The kernels of a layer that norms what it reads: for one token, and for several at a time.
+  template <class K>
+  struct NormedKernels {
+    K (*one)(const TernaryConfig&, const NormConfig&);
+    K (*columns)(const TernaryConfig&, const NormConfig&, const ColumnsConfig&);
+  };
+  template <class K, class Step>
+  Result<void> normed(const Step& s, const NormedKernels<K>& kernels, const TernaryConfig& one, const auto& use,
+                      const auto& tiles);
   Result<void> normed_linear(SlotId in, const step::TernaryLinearAdd& s);
   Result<void> glu_few(SlotId in, const step::TernaryGlu& s, const When& when);
   Result<void> glu_many(SlotId in, const step::TernaryGlu& s, const When& when);

@@ -10,6 +10,7 @@
 #include "backend/gpu/run/executable.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"
+#include "base/median.h"
 #include "plan/step_weights.h"
 
 namespace tern::gpu {
@@ -23,11 +24,6 @@ std::string without_layer(const std::string& step) {
   if (!step.starts_with("blk.")) return step;
   const size_t dot = step.find('.', 4);
   return dot == std::string::npos ? step : step.substr(dot + 1);
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values.empty() ? 0 : values[values.size() / 2];
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

@@ -5,6 +5,7 @@
 
 #include "backend/gpu/run/executable.h"
 #include "backend/kv_layout.h"
+#include "base/median.h"
 
 namespace tern::gpu {
 namespace {
@@ -57,17 +58,14 @@ Result<std::vector<GpuKernel>> GpuExecutable::gpu_kernels() {
   TRY(std::vector<Command> commands, last_token_again());
   KernelsOfToken token(commands);
   if (commands.empty() || !device_->features().timestamps) return std::move(token.kernels);
-  // The median of three: the GPU may be asleep at the first.
+  // Three times, because the GPU may be asleep at the first.
   std::vector<std::array<double, 3>> seconds(token.kernels.size());
   for (size_t repeat = 0; repeat < 3; ++repeat) {
     TRY(commands, last_token_again());
     TRY(const auto times, device_->time(commands));
     for (size_t i = 0; i < times.size(); ++i) seconds[token.kernel_of[i]][repeat] += times[i];
   }
-  for (size_t i = 0; i < seconds.size(); ++i) {
-    std::ranges::sort(seconds[i]);
-    token.kernels[i].us = seconds[i][1] * 1e6;
-  }
+  for (size_t i = 0; i < seconds.size(); ++i) token.kernels[i].us = median(seconds[i]) * 1e6;
   return std::move(token.kernels);
 }
 
