@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/result_test_support.h"
 #include "file/gguf/gguf_writer.h"
+#include "model/model.h"
 #include "quant/format.h"
 #include "quant/formats/i2_s.h"
 
@@ -125,6 +127,11 @@ std::string TinyGguf::write(const std::string& name) const {
   }
   EXPECT_TRUE(writer.finish());
   return path;
+}
+
+void expect_refused(const TinyGguf& file, ErrorCode code, std::string_view part) {
+  const std::string path = file.write("refused");
+  expect_failure(open_model(path), code, part, path);
 }
 
 }  // namespace tern

@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "file/gguf/gguf.h"
 
 namespace tern {
@@ -42,5 +44,8 @@ TinyGguf tiny_qwen35();
 
 // Replaces the feed-forward layers of `file` by mixtures of 4 experts of width 64, 2 of them for each token.
 void put_experts(TinyGguf& file);
+
+// Writes the file and expects that it is refused, with `part` in the message.
+void expect_refused(const TinyGguf& file, ErrorCode code, std::string_view part);
 
 }  // namespace tern

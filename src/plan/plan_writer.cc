@@ -129,7 +129,7 @@ void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {
   push(section_ + "kv_append", step::KvAppend{k, v, layer, c.layer(layer).n_kv_heads, c.head_dim});
 }
 
-void PlanWriter::attention(SlotId q, int layer, const Tensor& sinks, LinearInput& out) {
+void PlanWriter::attention(SlotId q, int layer, LinearInput& out, const Tensor& sinks) {
   const Config& c = plan_.config;
   const LayerConfig l = c.layer(layer);
   CHECK(at(q).width == c.q_width(layer) && at(out).width == c.q_width(layer));

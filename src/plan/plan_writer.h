@@ -49,7 +49,7 @@ class PlanWriter {
   void head_norm(SlotId x, const Tensor& gain, int n_heads);
   void rope(SlotId x, int n_heads, int layer = 0);
   void kv_append(SlotId k, SlotId v, int layer);
-  void attention(SlotId q, int layer, const Tensor& sinks, LinearInput& out);
+  void attention(SlotId q, int layer, LinearInput& out, const Tensor& sinks = {});
   void split_heads(SlotId in, SlotId q, SlotId gate, int n_heads);
   void sigmoid_mul(SlotId gate, LinearInput& x);
   void causal_conv(SlotId in, const Tensor& taps, int layer, SlotId out);

@@ -135,7 +135,7 @@ void write_attention(PlanWriter& p, const Layer& l, Slots& s, const LayerConfig&
   p.rope(s.q, own.n_heads, layer);
   p.rope(s.k, own.n_kv_heads, layer);
   p.kv_append(s.k, s.v, layer);
-  p.attention(s.q, layer, l.attn_sinks, s.a);
+  p.attention(s.q, layer, s.a, l.attn_sinks);
   if (is_gated) p.sigmoid_mul(s.a_gate, s.a);
   p.linear_layer(normed(p, s.a, l.attn_sub_norm, s.a_norm), l.attn_output, s.o);
   add_to_stream(p, l.attn_post_norm, s);

@@ -5,7 +5,7 @@
 namespace tern {
 
 void values_of(const Coding& coding, const BlockParts& parts, std::span<float> values) {
-  const float d = f16_to_f32(parts.d), dmin = f16_to_f32(parts.dmin);
+  const float d = coding.d(parts.d), dmin = f16_to_f32(parts.dmin);
   const auto group = static_cast<size_t>(coding.group);
   for (size_t g = 0; g * group < values.size(); ++g) {
     const float scale = coding.has_scales() ? d * static_cast<float>(parts.scales[g]) : d;

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/half.h"
+
 namespace tern {
 
 inline constexpr int kMostBlock = 256;  // values in the largest block of any format
@@ -23,16 +25,18 @@ struct Coding {
   int least_scale = 1, most_scale = 1;
   bool has_mins = false;
   const int8_t* levels = nullptr;  // [n_codes], ascending; only for levels that are not evenly spaced
+  bool has_bf16_d = false;         // BlockParts::d is a bfloat16, for powers of two that f16 lacks
 
   constexpr bool has_codes() const { return n_codes > 0; }
   constexpr int bits() const { return std::bit_width(static_cast<unsigned>(n_codes - 1)); }  // of a code
   constexpr bool has_scales() const { return most_scale > 1; }
   constexpr int level(int code) const { return levels ? levels[code] : code - zero; }
+  constexpr float d(uint16_t bits) const { return has_bf16_d ? bf16_to_f32(bits) : f16_to_f32(bits); }
 };
 
 // The parts of one block. Only the first `block` codes and the first `block / group` scales and mins are used.
 struct BlockParts {
-  uint16_t d, dmin;  // f16; dmin only if the format has mins
+  uint16_t d, dmin;  // f16 (see Coding::has_bf16_d); dmin only if the format has mins
   int8_t scales[kMostGroups];
   uint8_t mins[kMostGroups];
   uint8_t codes[kMostBlock];  // in the order of the values

@@ -21,7 +21,7 @@ const std::vector<Format> kFormats = [] {
   return list;
 }();
 
-// Offsets of the f16 numbers in a block: the bytes that d or dmin depends on.
+// Offsets of the f16 numbers or exponents in a block: the bytes that d or dmin depends on.
 std::vector<size_t> f16_places(const FormatInfo& info) {
   std::vector<std::byte> block(static_cast<size_t>(info.block_bytes));
   std::vector<size_t> places;
@@ -31,7 +31,8 @@ std::vector<size_t> f16_places(const FormatInfo& info) {
     block[i] = std::byte{1};
     info.unpack(block.data(), parts);
     block[i] = std::byte{0};
-    if ((parts.d ^ zero.d) == 1 || (parts.dmin ^ zero.dmin) == 1) places.push_back(i);
+    const bool is_exponent = info.coding.has_bf16_d && parts.d != zero.d;
+    if (is_exponent || (parts.d ^ zero.d) == 1 || (parts.dmin ^ zero.dmin) == 1) places.push_back(i);
   }
   return places;
 }
@@ -236,13 +237,20 @@ TEST(Conform, BlockLinearKeepsEveryPosition) {
 TEST(Conform, BlockLinearConvertsScalesExactly) {
   on_every_target([] {
     const uint16_t scales[] = {0x0001, 0x03FF, 0x0400, 0x3C00, 0x7BFF, 0x8001, 0xFBFF, 0x0000};
+    const uint8_t exponents[] = {0, 1, 2, 60, 103, 127, 144, 220};
     for (const Format format : kFormats) {
       const auto& info = format_info(format);
       Matrix w(format, 8, 512, 3);
       for (size_t row = 0; row < 8; ++row) {
         const size_t stride = row_bytes(format, 512);
         for (size_t at = row * stride; at < (row + 1) * stride; at += static_cast<size_t>(info.block_bytes)) {
-          for (const size_t d : f16_places(info)) std::memcpy(&w.bytes[at + d], &scales[row], 2);
+          for (const size_t d : f16_places(info)) {
+            if (info.coding.has_bf16_d) {
+              w.bytes[at + d] = exponents[row];
+            } else {
+              std::memcpy(&w.bytes[at + d], &scales[row], 2);
+            }
+          }
         }
       }
       for (const int n : {1, 4}) expect_near_reference(w.tensor, BlockInput::random(n, 512, 4), ops::Store::kSet, 1);

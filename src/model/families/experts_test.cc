@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <limits>
-
-#include "base/result_test_support.h"
 #include "model/model.h"
 #include "model/tiny_gguf_test_support.h"
 
@@ -16,11 +13,6 @@ TinyGguf tiny_experts() {
   file.architecture = "qwen35moe";
   put_experts(file);
   return file;
-}
-
-void expect_refused(const TinyGguf& file, ErrorCode code, std::string_view part) {
-  const std::string path = file.write("refused");
-  expect_failure(open_model(path), code, part, path);
 }
 
 TEST(Experts, OpensAFile) {

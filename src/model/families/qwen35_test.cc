@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "base/result_test_support.h"
 #include "model/model.h"
 #include "model/tiny_gguf_test_support.h"
 
@@ -8,11 +7,6 @@ namespace tern {
 namespace {
 
 using enum ErrorCode;
-
-void expect_refused(const TinyGguf& file, ErrorCode code, std::string_view part) {
-  const std::string path = file.write("refused");
-  expect_failure(open_model(path), code, part, path);
-}
 
 TEST(Qwen35, OpensWithEitherKeyForItsLayers) {
   TinyGguf file = tiny_qwen35();

@@ -303,7 +303,7 @@ TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   config_["model_type"] = "mamba";
   expect_refused(kNotSupported,
                  "model_type 'mamba' is not one that Tern runs (bitnet, gemma2, gemma3_text, granite, llama, minicpm, "
-                 "phi3, qwen2, qwen3_5_text, qwen3_5, qwen3_5_moe_text, "
+                 "olmoe, phi3, qwen2, qwen3_5_text, qwen3_5, qwen3_5_moe_text, "
                  "qwen3_5_moe, qwen3, qwen3_moe)");
   config_ = good;
   config_.erase("hidden_size");

@@ -18,7 +18,7 @@ uint8_t nibble_of(int code) { return static_cast<uint8_t>(code >= 8 ? code - 8 :
 }  // namespace
 
 void MXFP4::unpack(const Block& block, BlockParts& parts) {
-  parts.d = f32_to_f16(block.exponent == 255 ? INFINITY : std::ldexp(1.0f, block.exponent - kBias));
+  parts.d = f32_to_bf16(std::ldexp(1.0f, block.exponent - kBias));
   unpack_nibbles(block.nibbles, kValues / 2, parts.codes);
   for (int i = 0; i < kValues; ++i) parts.codes[i] = reordered(parts.codes[i]);
 }

@@ -13,9 +13,7 @@ inline constexpr int8_t kMxFp4Levels[16] = {-12, -8, -6, -4, -3, -2, -1, 0, 0, 1
 // 17 bytes: the exponent e, then the nibbles as in Q4_0 (q4_0.h). The low three bits of a nibble choose 0, 1, 2, 3, 4,
 // 6, 8 or 12, bit 3 is the sign, and the value is that times 2^(e − 128).
 //
-// d is an f16 number here, as in all formats: exponents from 104 to 143 are exact. Blocks with smaller ones become 0
-// (no value of theirs reaches 4e-7); larger ones, and 255, which stands for NaN, become infinite, and a model that has
-// them is refused when its results are not finite.
+// 255 stands for NaN in the standard, and for the next power of two here, as in llama.cpp.
 //
 // Example: e = 127, nibbles[2] = d3: value 2 is 3 · 0.5 = 1.5, value 18 is −6 · 0.5 = −3.
 //
@@ -28,7 +26,7 @@ struct MXFP4 {
   };
   static constexpr FormatId kId = {Format::kMXFP4, "MXFP4", 39};
   static constexpr int kValues = 32;
-  static constexpr Coding kCoding = {.n_codes = 16, .group = 32, .levels = kMxFp4Levels};
+  static constexpr Coding kCoding = {.n_codes = 16, .group = 32, .levels = kMxFp4Levels, .has_bf16_d = true};
 
   static void unpack(const Block& block, BlockParts& parts);
   // The power of two with which the greatest value is 4 to 8 times the scale, and the nearest levels.

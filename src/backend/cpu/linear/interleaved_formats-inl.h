@@ -148,7 +148,8 @@ class Interleaved {
       return LoadBlockScales(record_ + at, group_);
     } else {
       const uint8_t* const of_group = record_ + at + group_ * kLanes * sizeof(uint16_t);
-      return LoadFloats(reinterpret_cast<const hwy::float16_t*>(of_group), kLanes);
+      using Scale = std::conditional_t<kCoding.has_bf16_d, hwy::bfloat16_t, hwy::float16_t>;
+      return LoadFloats(reinterpret_cast<const Scale*>(of_group), kLanes);
     }
   }
   template <int kStep>

@@ -93,7 +93,7 @@ struct ScalesOf {
 void put_scales(const Coding& coding, const WeightCoding& plane, const BlockParts& parts, const ScalesOf& of,
                 float* scales) {
   const auto word = [](uint32_t low, uint32_t high) { return std::bit_cast<float>(low | high << 16); };
-  const float d = f16_to_f32(parts.d) * of.own;
+  const float d = coding.d(parts.d) * of.own;
   if (plane.has_mins() && plane.f32_scales) {
     *scales++ = d;
     *scales++ = f16_to_f32(parts.dmin) * of.own;
@@ -205,7 +205,7 @@ WeightCoding codes_of(Format format) {
   if (coding.has_mins) {
     plane.mins = coding.has_scales() ? WeightMins::kBytes : WeightMins::kF16;
   } else {
-    plane.f32_scales = coding.has_scales();  // products of two scales, which f16 cannot hold
+    plane.f32_scales = coding.has_scales() || coding.has_bf16_d;  // products of two scales, which f16 cannot hold
   }
   return plane;
 }
