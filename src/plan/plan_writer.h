@@ -30,6 +30,7 @@ struct LinearInput {
 class PlanWriter {
  public:
   explicit PlanWriter(const Config& config) { plan_.config = config; }
+  const Config& config() const { return plan_.config; }
 
   SlotId slot(std::string name, int width, SlotType type = SlotType::kF32, RowsOf rows = RowsOf::kBatch);
 

@@ -97,6 +97,11 @@ class LayerSlots {
   std::map<std::array<int, 3>, Slots> by_shape_;
 };
 
+void norm_heads(PlanWriter& p, const Layer& l, const Slots& s, const LayerConfig& own) {
+  if (l.attn_q_norm.is_present()) p.head_norm(s.q, l.attn_q_norm, own.n_heads);
+  if (l.attn_k_norm.is_present()) p.head_norm(s.k, l.attn_k_norm, own.n_kv_heads);
+}
+
 void write_attention(PlanWriter& p, const Layer& l, Slots& s, const LayerConfig& own, int layer) {
   p.rms_norm(s.x, l.attn_norm, s.h);
   const bool is_gated = s.a_gate != SlotId{};
@@ -104,10 +109,10 @@ void write_attention(PlanWriter& p, const Layer& l, Slots& s, const LayerConfig&
   if (is_gated) p.split_heads(s.q_gate, s.q, s.a_gate, own.n_heads);
   p.linear_layer(s.h, l.attn_k, s.k);
   p.linear_layer(s.h, l.attn_v, s.v);
-  if (l.attn_q_norm.is_present()) p.head_norm(s.q, l.attn_q_norm, own.n_heads);
-  if (l.attn_k_norm.is_present()) p.head_norm(s.k, l.attn_k_norm, own.n_kv_heads);
+  if (!p.config().norms_follow_rope) norm_heads(p, l, s, own);
   p.rope(s.q, own.n_heads, layer);
   p.rope(s.k, own.n_kv_heads, layer);
+  if (p.config().norms_follow_rope) norm_heads(p, l, s, own);
   p.kv_append(s.k, s.v, layer);
   p.attention(s.q, layer, s.a);
   if (is_gated) p.sigmoid_mul(s.a_gate, s.a);

@@ -24,7 +24,8 @@ import torch
 from gguf import GGMLQuantizationType, GGUFWriter
 from safetensors.torch import save_file
 from transformers import (BitNetConfig, BitNetForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM,
-                          Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, Phi3Config,
+                          Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, HunYuanDenseV1Config,
+                          HunYuanDenseV1ForCausalLM, LlamaConfig, LlamaForCausalLM, Phi3Config,
                           Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3_5ForCausalLM, Qwen3_5TextConfig, Qwen3Config,
                           Qwen3ForCausalLM)
 from transformers.integrations.bitnet import pack_weights, replace_with_bitnet_linear
@@ -207,6 +208,11 @@ SPECS = (
          Qwen3_5TextConfig(**delta(1e7, [3, 3, 2], num_hidden_layers=4, head_dim=64, linear_num_value_heads=2,
                                    linear_conv_kernel_dim=3, full_attention_interval=2, tie_word_embeddings=True)),
          Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, recurrent_list=True, directory=True, with_images=True),
+    Spec("hunyuan", "norms of heads behind RoPE, whose base is scaled",
+         HunYuanDenseV1Config(**tiny(head_dim=32, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
+                                     rope_parameters=scaled("dynamic", alpha=50.0, factor=1.0))),
+         HunYuanDenseV1ForCausalLM, "hunyuan-dense", n_tokens=40, directory=True,
+         metadata={"rope.scaling.type": "none", "rope.scaling.factor": 1.0, "rope.scaling.original_context_length": 64}),
 )
 
 
@@ -334,6 +340,9 @@ GEMMA_NAMES = GGUF_NAMES | {
 }
 
 
+HUNYUAN_NAMES = GGUF_NAMES | {"self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm"}
+
+
 QWEN35_NAMES = GGUF_NAMES | {
     "post_attention_layernorm": "post_attention_norm", "linear_attn.in_proj_qkv": "attn_qkv",
     "linear_attn.in_proj_z": "attn_gate", "linear_attn.in_proj_a": "ssm_alpha", "linear_attn.in_proj_b": "ssm_beta",
@@ -349,7 +358,8 @@ def gguf_name(spec: Spec, name: str) -> str:
     _, _, layer, *rest, end = name.split(".")
     if end in ("A_log", "dt_bias"):
         return f"blk.{layer}." + {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias"}[end]
-    names = GEMMA_NAMES if is_gemma(spec) else QWEN35_NAMES if spec.architecture == "qwen35" else GGUF_NAMES
+    names = GEMMA_NAMES if is_gemma(spec) else {"qwen35": QWEN35_NAMES, "hunyuan-dense": HUNYUAN_NAMES}.get(
+        spec.architecture, GGUF_NAMES)
     if rest[-1] == "rms_norm":
         return f"blk.{layer}.{names['.'.join(rest[:-1])]}_norm_in.weight"
     return f"blk.{layer}.{names['.'.join(rest)]}.{end}"
@@ -399,14 +409,17 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
             writer.add_uint32(f"{arch}.{key}", getattr(config, name))
     if arch == "qwen35":
         add_delta_keys(spec, writer)
-    if arch in ("qwen3", "qwen35") or is_gemma(spec) or spec.layers:
+    if arch in ("qwen3", "qwen35", "hunyuan-dense") or is_gemma(spec) or spec.layers:
         writer.add_uint32(f"{arch}.attention.key_length", head_dim)
         writer.add_uint32(f"{arch}.attention.value_length", head_dim)
     if getattr(config, "sliding_window", None):
         writer.add_uint32(f"{arch}.attention.sliding_window", config.sliding_window)
     writer.add_float32(f"{arch}.attention.layer_norm_rms_epsilon", config.rms_norm_eps)
     rope_parameters = config.rope_parameters.get("full_attention", config.rope_parameters)
-    writer.add_float32(f"{arch}.rope.freq_base", rope_parameters["rope_theta"])
+    theta = rope_parameters["rope_theta"]
+    if "alpha" in rope_parameters:
+        theta *= rope_parameters["alpha"] ** (head_dim / (head_dim - 2))
+    writer.add_float32(f"{arch}.rope.freq_base", theta)
     add = {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32}
     for key, value in spec.metadata.items():
         add[type(value)](f"{arch}.{key}", value)

@@ -91,6 +91,7 @@ Result<void> finish_phi3(ModelSource& source, Config& config);
 Result<void> finish_gemma2(ModelSource& source, Config& config);
 Result<void> finish_gemma3(ModelSource& source, Config& config);
 Result<void> finish_qwen35(ModelSource& source, Config& config);
+Result<void> finish_hunyuan(ModelSource& source, Config& config);
 
 // Reads the tensors of layers that are specific to Qwen3.5: the recurrent layer, or attention with its gate.
 class TensorReader;

@@ -69,6 +69,20 @@ constexpr TensorName kQwen35Names[] = {
     {"ffn_down", "mlp.down_proj", true},
 };
 
+constexpr TensorName kHunyuanNames[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj", true},
+    {"attn_k", "self_attn.k_proj", true},
+    {"attn_v", "self_attn.v_proj", true},
+    {"attn_q_norm", "self_attn.query_layernorm"},
+    {"attn_k_norm", "self_attn.key_layernorm"},
+    {"attn_output", "self_attn.o_proj", true},
+    {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_gate", "mlp.gate_proj", true},
+    {"ffn_up", "mlp.up_proj", true},
+    {"ffn_down", "mlp.down_proj", true},
+};
+
 constexpr Family bitnet(std::string_view architecture, std::string_view model_type) {
   return {.architecture = architecture,
           .model_type = model_type,
@@ -105,6 +119,11 @@ constexpr Family kFamilies[] = {
     gemma("gemma2", "gemma2", false, finish_gemma2),
     gemma("gemma3", "gemma3_text", true, finish_gemma3),
     llama("granite"),
+    Family{.architecture = "hunyuan-dense",
+           .model_type = "hunyuan_v1_dense",
+           .parts = {.head_norms = true},
+           .hf_in_layer = kHunyuanNames,
+           .finish = finish_hunyuan},
     llama("llama"),
     llama("minicpm"),
     Family{.architecture = "phi3", .model_type = "phi3", .parts = {.joined = true}, .finish = finish_phi3},

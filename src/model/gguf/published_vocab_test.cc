@@ -115,6 +115,7 @@ constexpr Expected kExpected[] = {
     {"bonsai", VocabKind::kByteLevel, PreTokenizer::kQwen2, false, false},
     {"falcon-e", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
     {"falcon3", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, false},  // declares no BOS
+    {"hy-mt2", VocabKind::kByteLevel, PreTokenizer::kHunyuan, false, false},
     {"llama-2", VocabKind::kSentencePiece, {}, false, true},
     {"llama-3.2", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
     {"llama3-8b", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},

@@ -153,7 +153,6 @@ TEST(GgufVocab, RefusesOtherPreTokenizersByName) {
                                      "llada-moe",
                                      "seed-coder",
                                      "hunyuan",
-                                     "hunyuan-dense",
                                      "hy_v4",
                                      "joyai-llm",
                                      "kimi-k2",

@@ -23,6 +23,7 @@ class RopeMembers {
     if (kind == "yarn") return set_yarn();
     if (kind == "llama3") return set_llama3();
     if (kind == "longrope" || kind == "su") return set_longrope();
+    if (kind == "dynamic" && prefix_ == "hunyuan-dense.") return set_alpha();
     return fail(ErrorCode::kNotSupported,
                 "{}: the rope_type is {}, a scaling of RoPE that Tern does not compute (it computes linear, yarn, "
                 "llama3 and longrope)",
@@ -110,6 +111,15 @@ class RopeMembers {
                   config_.path());
     }
     values_.set_vector(std::string(kRopeFreqs), llama3_divisors(rope, *theta, head_dim));
+    return {};
+  }
+
+  // Hunyuan's models scale the base, whatever the length of the text.
+  Result<void> set_alpha() {
+    TRY(const double alpha, required("alpha"));
+    TRY(const auto theta, values_.get_float(prefix_ + "rope.freq_base"));
+    TRY(const double dims, rotated_dims());
+    set_value("rope.freq_base", *theta * std::pow(alpha, dims / (dims - 2)));
     return {};
   }
 

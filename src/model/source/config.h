@@ -59,6 +59,7 @@ struct Config {
   std::vector<LayerConfig> layers = {};  // empty: all layers are LayerConfig{}
   DeltaConfig delta = {};                // of the recurrent layers
   bool has_gated_attention = false;      // attn_q has a gate behind each head: attention's output · sigmoid(gate)
+  bool norms_follow_rope = false;        // norms of heads take the rotated q and k
   int n_prediction_layers = 0;           // layers after the last one that only propose draft tokens; they are not read
   int rotation_block = 0;                // of matrices that were rotated (Tensor::rotation): a power of two
   GluAct glu_act = GluAct::kRelu2;
