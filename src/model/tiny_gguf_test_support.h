@@ -40,4 +40,8 @@ struct TinyGguf {
 // attention with 2 heads of 64.
 TinyGguf tiny_qwen35();
 
+// The same of Gemma 4, with 4 layers: all but the third have a window, and the last reads the second's keys
+// and values.
+TinyGguf tiny_gemma4();
+
 }  // namespace tern

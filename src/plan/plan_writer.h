@@ -35,6 +35,8 @@ class PlanWriter {
   SlotId slot(std::string name, int width, SlotType type = SlotType::kF32, RowsOf rows = RowsOf::kBatch);
 
   void embed(const Tensor& table, SlotId out);
+  // The same with a factor, by the host.
+  void embed_on_host(const Tensor& table, float scale, SlotId out);
   void select_rows(SlotId in, SlotId out);
   void rms_norm(SlotId in, const Tensor& gain, SlotId out);
   void rms_norm(SlotId in, const Tensor& gain, LinearInput& out);
@@ -46,7 +48,8 @@ class PlanWriter {
   void linear_layer(LinearInput& in, const Linear& w, SlotId out);
   void add_bias(SlotId x, const Tensor& bias);
   void softcap(SlotId x, float cap);
-  void head_norm(SlotId x, const Tensor& gain, int n_heads);
+  // eps_factor: multiplies the model's epsilon, for values that are not scaled yet.
+  void head_norm(SlotId x, const Tensor& gain, int n_heads, float eps_factor = 1);
   void rope(SlotId x, int n_heads, int layer = 0);
   void kv_append(SlotId k, SlotId v, int layer);
   void attention(SlotId q, int layer, LinearInput& out);
@@ -55,21 +58,23 @@ class PlanWriter {
   void causal_conv(SlotId in, const Tensor& taps, int layer, SlotId out);
   void delta_rule(SlotId in, SlotId alpha, SlotId beta, const Layer& weights, int layer, SlotId out);
   void gated_norm(SlotId in, SlotId gate, const Tensor& gain, LinearInput& out);
-  void glu_mul(SlotId gate, SlotId up, LinearInput& out);
-  void add(SlotId in, SlotId x);
+  void glu_mul(SlotId gate, SlotId up, LinearInput& out, int first_up = 0);
+  void add(SlotId in, SlotId x, float scale = 1);
 
   // Sets the prefix of the names of later steps, such as "blk.3."; steps without a tensor are named after their output.
   void section(std::string prefix) { section_ = std::move(prefix); }
 
   // Writes a whole decoder: the embedding to `x`, write_layer(layer, index) for each layer, the last norm and the head.
-  // Returns the finished plan, as finish() does.
-  using WriteLayer = std::function<void(const Layer& layer, int index)>;
+  // Returns the finished plan, as finish() does. Layers' inputs are in the slot `layer_inputs`.
+  using WriteLayer = std::function<void(const Layer& layer, int index, SlotId layer_inputs)>;
   Plan decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer);
 
   // Fuses and checks the plan, assigns buffers, and moves the plan out of the writer.
   Plan finish(SlotId logits, const PlanOptions& options);
 
  private:
+  void write_embedding(const Tensor& table, SlotId x);
+  SlotId write_layer_inputs(const Weights& weights, SlotId x);
   void push(std::string name, StepBody body);
   SlotId slot_beside(const LinearInput& in, std::string_view end, SlotType type);
   // What `w` is multiplied with: the floats of `in`, rotated if the matrix is.

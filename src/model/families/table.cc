@@ -5,8 +5,12 @@
 namespace tern {
 namespace {
 
-constexpr TensorName kOuterNames[] = {
-    {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
+constexpr TensorName kOuterNames[] = {{"token_embd", "model.embed_tokens"},
+                                      {"output_norm", "model.norm"},
+                                      {"output", "lm_head"},
+                                      {"per_layer_token_embd", "model.embed_tokens_per_layer"},
+                                      {"per_layer_model_proj", "model.per_layer_model_projection"},
+                                      {"per_layer_proj_norm", "model.per_layer_projection_norm"}};
 
 // inner_attn_ln and ffn_layernorm are 1bitLLM's spellings. In Phi-3, ffn_up holds both gate and up.
 constexpr TensorName kUsualNames[] = {
@@ -43,6 +47,26 @@ constexpr TensorName kGemmaNames[] = {
     {"ffn_up", "mlp.up_proj", true},
     {"ffn_down", "mlp.down_proj", true},
     {"post_ffw_norm", "post_feedforward_layernorm"},
+};
+
+constexpr TensorName kGemma4Names[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj", true},
+    {"attn_k", "self_attn.k_proj", true},
+    {"attn_v", "self_attn.v_proj", true},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"attn_output", "self_attn.o_proj", true},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"ffn_gate", "mlp.gate_proj", true},
+    {"ffn_up", "mlp.up_proj", true},
+    {"ffn_down", "mlp.down_proj", true},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+    {"inp_gate", "per_layer_input_gate", true},
+    {"proj", "per_layer_projection", true},
+    {"post_norm", "post_per_layer_input_norm"},
+    {.gguf = "layer_output_scale.weight", .hf = "layer_scalar", .is_whole = true},
 };
 
 // In recurrent layers converters also reorder the heads of values, which DeltaConfig::is_tiled describes.
@@ -118,6 +142,14 @@ constexpr Family kFamilies[] = {
     bitnet("bitnet", ""),
     gemma("gemma2", "gemma2", false, finish_gemma2),
     gemma("gemma3", "gemma3_text", true, finish_gemma3),
+    Family{.architecture = "gemma4",
+           .model_type = "gemma4_text",
+           .outer_model_type = "gemma4",
+           .parts = {.head_norms = true, .post_norms = true, .layer_inputs = true},
+           .glu_act = GluAct::kGeluTanh,
+           .hf_in_layer = kGemma4Names,
+           .needs_window = true,
+           .finish = finish_gemma4},
     llama("granite"),
     Family{.architecture = "hunyuan-dense",
            .model_type = "hunyuan_v1_dense",

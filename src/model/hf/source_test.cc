@@ -302,8 +302,8 @@ TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   const auto good = config_;
   config_["model_type"] = "mamba";
   expect_refused(kNotSupported,
-                 "model_type 'mamba' is not one that Tern runs (bitnet, gemma2, gemma3_text, granite, "
-                 "hunyuan_v1_dense, llama, minicpm, "
+                 "model_type 'mamba' is not one that Tern runs (bitnet, gemma2, gemma3_text, gemma4_text, gemma4, "
+                 "granite, hunyuan_v1_dense, llama, minicpm, "
                  "phi3, qwen2, qwen3_5_text, qwen3_5, qwen3)");
   config_ = good;
   config_.erase("hidden_size");
