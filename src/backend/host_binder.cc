@@ -274,10 +274,13 @@ ops::MixExperts HostBinder::bind(const step::MixExperts& s) const {
 }
 
 ops::GluMul HostBinder::bind(const step::GluMul& s) const {
-  return {floats(s.gate), floats(s.up), s.act, elements(s.out), floats(s.out)};
+  const int width = plan_.slot(s.out).width, up_width = plan_.slot(s.up).width;
+  ops::GluMul op{floats(s.gate), floats(s.up) + s.first_up, s.act, elements(s.out), floats(s.out)};
+  if (up_width != width) op.width = width, op.up_stride = up_width;
+  return op;
 }
 
-ops::Add HostBinder::bind(const step::Add& s) const { return {floats(s.in), elements(s.x), floats(s.x)}; }
+ops::Add HostBinder::bind(const step::Add& s) const { return {floats(s.in), elements(s.x), floats(s.x), s.scale}; }
 
 ops::AddBias HostBinder::bind(const step::AddBias& s) const {
   return {f32_data(*s.bias), rows(s.x), plan_.slot(s.x).width, floats(s.x)};

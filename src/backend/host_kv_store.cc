@@ -12,7 +12,7 @@ HostKvStore::HostKvStore(const Config& config, KvType type) : type_(type), state
     const uint64_t bytes = kv_layer_bytes(config, layer, kKvBlock, type);
     layers_.push_back({.type = type,
                        .n_kv_heads = config.layer(layer).n_kv_heads,
-                       .head_dim = config.head_dim,
+                       .head_dim = config.layer(layer).head_dim,
                        .k_offset = static_cast<size_t>(block_bytes_),
                        .v_offset = static_cast<size_t>(block_bytes_ + bytes / 2)});
     block_bytes_ += bytes;

@@ -24,8 +24,8 @@ constexpr uint64_t kv_head_bytes(int head_dim, KvType type) {
 
 // Bytes of the keys and values of `n_tokens` tokens, for one layer and for all.
 inline uint64_t kv_layer_bytes(const Config& config, int layer, int n_tokens, KvType type) {
-  if (config.layer(layer).is_recurrent) return 0;  // state_layout.h
-  return 2 * kv_head_bytes(config.head_dim, type) * static_cast<uint64_t>(config.layer(layer).n_kv_heads) *
+  if (config.layer(layer).is_recurrent || !config.has_own_kv(layer)) return 0;  // state_layout.h
+  return 2 * kv_head_bytes(config.layer(layer).head_dim, type) * static_cast<uint64_t>(config.layer(layer).n_kv_heads) *
          static_cast<uint64_t>(n_tokens);
 }
 inline uint64_t kv_bytes(const Config& config, int n_tokens, KvType type) {

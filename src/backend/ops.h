@@ -191,12 +191,15 @@ struct GluMul {
   GluAct act;
   size_t count;
   float* out;
+  // Rows of `up` are up_stride values apart, and those of the others have `width`. 0: all are dense.
+  int width = 0, up_stride = 0;
 };
 
 struct Add {
   const float* in;
   size_t count;
-  float* x;  // x += in
+  float* x;  // x = (x + in) · scale
+  float scale = 1;
 };
 
 struct AddBias {

@@ -100,8 +100,9 @@ class Repacker {
     w = &done_.emplace_back(std::move(repacked)).tensor;
     return {};
   }
-  void replace_base3(const Tensor*& w) {
-    if (w->format == Format::kTQ1_0) w = &done_.emplace_back(to_two_bits(*w, Format::kTQ2_0)).tensor;
+  void replace_packed(const Tensor*& w) {
+    const bool has_256 = w->format == Format::kTQ1_0 || w->format == Format::kSTQ1_0;
+    if (has_256) w = &done_.emplace_back(to_two_bits(*w, Format::kTQ2_0)).tensor;
     if (w->format == Format::kPTQ1_0) w = &done_.emplace_back(to_two_bits(*w, Format::kPQ2_0)).tensor;
   }
   std::deque<Repacked> take() { return std::move(done_); }
@@ -129,7 +130,7 @@ Result<std::deque<Repacked>> repack_ternary(Plan& plan) {
 
 std::deque<Repacked> repack_block_inputs(Plan& plan) {
   Repacker repacker;
-  for_block_matrices(plan, [&](const Tensor*& w) { repacker.replace_base3(w); });
+  for_block_matrices(plan, [&](const Tensor*& w) { repacker.replace_packed(w); });
   return repacker.take();
 }
 

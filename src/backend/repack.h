@@ -27,8 +27,9 @@ Result<void> for_ternary_matrices(Plan& plan, const std::function<Result<void>(c
 // plan's old tensors must outlive them.
 Result<std::deque<Repacked>> repack_ternary(Plan& plan);
 
-// Replaces every in-memory TQ1_0 and PTQ1_0 matrix that is multiplied with int8 blocks by a TQ2_0 or PQ2_0 matrix of
-// the same values: two-bit codes need only shifts and masks, while five base-3 digits per byte need multiplications.
+// Replaces every in-memory TQ1_0, STQ1_0 and PTQ1_0 matrix that is multiplied with int8 blocks by a TQ2_0 or PQ2_0
+// matrix of the same values: two-bit codes need only shifts and masks, while five base-3 digits per byte need
+// multiplications.
 std::deque<Repacked> repack_block_inputs(Plan& plan);
 
 // The same matrix in another format. Its rows are encoded each time they are read; any thread may read them if `w` is

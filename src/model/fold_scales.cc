@@ -1,6 +1,7 @@
 #include "model/fold_scales.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace tern {
 namespace {
@@ -29,8 +30,10 @@ Result<void> scale_result(Linear& linear, Tensor& norm, float scale, Weights& we
 }  // namespace
 
 Result<void> fold_scales(const Config& c, Weights& weights) {
-  const float q_scale = c.attention_scale == 0 ? 1 : c.attention_scale * std::sqrt(static_cast<float>(c.head_dim));
-  for (Layer& layer : weights.layers) {
+  for (int i = 0; i < c.n_layers; ++i) {
+    Layer& layer = weights.layers[static_cast<size_t>(i)];
+    const float root = std::sqrt(static_cast<float>(c.layer(i).head_dim));
+    const float q_scale = c.attention_scale == 0 ? 1 : c.attention_scale * root;
     TRY_STATUS(scale_result(layer.attn_q, layer.attn_q_norm, q_scale, weights));
     TRY_STATUS(scale_result(layer.attn_output, layer.attn_post_norm, c.residual_scale, weights));
     if (c.experts.n == 0) {
@@ -42,6 +45,7 @@ Result<void> fold_scales(const Config& c, Weights& weights) {
       TRY_STATUS(scale_result(*down, none, c.residual_scale, weights));
     }
   }
+  TRY_STATUS(scale_vector(weights.per_layer_norm, std::numbers::sqrt2_v<float> / 2, weights));
   return scale_vector(weights.output_norm, 1 / c.logit_scale, weights);
 }
 

@@ -52,13 +52,17 @@ std::vector<const Tensor*> Layer::tensors() const {
   for (const Linear* linear : linears()) all.insert(all.end(), {linear, &linear->input_norm, &linear->bias});
   all.insert(all.end(),
              {&attn_norm, &attn_q_norm, &attn_k_norm, &attn_sinks, &attn_sub_norm, &attn_post_norm, &delta_conv,
-              &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm});
+              &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm, &input_post_norm});
   std::erase_if(all, [](const Tensor* tensor) { return !tensor->is_present(); });
   return all;
 }
 
 uint64_t Weights::bytes_per_token(int n_used) const {
   uint64_t bytes = row_bytes(token_embd.format, token_embd.cols) + bytes_of(output_norm) + bytes_of(output);
+  if (per_layer_embd.is_present()) {
+    bytes +=
+        row_bytes(per_layer_embd.format, per_layer_embd.cols) + bytes_of(per_layer_proj) + bytes_of(per_layer_norm);
+  }
   for (const Layer& layer : layers) {
     for (const Tensor* tensor : layer.tensors()) {
       const auto used = static_cast<uint64_t>(tensor->n_experts > 0 ? n_used : 1);
@@ -71,8 +75,12 @@ uint64_t Weights::bytes_per_token(int n_used) const {
 uint64_t Weights::n_params() const {
   uint64_t n = elements_of(token_embd) + elements_of(output_norm);
   if (output.data.identity() != token_embd.data.identity()) n += elements_of(output);
+  for (const Tensor* tensor : {&per_layer_embd, static_cast<const Tensor*>(&per_layer_proj), &per_layer_norm}) {
+    n += elements_of(*tensor);
+  }
   for (const Layer& layer : layers) {
     for (const Tensor* tensor : layer.tensors()) n += elements_of(*tensor);
+    if (layer.attn_v.is_present() && layer.attn_v.name == layer.attn_k.name) n -= elements_of(layer.attn_v);
   }
   return n;
 }

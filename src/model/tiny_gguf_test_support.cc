@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/result_test_support.h"
 #include "file/gguf/gguf_writer.h"
@@ -94,6 +95,46 @@ TinyGguf tiny_qwen35() {
   tensors["blk.1.attn_q.weight"] = f16(256, 128);  // queries, and gates
   for (const auto* norm : {"attn_q_norm", "attn_k_norm"}) {
     tensors[std::string("blk.1.") + norm + ".weight"] = f32({64});
+  }
+  return file;
+}
+
+TinyGguf tiny_gemma4() {
+  TinyGguf file;
+  file.architecture = "gemma4";
+  for (const auto& [key, value] :
+       {std::pair("block_count", 4u), std::pair("attention.key_length", 64u),
+        std::pair("attention.key_length_swa", 32u), std::pair("attention.sliding_window", 8u),
+        std::pair("attention.shared_kv_layers", 1u), std::pair("embedding_length_per_layer_input", 32u)}) {
+    file.integers[key] = value;
+  }
+  file.integer_lists["gemma4.attention.sliding_window_pattern"] = {1, 1, 0, 1};
+  const auto f32 = [](int64_t n) { return TinyTensor{GgmlType::kF32, {n}, {}}; };
+  const auto f16 = [](int64_t rows, int64_t cols) { return TinyTensor{GgmlType::kF16, {rows, cols}, {}}; };
+  file.tensors = {{"token_embd.weight", f16(8, 128)},
+                  {"output_norm.weight", f32(128)},
+                  {"rope_freqs.weight", f32(32)},
+                  {"per_layer_token_embd.weight", f16(8, 4 * 32)},
+                  {"per_layer_model_proj.weight", f16(4 * 32, 128)},
+                  {"per_layer_proj_norm.weight", f32(32)}};
+  const std::vector<float> ones(32, 1.0f);
+  const auto bytes = std::as_bytes(std::span(ones));
+  file.tensors["rope_freqs.weight"].data.assign(bytes.begin(), bytes.end());
+  for (int i = 0; i < 4; ++i) {
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    const int64_t dim = i == 2 ? 64 : 32;
+    for (const auto* norm : {"attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm", "post_norm"}) {
+      file.tensors[blk + norm + ".weight"] = f32(128);
+    }
+    for (const auto* norm : {"attn_q_norm", "attn_k_norm"}) file.tensors[blk + norm + ".weight"] = f32(dim);
+    file.tensors[blk + "attn_q.weight"] = f16(2 * dim, 128);
+    for (const auto* name : {"attn_k", "attn_v"}) file.tensors[blk + name + ".weight"] = f16(dim, 128);
+    file.tensors[blk + "attn_output.weight"] = f16(128, 2 * dim);
+    for (const auto* name : {"ffn_gate", "ffn_up"}) file.tensors[blk + name + ".weight"] = f16(256, 128);
+    file.tensors[blk + "ffn_down.weight"] = f16(128, 256);
+    file.tensors[blk + "inp_gate.weight"] = f16(32, 128);
+    file.tensors[blk + "proj.weight"] = f16(128, 32);
+    file.tensors[blk + "layer_output_scale.weight"] = f32(1);
   }
   return file;
 }

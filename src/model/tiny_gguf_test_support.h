@@ -42,6 +42,10 @@ struct TinyGguf {
 // attention with 2 heads of 64.
 TinyGguf tiny_qwen35();
 
+// The same of Gemma 4, with 4 layers: all but the third have a window, and the last reads the second's keys
+// and values.
+TinyGguf tiny_gemma4();
+
 // Replaces the feed-forward layers of `file` by mixtures of 4 experts of width 64, 2 of them for each token.
 void put_experts(TinyGguf& file);
 

@@ -42,7 +42,8 @@ template <class Linear, class LinearAdd>
 std::optional<Rewrite> fuse_linear_and_add(Steps steps, Plan& /*plan*/) {
   const auto* linear = as<Linear>(steps, 0);
   const auto* add = as<step::Add>(steps, 1);
-  if (!linear || !add || add->in != linear->out || !is_dead_after(linear->out, steps.subspan(2))) return {};
+  if (!linear || !add || add->in != linear->out || add->scale != 1 || !is_dead_after(linear->out, steps.subspan(2)))
+    return {};
   return Rewrite{2, {steps[0].name, LinearAdd{linear->in, linear->w, add->x}}};
 }
 
@@ -52,6 +53,7 @@ std::optional<Rewrite> fuse_glu(Steps steps, Plan& /*plan*/) {
   const auto* up = as<Linear>(steps, 1);
   const auto* mul = as<step::GluMul>(steps, 2);
   if (!gate || !up || !mul || gate->in != up->in || mul->gate != gate->out || mul->up != up->out) return {};
+  if (mul->first_up != 0) return {};
   if (!is_dead_after(gate->out, steps.subspan(3)) || !is_dead_after(up->out, steps.subspan(3))) return {};
   return Rewrite{3, {steps[0].name + "_up", Glu{gate->in, gate->w, up->w, mul->act, mul->out}}};
 }

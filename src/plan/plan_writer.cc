@@ -1,5 +1,7 @@
 #include "plan/plan_writer.h"
 
+#include <cmath>
+
 #include "base/check.h"
 #include "base/text/format_text.h"
 #include "plan/fuse.h"
@@ -25,6 +27,11 @@ void PlanWriter::push(std::string name, StepBody body) { plan_.steps.push_back({
 void PlanWriter::embed(const Tensor& table, SlotId out) {
   CHECK(at(out).width == table.cols);
   push(without_suffix(table.name), step::Embed{&table, out, plan_.config.embedding_scale});
+}
+
+void PlanWriter::embed_on_host(const Tensor& table, float scale, SlotId out) {
+  CHECK(at(out).width == table.cols);
+  push(without_suffix(table.name), step::Embed{&table, out, scale, /*on_host=*/true});
 }
 
 void PlanWriter::select_rows(SlotId in, SlotId out) {
@@ -106,27 +113,25 @@ void PlanWriter::add_bias(SlotId x, const Tensor& bias) {
 
 void PlanWriter::softcap(SlotId x, float cap) { push(section_ + at(x).name + ".softcap", step::Softcap{x, cap}); }
 
-void PlanWriter::head_norm(SlotId x, const Tensor& gain, int n_heads) {
-  const Config& c = plan_.config;
+void PlanWriter::head_norm(SlotId x, const Tensor& gain, int n_heads, float eps_factor) {
   const int n_norms = at(x).width / gain.cols;
   CHECK(at(x).width == n_norms * gain.cols && (n_norms == n_heads || n_norms == 1));
-  push(without_suffix(gain.name), step::HeadNorm{x, &gain, c.rms_eps, n_norms, gain.cols});
+  push(without_suffix(gain.name), step::HeadNorm{x, &gain, plan_.config.rms_eps * eps_factor, n_norms, gain.cols});
 }
 
 void PlanWriter::rope(SlotId x, int n_heads, int layer) {
   const Config& c = plan_.config;
-  const int rope = c.layer(layer).rope;
-  CHECK(at(x).width == n_heads * c.head_dim);
+  const int rope = c.layer(layer).rope, head_dim = c.layer(layer).head_dim;
+  CHECK(at(x).width == n_heads * head_dim);
   if (rope == kNoRope) return;
-  push(section_ + at(x).name + ".rope",
-       step::Rope{x, n_heads, c.head_dim, rope, c.ropes[static_cast<size_t>(rope)].pairs,
-                  c.ropes[static_cast<size_t>(rope)].n_dims});
+  push(section_ + at(x).name + ".rope", step::Rope{x, n_heads, head_dim, rope, c.ropes[static_cast<size_t>(rope)].pairs,
+                                                   c.ropes[static_cast<size_t>(rope)].n_dims});
 }
 
 void PlanWriter::kv_append(SlotId k, SlotId v, int layer) {
   const Config& c = plan_.config;
   CHECK(at(k).width == c.kv_width(layer) && at(v).width == c.kv_width(layer));
-  push(section_ + "kv_append", step::KvAppend{k, v, layer, c.layer(layer).n_kv_heads, c.head_dim});
+  push(section_ + "kv_append", step::KvAppend{k, v, layer, c.layer(layer).n_kv_heads, c.layer(layer).head_dim});
 }
 
 void PlanWriter::attention(SlotId q, int layer, LinearInput& out, const Tensor& sinks) {
@@ -135,10 +140,10 @@ void PlanWriter::attention(SlotId q, int layer, LinearInput& out, const Tensor& 
   CHECK(at(q).width == c.q_width(layer) && at(out).width == c.q_width(layer));
   push(section_ + "attention", step::Attention{.q = q,
                                                .out = out,
-                                               .layer = layer,
+                                               .layer = l.kv_layer,
                                                .n_heads = l.n_heads,
                                                .n_kv_heads = l.n_kv_heads,
-                                               .head_dim = c.head_dim,
+                                               .head_dim = l.head_dim,
                                                .window = l.window,
                                                .softcap = c.attention_softcap,
                                                .sinks = sinks.is_present() ? &sinks : nullptr});
@@ -175,9 +180,9 @@ void PlanWriter::gated_norm(SlotId in, SlotId gate, const Tensor& gain, LinearIn
   out.has_changed();
 }
 
-void PlanWriter::glu_mul(SlotId gate, SlotId up, LinearInput& out) {
-  CHECK(at(gate).width == at(out).width && at(up).width == at(out).width);
-  push(section_ + at(out).name, step::GluMul{gate, up, plan_.config.glu_act, out});
+void PlanWriter::glu_mul(SlotId gate, SlotId up, LinearInput& out, int first_up) {
+  CHECK(at(gate).width == at(out).width && at(up).width >= first_up + at(out).width);
+  push(section_ + at(out).name, step::GluMul{gate, up, plan_.config.glu_act, out, first_up});
   out.has_changed();
 }
 
@@ -220,25 +225,46 @@ void PlanWriter::mix_experts(SlotId in, SlotId chosen, SlotId shared, SlotId gat
   push(section_ + "mix_experts", step::MixExperts{in, chosen, n_used, shared, gate, out});
 }
 
-void PlanWriter::add(SlotId in, SlotId x) {
+void PlanWriter::add(SlotId in, SlotId x, float scale) {
   CHECK(at(in).width == at(x).width);
-  push(section_ + at(x).name + " += " + at(in).name, step::Add{in, x});
+  push(section_ + at(x).name + " += " + at(in).name, step::Add{in, x, scale});
+}
+
+void PlanWriter::write_embedding(const Tensor& table, SlotId x) {
+  if (!table.rotation) return embed(table, x);
+  const SlotId stored = slot("x_stored", plan_.config.d_model);
+  embed(table, stored);
+  rotate(stored, table, /*is_inverse=*/true, x);
+}
+
+// The part from the embedding is normed as if it were divided by √d_model before. The norm's gain and the table's
+// factor hold the 1/√2 of the sum.
+SlotId PlanWriter::write_layer_inputs(const Weights& weights, SlotId x) {
+  const Config& c = plan_.config;
+  const int width = c.n_layers * c.per_layer_width;
+  const SlotId inputs = slot("layer_inputs", width), rows = slot("layer_rows", width);
+  embed_on_host(weights.per_layer_embd, std::sqrt(static_cast<float>(c.per_layer_width) / 2), rows);
+  write_embedding(weights.token_embd, x);
+  LinearInput in = x;
+  linear_layer(in, weights.per_layer_proj, inputs);
+  head_norm(inputs, weights.per_layer_norm, c.n_layers, static_cast<float>(c.d_model));
+  add(rows, inputs);
+  return inputs;
 }
 
 Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer) {
   const Config& c = plan_.config;
   const SlotId last = slot("last", c.d_model, SlotType::kF32, RowsOf::kLogits);
   const SlotId normed = slot("normed", c.d_model, SlotType::kF32, RowsOf::kLogits);
-  if (weights.token_embd.rotation) {
-    const SlotId stored = slot("x_stored", c.d_model);
-    embed(weights.token_embd, stored);
-    rotate(stored, weights.token_embd, /*is_inverse=*/true, x);
+  SlotId layer_inputs;
+  if (c.per_layer_width > 0) {
+    layer_inputs = write_layer_inputs(weights, x);
   } else {
-    embed(weights.token_embd, x);
+    write_embedding(weights.token_embd, x);
   }
   for (int i = 0; i < c.n_layers; ++i) {
     section(format_text("blk.{}.", i));
-    write_layer(weights.layers[static_cast<size_t>(i)], i);
+    write_layer(weights.layers[static_cast<size_t>(i)], i, layer_inputs);
   }
   section("");
   select_rows(x, last);

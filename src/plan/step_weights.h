@@ -23,8 +23,9 @@ inline constexpr bool kHasInt8Rows =
     std::is_same_v<S, step::TernaryLinear> || std::is_same_v<S, step::TernaryLinearAdd> ||
     std::is_same_v<S, step::TernaryGlu> || std::is_same_v<S, step::TernaryQkv>;
 
-// Calls f(weight, role) for every weight that the step reads, always in the same order. A weight named twice is visited
-// twice. If `body` is not const, f takes a `const Tensor*&` and may replace the pointer.
+// Calls f(weight, role) for every weight that the step reads, always in the same order, except tables that are looked
+// up on the host. A weight named twice is visited twice. If `body` is not const, f takes a `const Tensor*&` and may
+// replace the pointer.
 template <class Body, class F>
 void for_each_weight(Body& body, F&& f) {
   static_assert(std::is_same_v<std::remove_const_t<Body>, StepBody>);
@@ -39,7 +40,9 @@ void for_each_weight(Body& body, F&& f) {
       [&](auto& s) {
         using S = std::remove_cvref_t<decltype(s)>;
         constexpr WeightRole kMatrix = kHasInt8Rows<S> ? WeightRole::kTernary : WeightRole::kMatrix;
-        if constexpr (requires { s.table; }) f(s.table, WeightRole::kTable);
+        if constexpr (requires { s.table; }) {
+          if (!s.on_host) f(s.table, WeightRole::kTable);
+        }
         if constexpr (requires { s.gain; }) vector(s.gain);
         if constexpr (requires { s.bias; }) vector(s.bias);
         if constexpr (requires { s.gate_bias; }) {

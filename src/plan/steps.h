@@ -77,6 +77,7 @@ struct Embed {
   const Tensor* table;
   SlotId out;
   float scale = 1;
+  bool on_host = false;  // the table is too large for a device: the host looks up its rows
 
   SlotUses uses() const { return {writes(out)}; }
 };
@@ -183,13 +184,15 @@ struct GluMul {
   SlotId up;
   GluAct act;
   SlotId out;
+  int first_up = 0;  // the first column of `up`, which may be wider than the others
 
   SlotUses uses() const { return {reads(gate), reads(up), writes(out)}; }
 };
-// x += in
+// x = (x + in) · scale
 struct Add {
   SlotId in;
   SlotId x;
+  float scale = 1;
 
   SlotUses uses() const { return {reads(in), updates(x)}; }
 };

@@ -21,6 +21,8 @@ struct Slots {
   SlotId gate, up;        // [d_ff]
   LinearInput f, f_norm;  // [d_ff] gated, and normed
   SlotId o, o_norm;       // [d_model] the layer's contribution to x, and normed
+  SlotId input_gate;      // [per_layer_width]
+  LinearInput input;      // [per_layer_width] the layer's own input, gated
 };
 
 // Slots of recurrent layers (DeltaConfig).
@@ -70,10 +72,11 @@ ExpertSlots make_expert_slots(PlanWriter& p, const Config& c) {
   return s;
 }
 
-void add_to_stream(PlanWriter& p, const Tensor& post_norm, const Slots& s) {
-  if (!post_norm.is_present()) return p.add(s.o, s.x);
+// scale: multiplies the stream afterwards.
+void add_to_stream(PlanWriter& p, const Tensor& post_norm, const Slots& s, float scale = 1) {
+  if (!post_norm.is_present()) return p.add(s.o, s.x, scale);
   p.rms_norm(s.o, post_norm, s.o_norm);
-  p.add(s.o_norm, s.x);
+  p.add(s.o_norm, s.x, scale);
 }
 
 // `values`, or `out` with their norm if `norm` is present.
@@ -84,7 +87,7 @@ LinearInput& normed(PlanWriter& p, LinearInput& values, const Tensor& norm, Line
 }
 
 Slots make_slots(PlanWriter& p, const Config& c, const LayerConfig& l, SlotId x) {
-  const int q_width = l.n_heads * c.head_dim, kv_width = l.n_kv_heads * c.head_dim;
+  const int q_width = l.n_heads * l.head_dim, kv_width = l.n_kv_heads * l.head_dim;
   return {.x = x,
           .h = p.slot("h", c.d_model),
           .q = p.slot("q", q_width),
@@ -99,7 +102,9 @@ Slots make_slots(PlanWriter& p, const Config& c, const LayerConfig& l, SlotId x)
           .f = p.slot("f", l.d_ff),
           .f_norm = p.slot("f_norm", l.d_ff),
           .o = p.slot("o", c.d_model),
-          .o_norm = p.slot("o_norm", c.d_model)};
+          .o_norm = p.slot("o_norm", c.d_model),
+          .input_gate = c.per_layer_width > 0 ? p.slot("input_gate", c.per_layer_width) : SlotId{},
+          .input = c.per_layer_width > 0 ? p.slot("input", c.per_layer_width) : SlotId{}};
 }
 
 // Layers of the same shape share their slots. Other shapes have slots of their own, which share memory with them
@@ -111,7 +116,7 @@ class LayerSlots {
   SlotId x() const { return x_; }
   Slots& for_layer(int layer) {
     const LayerConfig l = c_.layer(layer);
-    const std::array shape = {l.n_heads, l.n_kv_heads, l.d_ff};
+    const std::array shape = {l.n_heads, l.n_kv_heads, l.head_dim, l.d_ff};
     const auto found = by_shape_.find(shape);
     return found != by_shape_.end() ? found->second : by_shape_.emplace(shape, make_slots(p_, c_, l, x_)).first->second;
   }
@@ -120,21 +125,30 @@ class LayerSlots {
   PlanWriter& p_;
   const Config& c_;
   SlotId x_;
-  std::map<std::array<int, 3>, Slots> by_shape_;
+  std::map<std::array<int, 4>, Slots> by_shape_;
 };
+
+void norm_heads(PlanWriter& p, const Layer& l, const Slots& s, const LayerConfig& own) {
+  if (l.attn_q_norm.is_present()) p.head_norm(s.q, l.attn_q_norm, own.n_heads);
+  if (l.attn_k_norm.is_present()) p.head_norm(s.k, l.attn_k_norm, own.n_kv_heads);
+  if (l.attn_v_norm.is_present()) p.head_norm(s.v, l.attn_v_norm, own.n_kv_heads);
+}
 
 void write_attention(PlanWriter& p, const Layer& l, Slots& s, const LayerConfig& own, int layer) {
   p.rms_norm(s.x, l.attn_norm, s.h);
   const bool is_gated = s.a_gate != SlotId{};
   p.linear_layer(s.h, l.attn_q, is_gated ? s.q_gate : s.q);
   if (is_gated) p.split_heads(s.q_gate, s.q, s.a_gate, own.n_heads);
-  p.linear_layer(s.h, l.attn_k, s.k);
-  p.linear_layer(s.h, l.attn_v, s.v);
-  if (l.attn_q_norm.is_present()) p.head_norm(s.q, l.attn_q_norm, own.n_heads);
-  if (l.attn_k_norm.is_present()) p.head_norm(s.k, l.attn_k_norm, own.n_kv_heads);
+  const bool has_kv = own.kv_layer == layer;
+  if (has_kv) {
+    p.linear_layer(s.h, l.attn_k, s.k);
+    p.linear_layer(s.h, l.attn_v, s.v);
+  }
+  if (!p.config().norms_follow_rope) norm_heads(p, l, s, own);
   p.rope(s.q, own.n_heads, layer);
-  p.rope(s.k, own.n_kv_heads, layer);
-  p.kv_append(s.k, s.v, layer);
+  if (has_kv) p.rope(s.k, own.n_kv_heads, layer);
+  if (p.config().norms_follow_rope) norm_heads(p, l, s, own);
+  if (has_kv) p.kv_append(s.k, s.v, layer);
   p.attention(s.q, layer, s.a, l.attn_sinks);
   if (is_gated) p.sigmoid_mul(s.a_gate, s.a);
   p.linear_layer(normed(p, s.a, l.attn_sub_norm, s.a_norm), l.attn_output, s.o);
@@ -160,7 +174,15 @@ void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
   p.linear_layer(s.h, l.ffn_up, s.up);
   p.glu_mul(s.gate, s.up, s.f);
   p.linear_layer(normed(p, s.f, l.ffn_sub_norm, s.f_norm), l.ffn_down, s.o);
-  add_to_stream(p, l.ffn_post_norm, s);
+  add_to_stream(p, l.ffn_post_norm, s, l.input_gate.is_present() ? 1 : l.output_scale);
+}
+
+void write_layer_input(PlanWriter& p, const Layer& l, Slots& s, SlotId inputs, int first_input) {
+  LinearInput x = s.x;
+  p.linear_layer(x, l.input_gate, s.input_gate);
+  p.glu_mul(s.input_gate, inputs, s.input, first_input);
+  p.linear_layer(s.input, l.input_proj, s.o);
+  add_to_stream(p, l.input_post_norm, s, l.output_scale);
 }
 
 void write_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
@@ -189,7 +211,7 @@ Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& optio
   if (c.has_recurrent_layers()) delta = make_delta_slots(p, c.delta);
   std::optional<ExpertSlots> experts;
   if (c.experts.n > 0) experts = make_expert_slots(p, c);
-  return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer) {
+  return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer, SlotId inputs) {
     Slots& s = slots.for_layer(layer);
     if (c.layer(layer).is_recurrent) {
       write_delta_layer(p, l, s, *delta, layer);
@@ -201,6 +223,7 @@ Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& optio
     } else {
       write_feed_forward(p, l, s);
     }
+    if (l.input_gate.is_present()) write_layer_input(p, l, s, inputs, layer * c.per_layer_width);
   });
 }
 

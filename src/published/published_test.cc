@@ -76,7 +76,7 @@ struct TypeSize {
 const std::map<std::string, TypeSize> kTypes = {
     {"F32", {1, 4, 0}},      {"F16", {1, 2, 0}},      {"Q8_0", {32, 34, 0}},   {"Q4_K", {256, 144, 0}},
     {"Q5_K", {256, 176, 0}}, {"Q6_K", {256, 210, 0}}, {"I2_S", {128, 32, 32}}, {"Q1_0", {128, 18, 0}},
-    {"Q2_0", {64, 18, 0}},   {"BF16", {1, 2, 0}},     {"PQ2_0", {128, 34, 0}},
+    {"Q2_0", {64, 18, 0}},   {"BF16", {1, 2, 0}},     {"PQ2_0", {128, 34, 0}}, {"STQ1_0", {256, 42, 0}},
 };
 
 uint64_t bytes_of(const Json& dims, const std::string& type) {
@@ -88,16 +88,20 @@ uint64_t bytes_of(const Json& dims, const std::string& type) {
 
 // A type may be {"default": T, "3": T3}: T3 in layer 3, T elsewhere.
 std::string type_in(const Json& type, uint64_t layer) {
-  return type.is_string() ? type.get<std::string>()
-                          : type.value(std::to_string(layer), type["default"].get<std::string>());
+  const auto name = type.is_string() ? type.get<std::string>()
+                                     : type.value(std::to_string(layer), type["default"].get<std::string>());
+  return name == "STQ1_0_42" ? "STQ1_0" : name;  // under its first number
 }
 
 // A fourth element says which layers have the tensor.
 bool is_in(const Json& tensor, uint64_t layer) {
   if (tensor.size() < 4) return true;
   const auto condition = tensor[3].get<std::string>();
-  EXPECT_TRUE(condition == "i % 4 == 3" || condition == "i % 4 != 3") << condition;
-  return (layer % 4 == 3) == (condition == "i % 4 == 3");
+  const std::map<std::string, bool> holds = {{"i % 4 == 3", layer % 4 == 3}, {"i % 4 != 3", layer % 4 != 3},
+                                             {"i % 5 == 4", layer % 5 == 4}, {"i % 5 != 4", layer % 5 != 4},
+                                             {"i < 15", layer < 15},         {"i >= 15", layer >= 15}};
+  EXPECT_TRUE(holds.contains(condition)) << condition;
+  return holds.at(condition);
 }
 
 uint64_t weight_bytes(const Json& description, uint64_t n_layers) {
@@ -138,6 +142,14 @@ TEST_P(AgainstFiles, EveryNumberIsTheFilesOwn) {
     const uint64_t channels = dim * (2 * number("ssm.group_count") + n_v);
     const uint64_t floats = n_v * dim * dim + (number("ssm.conv_kernel") - 1) * channels;
     EXPECT_EQ((model.n_layers - model.n_kv_layers) * floats * sizeof(float), model.state_bytes);
+  }
+  if (keys.contains(prefix + "attention.shared_kv_layers")) {
+    const Json& pattern = keys[prefix + "attention.sliding_window_pattern"][1];
+    uint64_t width = 0;
+    for (uint64_t i = 0; i < model.n_layers - number("attention.shared_kv_layers"); ++i) {
+      width += n_kv_heads * (pattern[i].get<bool>() ? number("attention.key_length_swa") : head);
+    }
+    EXPECT_EQ(width, uint64_t{model.n_kv_layers} * model.kv_width);
   }
   if (file.contains("file_bytes")) {
     EXPECT_EQ(file["file_bytes"], model.file_bytes);

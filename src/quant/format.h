@@ -37,8 +37,9 @@ enum class Format : uint8_t {
   kQ1_0,
   kTQ1_0,
   kTQ2_0,
+  kSTQ1_0,
 };
-inline constexpr int kFormatCount = static_cast<int>(Format::kTQ2_0) + 1;
+inline constexpr int kFormatCount = static_cast<int>(Format::kSTQ1_0) + 1;
 
 // A format's identity: in this code, for users, and in GGUF files.
 struct FormatId {

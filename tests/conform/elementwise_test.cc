@@ -28,6 +28,38 @@ TEST(Conform, ElementwiseOpsAreBitIdentical) {
   }
 }
 
+TEST(Conform, GluMulTakesColumnsOfAWiderMatrix) {
+  constexpr int kWidth = 37, kStride = 111, kRows = 41;
+  for (const GluAct act : {GluAct::kRelu2, GluAct::kGeluTanh}) {
+    Guarded<float> gate(kRows * kWidth, 1), up(kRows * kStride, 2), expected(gate.size()), actual(gate.size(), 3);
+    std::vector<float> columns;
+    Values(4).fill(gate);
+    Values(5).fill(up);
+    for (size_t i = 0; i < gate.size(); ++i) columns.push_back(up[i / kWidth * kStride + 7 + i % kWidth]);
+    run_on(1, cpu::glu_mul, {gate.data(), columns.data(), act, gate.size(), expected.data()});
+    ops::GluMul op{gate.data(), up.data() + 7, act, gate.size(), actual.data(), kWidth, kStride};
+    run_on(3, cpu::glu_mul, op);
+    EXPECT_TRUE(actual.intact());
+    for (size_t i = 0; i < gate.size(); ++i) {
+      EXPECT_NEAR(actual[i], expected[i], 8 * kUlp * std::abs(expected[i])) << i;  // vectors begin elsewhere
+    }
+    ref::glu_mul({gate.data(), columns.data(), act, gate.size(), expected.data()});
+    ref::glu_mul(op);
+    EXPECT_EQ(actual.values(), expected.values());
+  }
+}
+
+TEST(Conform, AddMultipliesTheSum) {
+  Guarded<float> in(9001, 1), expected(9001, 2), actual(9001, 2);
+  Values(6).fill(in);
+  Values(7).fill(expected);
+  std::ranges::copy(expected.values(), actual.data());
+  ref::add({in.data(), in.size(), expected.data(), 0.3f});
+  run_on(3, cpu::add, {in.data(), in.size(), actual.data(), 0.3f});
+  EXPECT_EQ(actual.values(), expected.values());
+  EXPECT_TRUE(actual.intact());
+}
+
 TEST(Conform, SelectRowsTakesThemInTheirOrder) {
   constexpr int kWidth = 5;
   Guarded<float> in(7 * kWidth, 1), expected(3 * kWidth), actual(3 * kWidth, 2);

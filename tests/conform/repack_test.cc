@@ -77,6 +77,7 @@ void expect_two_bits(Format from, Format to) {
 TEST(Repack, Base3OnBlocksBecomesTwoBits) {
   expect_two_bits(Format::kTQ1_0, Format::kTQ2_0);
   expect_two_bits(Format::kPTQ1_0, Format::kPQ2_0);
+  expect_two_bits(Format::kSTQ1_0, Format::kTQ2_0);
 }
 
 TEST(Repack, OtherTernaryFormatsGiveTheSameResult) {

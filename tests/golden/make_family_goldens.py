@@ -24,7 +24,8 @@ import torch
 from gguf import GGMLQuantizationType, GGUFWriter
 from safetensors.torch import save_file
 from transformers import (BitNetConfig, BitNetForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM,
-                          Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, Phi3Config,
+                          Gemma3TextConfig, Gemma4ForCausalLM, Gemma4TextConfig, GraniteConfig, GraniteForCausalLM,
+                          HunYuanDenseV1Config, HunYuanDenseV1ForCausalLM, LlamaConfig, LlamaForCausalLM, Phi3Config,
                           Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3_5ForCausalLM, Qwen3_5TextConfig, Qwen3Config,
                           Qwen3ForCausalLM)
 from transformers.integrations.bitnet import pack_weights, replace_with_bitnet_linear
@@ -117,6 +118,15 @@ def delta(theta: float, sections: list[int], **more: Any) -> dict[str, Any]:
                         linear_num_key_heads=2, rope_parameters=rope_parameters) | more))
 
 
+def gemma4(layers: str, **more: Any) -> dict[str, Any]:
+    """Of Gemma 4. `layers`: one letter each, l if it has a window. Heads of 16 dimensions there, of 32 elsewhere."""
+    types = ["sliding_attention" if layer == "l" else "full_attention" for layer in layers]
+    return tiny(**(dict(num_hidden_layers=len(layers), layer_types=types, head_dim=16, global_head_dim=32, sliding_window=7,
+                        final_logit_softcapping=8.0, vocab_size_per_layer_input=64,
+                        rope_parameters={"full_attention": rope(1e5) | {"rope_type": "proportional", "partial_rotary_factor": 0.25},
+                                         "sliding_attention": rope(1e4)}) | more))
+
+
 TERNARY = dict(vocab_size=160, hidden_size=128, intermediate_size=256, num_hidden_layers=1, num_attention_heads=2,
                num_key_value_heads=1, rms_norm_eps=1e-5)
 
@@ -207,6 +217,18 @@ SPECS = (
          Qwen3_5TextConfig(**delta(1e7, [3, 3, 2], num_hidden_layers=4, head_dim=64, linear_num_value_heads=2,
                                    linear_conv_kernel_dim=3, full_attention_interval=2, tie_word_embeddings=True)),
          Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, recurrent_list=True, directory=True, with_images=True),
+    Spec("gemma4", "an input of each layer, keys and values of other layers, heads of two widths, norms of values, a factor",
+         Gemma4TextConfig(**gemma4("llglg", hidden_size_per_layer_input=32, num_kv_shared_layers=2, use_double_wide_mlp=True)),
+         Gemma4ForCausalLM, "gemma4", n_tokens=40, directory=True, metadata={"final_logit_softcapping": 8.0}),
+    Spec("gemma4_values_are_keys", "values that are the keys, heads of keys that differ, no inputs of layers",
+         Gemma4TextConfig(**gemma4("llg", hidden_size_per_layer_input=0, num_attention_heads=4, num_key_value_heads=2,
+                                   num_global_key_value_heads=1, attention_k_eq_v=True)),
+         Gemma4ForCausalLM, "gemma4", n_tokens=40, directory=True, with_images=True, metadata={"final_logit_softcapping": 8.0}),
+    Spec("hunyuan", "norms of heads behind RoPE, whose base is scaled",
+         HunYuanDenseV1Config(**tiny(head_dim=32, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
+                                     rope_parameters=scaled("dynamic", alpha=50.0, factor=1.0))),
+         HunYuanDenseV1ForCausalLM, "hunyuan-dense", n_tokens=40, directory=True,
+         metadata={"rope.scaling.type": "none", "rope.scaling.factor": 1.0, "rope.scaling.original_context_length": 64}),
 )
 
 
@@ -215,7 +237,8 @@ def as_bf16(x: torch.Tensor) -> torch.Tensor:
 
 
 def is_gemma(spec: Spec) -> bool:
-    return spec.architecture.startswith("gemma")
+    """Gemma 2 or 3."""
+    return spec.architecture in ("gemma2", "gemma3")
 
 
 def lacks_one(spec: Spec, name: str) -> bool:
@@ -334,6 +357,12 @@ GEMMA_NAMES = GGUF_NAMES | {
 }
 
 
+HUNYUAN_NAMES = GGUF_NAMES | {"self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm"}
+
+
+GEMMA4_NAMES = GEMMA_NAMES | {"per_layer_input_gate": "inp_gate", "per_layer_projection": "proj", "post_per_layer_input_norm": "post_norm"}
+
+
 QWEN35_NAMES = GGUF_NAMES | {
     "post_attention_layernorm": "post_attention_norm", "linear_attn.in_proj_qkv": "attn_qkv",
     "linear_attn.in_proj_z": "attn_gate", "linear_attn.in_proj_a": "ssm_alpha", "linear_attn.in_proj_b": "ssm_beta",
@@ -343,13 +372,17 @@ QWEN35_NAMES = GGUF_NAMES | {
 
 def gguf_name(spec: Spec, name: str) -> str:
     fixed = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
-             "lm_head.weight": "output.weight"}
+             "lm_head.weight": "output.weight", "model.embed_tokens_per_layer.weight": "per_layer_token_embd.weight",
+             "model.per_layer_model_projection.weight": "per_layer_model_proj.weight",
+             "model.per_layer_projection_norm.weight": "per_layer_proj_norm.weight"}
     if name in fixed:
         return fixed[name]
     _, _, layer, *rest, end = name.split(".")
-    if end in ("A_log", "dt_bias"):
-        return f"blk.{layer}." + {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias"}[end]
-    names = GEMMA_NAMES if is_gemma(spec) else QWEN35_NAMES if spec.architecture == "qwen35" else GGUF_NAMES
+    wholes = {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias", "layer_scalar": "layer_output_scale.weight"}
+    if end in wholes:
+        return f"blk.{layer}.{wholes[end]}"
+    names = GEMMA_NAMES if is_gemma(spec) else {"qwen35": QWEN35_NAMES, "hunyuan-dense": HUNYUAN_NAMES, "gemma4": GEMMA4_NAMES}.get(
+        spec.architecture, GGUF_NAMES)
     if rest[-1] == "rms_norm":
         return f"blk.{layer}.{names['.'.join(rest[:-1])]}_norm_in.weight"
     return f"blk.{layer}.{names['.'.join(rest)]}.{end}"
@@ -383,30 +416,65 @@ def add_delta_keys(spec: Spec, writer: GGUFWriter) -> None:
     writer.add_array("qwen35.rope.dimension_sections", [*config.rope_parameters["mrope_section"], 0])
 
 
+def add_gemma4(spec: Spec, writer: GGUFWriter) -> None:
+    """Keys, the part of a head that rotates, and tensors of layers that read other layers' keys, which files have for nothing."""
+    config = spec.config
+    are_local = [kind == "sliding_attention" for kind in config.layer_types]
+    n, n_shared = config.num_hidden_layers, config.num_kv_shared_layers
+    for key, value in {"attention.key_length": config.global_head_dim, "attention.value_length": config.global_head_dim,
+                       "attention.key_length_swa": config.head_dim, "attention.value_length_swa": config.head_dim,
+                       "rope.dimension_count": config.global_head_dim, "rope.dimension_count_swa": config.head_dim,
+                       "attention.shared_kv_layers": n_shared,
+                       "embedding_length_per_layer_input": config.hidden_size_per_layer_input}.items():
+        writer.add_uint32(f"gemma4.{key}", value)
+    writer.add_array("gemma4.attention.sliding_window_pattern", are_local)
+    if config.attention_k_eq_v:
+        writer.add_array("gemma4.attention.head_count_kv", [config.num_key_value_heads if local else
+                                                            config.num_global_key_value_heads for local in are_local])
+    if config.use_double_wide_mlp:
+        writer.add_array("gemma4.feed_forward_length", [config.intermediate_size * (1 if i < n - n_shared else 2)
+                                                        for i in range(n)])
+    half = config.global_head_dim // 2
+    turned = int(half * config.rope_parameters["full_attention"]["partial_rotary_factor"])
+    writer.add_tensor("rope_freqs.weight", np.array([1.0] * turned + [1e30] * (half - turned), np.float32))
+    for i in range(n - n_shared, n):
+        width = (config.head_dim if are_local[i] else config.global_head_dim) * config.num_key_value_heads
+        for name in ("attn_k", "attn_v"):
+            writer.add_tensor(f"blk.{i}.{name}.weight", np.ones((width, config.hidden_size), np.float16))
+        writer.add_tensor(f"blk.{i}.attn_k_norm.weight", np.ones(width, np.float32))
+
+
 def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
     config, arch = spec.config, spec.architecture
     writer = GGUFWriter(path, arch)
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    rotated = int(head_dim * config.rope_parameters.get("partial_rotary_factor", 1))
     for key, value in {"block_count": config.num_hidden_layers, "context_length": config.max_position_embeddings,
-                       "embedding_length": config.hidden_size,
-                       "rope.dimension_count": int(head_dim * config.rope_parameters.get("partial_rotary_factor", 1))}.items():
-        writer.add_uint32(f"{arch}.{key}", value)
+                       "embedding_length": config.hidden_size, "rope.dimension_count": rotated}.items():
+        if arch != "gemma4" or key != "rope.dimension_count":
+            writer.add_uint32(f"{arch}.{key}", value)
+    if arch == "gemma4":
+        add_gemma4(spec, writer)
     for key, name in {"feed_forward_length": "intermediate_size", "attention.head_count": "num_attention_heads",
                       "attention.head_count_kv": "num_key_value_heads"}.items():
         if name in spec.layers:
             writer.add_array(f"{arch}.{key}", spec.layers[name])
-        else:
+        elif not (key.endswith("_kv") and getattr(config, "attention_k_eq_v", False)) and not (
+                key.startswith("feed") and getattr(config, "use_double_wide_mlp", False)):
             writer.add_uint32(f"{arch}.{key}", getattr(config, name))
     if arch == "qwen35":
         add_delta_keys(spec, writer)
-    if arch in ("qwen3", "qwen35") or is_gemma(spec) or spec.layers:
+    if arch in ("qwen3", "qwen35", "hunyuan-dense") or is_gemma(spec) or spec.layers:
         writer.add_uint32(f"{arch}.attention.key_length", head_dim)
         writer.add_uint32(f"{arch}.attention.value_length", head_dim)
     if getattr(config, "sliding_window", None):
         writer.add_uint32(f"{arch}.attention.sliding_window", config.sliding_window)
     writer.add_float32(f"{arch}.attention.layer_norm_rms_epsilon", config.rms_norm_eps)
     rope_parameters = config.rope_parameters.get("full_attention", config.rope_parameters)
-    writer.add_float32(f"{arch}.rope.freq_base", rope_parameters["rope_theta"])
+    theta = rope_parameters["rope_theta"]
+    if "alpha" in rope_parameters:
+        theta *= rope_parameters["alpha"] ** (head_dim / (head_dim - 2))
+    writer.add_float32(f"{arch}.rope.freq_base", theta)
     add = {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32}
     for key, value in spec.metadata.items():
         add[type(value)](f"{arch}.{key}", value)
@@ -467,18 +535,21 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
             "original_max_position_embeddings", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
             "logits_scaling", "attention_bias", "mlp_bias", "hidden_activation", "query_pre_attn_scalar", "layer_types",
             "attn_logit_softcapping", "final_logit_softcapping", "linear_conv_kernel_dim", "linear_key_head_dim",
-            "linear_value_head_dim", "linear_num_key_heads", "linear_num_value_heads"}
+            "linear_value_head_dim", "linear_num_key_heads", "linear_num_value_heads", "global_head_dim", "num_kv_shared_layers",
+            "hidden_size_per_layer_input", "vocab_size_per_layer_input", "num_global_key_value_heads", "attention_k_eq_v",
+            "use_double_wide_mlp", "enable_moe_block"}
     parameters = config["rope_parameters"]
     theta = parameters.get("full_attention", parameters)["rope_theta"]
     text = {key: value for key, value in config.items() if key in keep and value is not None}
     # As published: older files have rope_theta, newer ones rope_parameters.
-    if spec.architecture not in ("qwen3", "qwen35", "gemma3"):
+    if spec.architecture not in ("qwen3", "qwen35", "gemma3", "gemma4"):
         scaling = text.pop("rope_parameters")
         text["rope_theta"] = theta
         if scaling["rope_type"] != "default":
             text["rope_scaling"] = {key: value for key, value in scaling.items() if key != "rope_theta"}
     if spec.with_images:
-        text = {"architectures": ["Qwen3_5ForConditionalGeneration"], "model_type": "qwen3_5",
+        outer = {"qwen35": ("Qwen3_5", "qwen3_5"), "gemma4": ("Gemma4", "gemma4")}[spec.architecture]
+        text = {"architectures": [outer[0] + "ForConditionalGeneration"], "model_type": outer[1],
                 "tie_word_embeddings": text.pop("tie_word_embeddings"), "text_config": text, "vision_config": {"depth": 1}}
     (path / "config.json").write_text(json.dumps(text, indent=1, sort_keys=True) + "\n")
     tensors = {}
@@ -486,7 +557,9 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
         x = pack_weights(x.clone()) if x.dtype == torch.int8 else x.to(torch.bfloat16)
         tensors[name.replace("model.", "model.language_model.", 1) if spec.with_images else name] = x.contiguous()
     if spec.with_images:  # what is left out
-        for name in ("model.visual.blocks.0.norm1.weight", "mtp.layers.0.input_layernorm.weight", "mtp.fc.weight"):
+        for name in {"qwen35": ("model.visual.blocks.0.norm1.weight", "mtp.layers.0.input_layernorm.weight", "mtp.fc.weight"),
+                     "gemma4": ("model.vision_tower.patch_embedder.input_proj.weight", "model.audio_tower.output_proj.weight",
+                                "model.embed_vision.embedding_projection.weight")}[spec.architecture]:
             tensors[name] = torch.ones(4, dtype=torch.bfloat16)
     save_file(tensors, path / "model.safetensors", metadata={"format": "pt"})
 

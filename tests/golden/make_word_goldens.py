@@ -25,7 +25,9 @@ TEXTS = ["HTMLParser fooBar iPhone XMLHttpRequest aBcD ABc aBC ABC abc A a", "It
          "\u0939\u093f\u0928\u094d\u0926\u0940 \u092e\u0947\u0902 \u0928\u092e\u0938\u094d\u0924\u0947, \u0926\u0941\u0928\u093f\u092f\u093e! \u0967\u0968 \u0915\u093f\u0924\u093e\u092c\u0947\u0902",
          "\u0e1b\u0e35\u0e48\u0e19\u0e35\u0e49 \u0e09\u0e31\u0e19\u0e2d\u0e22\u0e39\u0e48\u0e17\u0e35\u0e48\u0e1a\u0e49\u0e32\u0e19 (\u0e19\u0e49\u0e33) \u0e52\u0e55\u0e56\u0e57 \u0e01\u0e47\u0e44\u0e14\u0e49",
          "\u0627\u0644\u0633\u0651\u064e\u0644\u064e\u0627\u0645\u064f \u0639\u064e\u0644\u064e\u064a\u0652\u0643\u064f\u0645\u0652\u060c \u0643\u0650\u062a\u064e\u0627\u0628\u064c 12\u066b5 \u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f", "!\u0301 'S\u0301 \u0301\n \u064e\u0651 .\u0e48\u0e49",
-         "-a -A -1 -\u0301 --a '-' \u20aca \u20acA _x_X __init__ $HOME", "\u00c9COLE \u00e9cole \u00c9cole \u0130I \u0131i \u1e9e\u00df \u03a3\u03c3\u03c2 \u10d0\u10a0 \u13a0\uab70"]
+         "-a -A -1 -\u0301 --a '-' \u20aca \u20acA _x_X __init__ $HOME", "\u00c9COLE \u00e9cole \u00c9cole \u0130I \u0131i \u1e9e\u00df \u03a3\u03c3\u03c2 \u10d0\u10a0 \u13a0\uab70",
+         "\u65e5\u672c \u8a9e12 \u3042a \u30a2\u30fb\u30fc! \u309bx a\u65e5 \u3099b \u9fa6 \u4e00\u9fa5.a .\u65e5 \n\u65e5",
+         "\u200d\u200da \u0001\u0002 \u0001b\u200d\u65e5 \u200d1 \u0003\u0003! #a $b (c \u20aca @@x _y\u00e9 ^1"]
 
 LLAMA = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 MARKS = LLAMA.replace("{1,3}", "").replace(r"?\p{L}+", r"?[\p{L}\p{M}]+").replace(r"\s\p{L}", r"\s\p{L}\p{M}")  # as letters
@@ -48,6 +50,16 @@ def byte_level():
     return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
 
+def splits(*expressions):
+    parts = [{"type": "Split", "pattern": {"Regex": expression}, "behavior": "Isolated", "invert": False} for expression in expressions]
+    return {"type": "Sequence", "pretokenizers": [*parts, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True,
+                                                            "use_regex": False}]}
+
+
+HUNYUAN = (r"\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+           "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+           "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+")
+
 VARIANTS = {
     "gpt-2": (byte_level(), False),
     "llama-bpe": (split(LLAMA), True),
@@ -56,6 +68,7 @@ VARIANTS = {
     "smollm": ({"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, byte_level()]}, False),
     "tekken": (split(by_case("", r"\p{N}")), True),
     "gpt-4o": (split(by_case("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", r"\p{N}{1,3}"), "Removed"), False),
+    "hunyuan-dense": (splits(*HUNYUAN), False),
 }
 
 

@@ -25,7 +25,7 @@ constexpr const char* kConvertFooter = R"(Examples
   tern convert ggml-model-i2_s.gguf small.gguf --head q6_k              another format for the embedding
   tern convert qwen3-f16.gguf qwen3-q6_k.gguf --type q6_k --imatrix imatrix.gguf
 
-Formats of two bits and less (i2_s, tq1_0, tq2_0, ptq1_0, q1_0, q2_0, pq2_0) can only store the weights −d, 0 and +d; a
+Formats of two bits and less (i2_s, tq1_0, tq2_0, stq1_0, ptq1_0, q1_0, q2_0, pq2_0) can only store the weights −d, 0 and +d; a
 tensor with other weights is refused by its name. For other formats the loss of each matrix is printed: NMSE is the sum of
 squared errors ÷ the sum of squared weights. With --imatrix, K-quants are packed with a weight for each column: the size of
 its inputs when llama.cpp's llama-imatrix ran the model on a text. The column "weighted" has the NMSE with these weights.

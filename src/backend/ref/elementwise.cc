@@ -25,22 +25,24 @@ double gelu_tanh(double x) {
 }  // namespace
 
 void glu_mul(const ops::GluMul& op) {
+  const auto width = static_cast<size_t>(op.width), stride = static_cast<size_t>(op.up_stride);
   for (size_t i = 0; i < op.count; ++i) {
+    const float up = op.up[width == 0 ? i : i / width * stride + i % width];
     if (op.act == GluAct::kSwigluOai) {
       const double gate = op.gate[i];
-      op.out[i] = static_cast<float>(gate / (1 + std::exp(-1.702 * gate)) * (op.up[i] + 1.0));
+      op.out[i] = static_cast<float>(gate / (1 + std::exp(-1.702 * gate)) * (up + 1.0));
     } else if (op.act == GluAct::kRelu2) {  // in single precision, which is exactly what other backends compute
       const float positive = std::max(op.gate[i], 0.0f);
-      op.out[i] = positive * positive * op.up[i];
+      op.out[i] = positive * positive * up;
     } else {
       const double gate = op.act == GluAct::kSilu ? silu(op.gate[i]) : gelu_tanh(op.gate[i]);
-      op.out[i] = static_cast<float>(gate * op.up[i]);
+      op.out[i] = static_cast<float>(gate * up);
     }
   }
 }
 
 void add(const ops::Add& op) {
-  for (size_t i = 0; i < op.count; ++i) op.x[i] += op.in[i];
+  for (size_t i = 0; i < op.count; ++i) op.x[i] = (op.x[i] + op.in[i]) * op.scale;
 }
 
 void add_bias(const ops::AddBias& op) {

@@ -37,6 +37,7 @@ enum class GgmlType : uint32_t {
   kQ2_0 = 42,    // groups of 64; see kPQ2_0
   kPQ2_0 = 142,  // groups of 128; some files call this 42 too
   kPTQ1_0 = 143,
+  kSTQ1_0 = 43,  // the first files call this 42 too
 };
 
 struct GgmlTypeInfo {

@@ -11,7 +11,7 @@ uint64_t bytes_as(GgmlType type, const TensorRoom& room) {
 }
 
 bool fits(GgmlType type, const TensorRoom& room, uint64_t alignment) {
-  if (type == GgmlType::kPQ2_0 && !room.whole_128) return false;
+  if (room.row % ggml_type_info(type)->block != 0) return false;
   const uint64_t bytes = bytes_as(type, room);
   return room.bytes == round_up(bytes, alignment) || (room.is_last && room.bytes == bytes);
 }
@@ -25,10 +25,16 @@ std::optional<GgmlType> q2_0_layout(std::span<const TensorRoom> rooms, uint64_t 
   };
   // First without the last tensor: a truncated file, or bytes after the last tensor, must not overrule the others.
   for (const bool with_last : {false, true}) {
-    const bool by_64 = fit_all(GgmlType::kQ2_0, with_last), by_128 = fit_all(GgmlType::kPQ2_0, with_last);
-    if (by_64 != by_128) return by_64 ? GgmlType::kQ2_0 : GgmlType::kPQ2_0;
+    std::optional<GgmlType> found;
+    int n_found = 0;
+    for (const GgmlType type : {GgmlType::kQ2_0, GgmlType::kPQ2_0, GgmlType::kSTQ1_0}) {
+      if (!fit_all(type, with_last)) continue;
+      found = type;
+      ++n_found;
+    }
+    if (n_found == 1) return found;
   }
-  // The only tensor is the last one and is too short for the wider layout. Either layout then reports the truncation.
+  // The only tensor is the last one and is too short for the widest layout. Any layout then reports the truncation.
   const auto last = std::ranges::find_if(rooms, &TensorRoom::is_last);
   const bool is_cut = last != rooms.end() && last->bytes < bytes_as(GgmlType::kQ2_0, *last);
   return is_cut && fit_all(GgmlType::kQ2_0, false) ? std::optional(GgmlType::kQ2_0) : std::nullopt;

@@ -9,8 +9,8 @@ using enum ErrorCode;
 
 constexpr uint64_t kAlignment = 32;
 
-TensorRoom room(uint64_t n_values, uint64_t bytes, bool is_last = false, bool whole_128 = true) {
-  return {.n_values = n_values, .whole_128 = whole_128, .bytes = bytes, .is_last = is_last};
+TensorRoom room(uint64_t n_values, uint64_t bytes, bool is_last = false, uint64_t row = 256) {
+  return {.n_values = n_values, .row = row, .bytes = bytes, .is_last = is_last};
 }
 std::optional<GgmlType> layout(std::initializer_list<TensorRoom> rooms) {
   return q2_0_layout(std::span(rooms.begin(), rooms.size()), kAlignment);
@@ -23,14 +23,18 @@ TEST(GgufQ2_0, EveryTensorHasASay) {
   EXPECT_EQ(layout({room(512, 160), room(4096, 1152)}), GgmlType::kQ2_0);
   EXPECT_EQ(layout({room(4096, 1088), room(512, 160)}), GgmlType::kPQ2_0);
   EXPECT_EQ(layout({room(4096, 1088), room(4096, 1152)}), std::nullopt);  // one program writes a whole file
+  EXPECT_EQ(layout({room(4096, 672)}), GgmlType::kSTQ1_0);
+  EXPECT_EQ(layout({room(4096, 672, false, 128)}), std::nullopt);  // rows that are not whole blocks of 256
+  EXPECT_EQ(layout({room(4096, 672), room(4096, 1152)}), std::nullopt);
   EXPECT_EQ(layout({room(4096, 1120)}), std::nullopt);
   EXPECT_EQ(layout({room(512, 160)}), std::nullopt);
-  EXPECT_EQ(layout({room(512, 160, false, false)}), GgmlType::kQ2_0);  // rows that are not whole groups of 128
+  EXPECT_EQ(layout({room(512, 160, false, 64)}), GgmlType::kQ2_0);  // rows that are not whole groups of 128
 }
 
 TEST(GgufQ2_0, TheLastTensorMayLackItsPadding) {
   EXPECT_EQ(layout({room(512, 144, true)}), GgmlType::kQ2_0);
   EXPECT_EQ(layout({room(512, 136, true)}), GgmlType::kPQ2_0);
+  EXPECT_EQ(layout({room(512, 84, true)}), GgmlType::kSTQ1_0);
   EXPECT_EQ(layout({room(512, 160, true)}), std::nullopt);
   EXPECT_EQ(layout({room(4096, 9999, true)}), std::nullopt);
   // The other tensors decide, whatever the end of the file looks like.
@@ -39,9 +43,10 @@ TEST(GgufQ2_0, TheLastTensorMayLackItsPadding) {
 }
 
 TEST(GgufQ2_0, TensorsGetTheTypeOfTheirLayout) {
-  for (const auto& [bytes_each, type] : {std::pair(1152, GgmlType::kQ2_0), {1088, GgmlType::kPQ2_0}}) {
+  for (const auto& [bytes_each, type] :
+       {std::pair(1152, GgmlType::kQ2_0), {1088, GgmlType::kPQ2_0}, {672, GgmlType::kSTQ1_0}}) {
     GgufBytes bytes(3, 0);
-    bytes.tensor("b", {128, 32}, 42, static_cast<uint64_t>(bytes_each)).tensor("a", {128, 32}, 42, 0);
+    bytes.tensor("b", {256, 16}, 42, static_cast<uint64_t>(bytes_each)).tensor("a", {256, 16}, 42, 0);
     bytes.tensor("norm", {8}, 0, static_cast<uint64_t>(2 * bytes_each)).align();
     bytes.data(static_cast<size_t>(bytes_each), 'a').data(static_cast<size_t>(bytes_each), 'b').data(32);
     const auto file = bytes.parse();
@@ -62,7 +67,8 @@ TEST(GgufQ2_0, ACutFileIsCut) {
 TEST(GgufQ2_0, RefusesWhatFitsNeither) {
   GgufBytes bytes(2, 0);
   bytes.tensor("a", {128, 32}, 42, 0).tensor("norm", {8}, 0, 2048).align().data(4096);
-  expect_refused(bytes.parse(), kNotSupported, "groups of 64 or of 128, and the 2048 bytes that it takes fit neither");
+  expect_refused(bytes.parse(), kNotSupported,
+                 "groups of 64 or of 128, or STQ1_0, and the 2048 bytes that it takes fit none");
   GgufBytes nowhere(1, 0);
   nowhere.tensor("a", {128, 32}, 42, 0ull - 32).align().data(4096);
   expect_refused(nowhere.parse(), kCorruption, "beyond any file");

@@ -129,7 +129,7 @@ std::vector<TensorRoom> rooms_of(const GgufCursor& cursor, std::span<const Tenso
     const bool is_last = next == offsets.end();
     const uint64_t end = is_last ? std::max(data_bytes, entry.relative_offset) : *next;
     rooms.push_back({.n_values = static_cast<uint64_t>(entry.tensor.n_elements()),
-                     .whole_128 = entry.tensor.shape.back() % 128 == 0,
+                     .row = static_cast<uint64_t>(entry.tensor.shape.back()),
                      .bytes = end - entry.relative_offset,
                      .is_last = is_last});
   }
@@ -140,7 +140,7 @@ const TensorEntry& first_of(std::span<const TensorEntry> entries, GgmlType type)
   return *std::ranges::find_if(entries, [&](const TensorEntry& entry) { return entry.tensor.type == type; });
 }
 
-// Type 42 has two layouts that differ only in the space between tensors. This runs before data is located, because it
+// Type 42 has three layouts that differ only in the space between tensors. This runs before data is located, because it
 // decides how many bytes these tensors need.
 Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& entries, uint64_t alignment) {
   const auto rooms = rooms_of(cursor, entries, GgmlType::kQ2_0, alignment);
@@ -150,8 +150,8 @@ Result<void> decide_q2_0(const GgufCursor& cursor, std::vector<TensorEntry>& ent
     const TensorEntry& first = first_of(entries, GgmlType::kQ2_0);
     return fail(
         ErrorCode::kNotSupported,
-        "{}: tensor {} at byte {} and all others of type 42 could be Q2_0 in groups of 64 or of 128, and the {} "
-        "bytes that it takes fit neither, or both; get this model in one of {}",
+        "{}: tensor {} at byte {} and all others of type 42 could be Q2_0 in groups of 64 or of 128, or STQ1_0, and "
+        "the {} bytes that it takes fit none, or several; get this model in one of {}",
         cursor.path(), quoted(first.tensor.name), first.entry_at, rooms.front().bytes, readable_types());
   }
   for (TensorEntry& entry : entries) {

@@ -47,6 +47,7 @@ struct LayerParts {
   bool post_norms = false;    // on attention's and feed-forward's output, before it joins the residual stream
   bool joined = false;        // q, k and v share one matrix, gate and up another
   bool partial_rope = false;  // only the first dimensions of a head may rotate
+  bool layer_inputs = false;  // Gemma 4's: inputs for each layer, norms of values, shared keys and values
   bool delta = false;         // recurrent layers
   bool sinks = false;         // a score of every head that has no value
   Experts experts = Experts::kNone;
@@ -101,9 +102,11 @@ Result<void> finish_bitnet(ModelSource& source, Config& config);
 Result<void> finish_phi3(ModelSource& source, Config& config);
 Result<void> finish_gemma2(ModelSource& source, Config& config);
 Result<void> finish_gemma3(ModelSource& source, Config& config);
+Result<void> finish_gemma4(ModelSource& source, Config& config);
 Result<void> finish_qwen35(ModelSource& source, Config& config);
 Result<void> finish_gpt_oss(ModelSource& source, Config& config);
 Result<void> finish_maple(ModelSource& source, Config& config);
+Result<void> finish_hunyuan(ModelSource& source, Config& config);
 
 // Reads the tensors of layers that are specific to Qwen3.5: the recurrent layer, or attention with its gate.
 class TensorReader;
@@ -112,5 +115,9 @@ Result<void> read_delta_layer(const TensorReader& tensors, int layer, const Conf
 // Mixtures of experts: their shape, and a layer's tensors. Errors as of read_config() and read_weights().
 Result<void> read_expert_shape(const ModelSource& source, const Family& family, Config& config);
 Result<void> read_expert_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
+// Read what is specific to Gemma 4: a layer's attention and its own input, and the tensors outside the layers.
+Result<void> read_gemma4_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
+Result<void> read_gemma4_inputs(const TensorReader& tensors, const Config& config, Weights& out);
+void add_value_norms(const Config& config, Weights& weights);  // Layer::attn_v_norm
 
 }  // namespace tern

@@ -5,8 +5,12 @@
 namespace tern {
 namespace {
 
-constexpr TensorName kOuterNames[] = {
-    {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
+constexpr TensorName kOuterNames[] = {{"token_embd", "model.embed_tokens"},
+                                      {"output_norm", "model.norm"},
+                                      {"output", "lm_head"},
+                                      {"per_layer_token_embd", "model.embed_tokens_per_layer"},
+                                      {"per_layer_model_proj", "model.per_layer_model_projection"},
+                                      {"per_layer_proj_norm", "model.per_layer_projection_norm"}};
 
 // inner_attn_ln and ffn_layernorm are 1bitLLM's spellings. In Phi-3, ffn_up holds both gate and up.
 constexpr TensorName kUsualNames[] = {
@@ -73,6 +77,26 @@ constexpr TensorName kExpertNames[] = {{"attn_norm", "input_layernorm"},
                                        {"ffn_norm", "post_attention_layernorm"},
                                        TERN_EXPERT_NAMES};
 
+constexpr TensorName kGemma4Names[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj", true},
+    {"attn_k", "self_attn.k_proj", true},
+    {"attn_v", "self_attn.v_proj", true},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"attn_output", "self_attn.o_proj", true},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"ffn_gate", "mlp.gate_proj", true},
+    {"ffn_up", "mlp.up_proj", true},
+    {"ffn_down", "mlp.down_proj", true},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+    {"inp_gate", "per_layer_input_gate", true},
+    {"proj", "per_layer_projection", true},
+    {"post_norm", "post_per_layer_input_norm"},
+    {.gguf = "layer_output_scale.weight", .hf = "layer_scalar", .is_whole = true},
+};
+
 // In recurrent layers converters also reorder the heads of values, which DeltaConfig::is_tiled describes.
 constexpr TensorName kQwen35Names[] = {
     {"attn_norm", "input_layernorm"},
@@ -97,6 +121,20 @@ constexpr TensorName kQwen35Names[] = {
     {"ffn_down", "mlp.down_proj", true},
     TERN_EXPERT_NAMES};
 #undef TERN_EXPERT_NAMES
+
+constexpr TensorName kHunyuanNames[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj", true},
+    {"attn_k", "self_attn.k_proj", true},
+    {"attn_v", "self_attn.v_proj", true},
+    {"attn_q_norm", "self_attn.query_layernorm"},
+    {"attn_k_norm", "self_attn.key_layernorm"},
+    {"attn_output", "self_attn.o_proj", true},
+    {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_gate", "mlp.gate_proj", true},
+    {"ffn_up", "mlp.up_proj", true},
+    {"ffn_down", "mlp.down_proj", true},
+};
 
 constexpr Family bitnet(std::string_view architecture, std::string_view model_type) {
   return {.architecture = architecture,
@@ -133,6 +171,14 @@ constexpr Family kFamilies[] = {
     bitnet("bitnet", ""),
     gemma("gemma2", "gemma2", false, finish_gemma2),
     gemma("gemma3", "gemma3_text", true, finish_gemma3),
+    Family{.architecture = "gemma4",
+           .model_type = "gemma4_text",
+           .outer_model_type = "gemma4",
+           .parts = {.head_norms = true, .post_norms = true, .layer_inputs = true},
+           .glu_act = GluAct::kGeluTanh,
+           .hf_in_layer = kGemma4Names,
+           .needs_window = true,
+           .finish = finish_gemma4},
     Family{.architecture = "gpt-oss",
            .model_type = "",
            .parts = {.sinks = true, .experts = Experts::kSoftmaxOfChosen, .ffn_norm = "post_attention_norm"},
@@ -140,6 +186,11 @@ constexpr Family kFamilies[] = {
            .needs_window = true,
            .finish = finish_gpt_oss},
     llama("granite"),
+    Family{.architecture = "hunyuan-dense",
+           .model_type = "hunyuan_v1_dense",
+           .parts = {.head_norms = true},
+           .hf_in_layer = kHunyuanNames,
+           .finish = finish_hunyuan},
     llama("llama"),
     Family{.architecture = "granitemoe",
            .model_type = "",

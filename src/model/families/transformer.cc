@@ -254,6 +254,8 @@ Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& f
   TRY(l.attn_norm, tensors.vector(blk + "attn_norm.weight", c.d_model));
   if (c.layer(layer).is_recurrent) {
     TRY_STATUS(read_delta_layer(tensors, layer, c, l));
+  } else if (parts.layer_inputs) {
+    TRY_STATUS(read_gemma4_layer(tensors, layer, c, l));
   } else {
     TRY_STATUS(parts.joined ? read_joined_projections(tensors, layer, c, l) : read_projections(tensors, layer, c, l));
     if (parts.sinks) {
@@ -312,10 +314,12 @@ Result<Weights> read_weights(ModelSource& source, const Family& family, const Co
   } else {
     w.output = w.token_embd;
   }
+  if (family.parts.layer_inputs) TRY_STATUS(read_gemma4_inputs(tensors, c, w));
   for (int i = 0; i < c.n_layers; ++i) {
     TRY(Layer layer, read_layer(tensors, i, family, c));
     w.layers.push_back(std::move(layer));
   }
+  if (family.parts.layer_inputs) add_value_norms(c, w);
   return w;
 }
 

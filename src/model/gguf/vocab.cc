@@ -10,6 +10,8 @@
 namespace tern {
 namespace {
 
+constexpr std::string_view kGemma4 = "gemma4";  // the name of Gemma 4's SentencePiece vocabulary
+
 std::string_view architecture_of(const GgufFile& file) {
   const auto architecture = file.get_string("general.architecture");
   return architecture && *architecture ? **architecture : std::string_view();
@@ -128,6 +130,20 @@ void restore_control_tokens(Vocab& vocab) {
   }
 }
 
+// In Gemma 4's files, tokens that end a reply, or bytes, may count as text, and "</s>", which is HTML there, as a
+// control token.
+void restore_gemma4_types(Vocab& vocab) {
+  vocab.types.resize(vocab.tokens.size(), TokenType::kNormal);
+  for (size_t i = 0; i < vocab.tokens.size(); ++i) {
+    const std::string_view token = vocab.tokens[i];
+    if (token == "</s>") vocab.types[i] = TokenType::kUserDefined;
+    if (token.size() == 6 && token.starts_with("<0x") && token.ends_with('>')) vocab.types[i] = TokenType::kByte;
+    if (token != "<eos>" && token != "<turn|>" && token != "<|tool_response>") continue;
+    vocab.types[i] = TokenType::kControl;
+    add_stop_token(vocab, static_cast<TokenId>(i));
+  }
+}
+
 Result<void> read_stop_tokens(const GgufFile& file, Vocab& vocab) {
   for (const auto* key : {gguf_key::kEot, gguf_key::kEom}) {
     TRY(const auto id, read_token_id(file, key, vocab.tokens.size()));
@@ -183,7 +199,7 @@ Result<void> refuse_normalizers(const GgufFile& file) {
               file.path(), removes.value_or(false) ? gguf_key::kRemoveExtraSpaces : gguf_key::kCharsmap);
 }
 
-Result<void> read_sentence_piece(const GgufFile& file, Vocab& vocab) {
+Result<void> read_sentence_piece(const GgufFile& file, std::string_view model, Vocab& vocab) {
   TRY_STATUS(refuse_normalizers(file));
   if (vocab.merges.empty()) {
     TRY(auto scores, file.get_floats(gguf_key::kScores));
@@ -195,8 +211,9 @@ Result<void> read_sentence_piece(const GgufFile& file, Vocab& vocab) {
   }
   TRY_STATUS(read_ids(file, true, vocab));
   TRY(const auto prefix, file.get_bool(gguf_key::kAddSpacePrefix));
-  vocab.space_rule = prefix.value_or(true) ? SpaceRule::kEverywhere : SpaceRule::kNone;
-  vocab.decode_strips_space = prefix.value_or(true);
+  const bool adds_space = prefix.value_or(model != kGemma4);
+  vocab.space_rule = adds_space ? SpaceRule::kEverywhere : SpaceRule::kNone;
+  vocab.decode_strips_space = adds_space;
   TRY(const auto rule, file.get_string(gguf_key::kSpaceRule));
   if (rule) {
     const auto* row = std::ranges::find(kSpaceRuleNames, *rule, &SpaceRuleName::name);
@@ -219,17 +236,18 @@ Result<void> read_sentence_piece(const GgufFile& file, Vocab& vocab) {
 Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file) {
   TRY(const auto model, file.get_string(gguf_key::kModel));
   if (!model || *model == "no_vocab" || *model == "none") return std::nullopt;
-  if (*model != "gpt2" && *model != "llama") {
+  if (*model != "gpt2" && *model != "llama" && *model != kGemma4) {
     return fail(
         ErrorCode::kNotSupported,
-        "{}: tokenizer.ggml.model is \"{}\"; Tern reads byte-level BPE (\"gpt2\") and SentencePiece (\"llama\")",
+        "{}: tokenizer.ggml.model is \"{}\"; Tern reads byte-level BPE (\"gpt2\") and SentencePiece (\"llama\", "
+        "\"gemma4\")",
         file.path(), *model);
   }
   Vocab vocab;
   vocab.kind = *model == "gpt2" ? VocabKind::kByteLevel : VocabKind::kSentencePiece;
   TRY(auto tokens, file.get_strings(gguf_key::kTokens));
   TRY(auto merges, file.get_strings(gguf_key::kMerges));
-  if (!tokens || (!merges && vocab.kind == VocabKind::kByteLevel)) {
+  if (!tokens || (!merges && *model != "llama")) {
     return fail(ErrorCode::kCorruption, "{}: {} is missing, so the tokenizer is incomplete; convert the model again",
                 file.path(), tokens ? gguf_key::kMerges : gguf_key::kTokens);
   }
@@ -238,8 +256,10 @@ Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file) {
   TRY_STATUS(read_types(file, vocab));
   TRY(const auto own_stop_tokens, file.get_ints(gguf_key::kStopTokens));
   if (!own_stop_tokens) restore_control_tokens(vocab);  // else Tern wrote the types, which match the model's files
+  if (!own_stop_tokens && *model == kGemma4) restore_gemma4_types(vocab);
   TRY_STATUS(read_flags(file, vocab));
-  TRY_STATUS(vocab.kind == VocabKind::kByteLevel ? read_byte_level(file, vocab) : read_sentence_piece(file, vocab));
+  TRY_STATUS(vocab.kind == VocabKind::kByteLevel ? read_byte_level(file, vocab)
+                                                 : read_sentence_piece(file, *model, vocab));
   TRY_STATUS(read_stop_tokens(file, vocab));
   return vocab;
 }

@@ -34,6 +34,7 @@ inline constexpr PreTokenizerName kPreTokenizerNames[] = {
     {"smollm", PreTokenizer::kSmolLm, false, false, false},
     {"tekken", PreTokenizer::kTekken, true, true, false},   // Mistral's Nemo, with the Llama architecture
     {"gpt-4o", PreTokenizer::kGpt4o, false, false, false},  // Phi-4-mini
+    {"hunyuan-dense", PreTokenizer::kHunyuan, false, false, false},
 };
 
 struct SpaceRuleName {

@@ -153,7 +153,6 @@ TEST(GgufVocab, RefusesOtherPreTokenizersByName) {
                                      "llada-moe",
                                      "seed-coder",
                                      "hunyuan",
-                                     "hunyuan-dense",
                                      "hy_v4",
                                      "joyai-llm",
                                      "kimi-k2",
@@ -180,7 +179,7 @@ TEST(GgufVocab, RefusesOtherPreTokenizersByName) {
 
 TEST(GgufVocab, RefusesOtherKindsOfTokenizersByName) {
   TinyGguf file = published_bitnet();
-  for (const std::string name : {"bert", "t5", "rwkv", "plamo2", "gemma4", "hybriddna", "whitespace"}) {
+  for (const std::string name : {"bert", "t5", "rwkv", "plamo2", "hybriddna", "whitespace"}) {
     file.strings["tokenizer.ggml.model"] = name;
     const GgufFile gguf = open(file);
     const auto vocab = read_gguf_vocab(gguf);
@@ -221,20 +220,58 @@ TEST(GgufVocab, BosAndEosWhereKeysAreMissing) {
   }
 }
 
+// Gemma 4's files: a name of their own, no space before a text, and types that are wrong.
+TEST(GgufVocab, Gemma4) {
+  TinyGguf file;
+  file.strings = {{"tokenizer.ggml.model", "gemma4"}};
+  file.string_lists = {
+      {"tokenizer.ggml.tokens",
+       {"<pad>", "<eos>", "<bos>", "<unk>", "\u2581", "a", "\u2581a", "<|tool_response>", "<turn|>", "</s>"}},
+      {"tokenizer.ggml.merges", {"\u2581 a"}}};
+  file.integer_lists = {{"tokenizer.ggml.token_type", {3, 1, 3, 2, 1, 1, 1, 4, 3, 3}}};
+  file.token_ids = {
+      {"tokenizer.ggml.bos_token_id", 2}, {"tokenizer.ggml.eos_token_id", 8}, {"tokenizer.ggml.unknown_token_id", 3}};
+  const auto gguf = open(file);
+  const auto read = read_gguf_vocab(gguf);
+  ASSERT_TRUE(read) << read.error().message;
+  const Vocab& vocab = **read;
+  EXPECT_EQ(vocab.kind, VocabKind::kSentencePiece);
+  EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{1, 7, 8}));
+  EXPECT_EQ(vocab.type(7), TokenType::kControl);
+  EXPECT_EQ(vocab.type(9), TokenType::kUserDefined);
+  EXPECT_TRUE(vocab.add_bos);
+  const auto made = make_tokenizer(vocab);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto& tokenizer = *made;
+  EXPECT_EQ(tokenizer->encode("a a"), (std::vector<TokenId>{2, 5, 6}));
+  EXPECT_EQ(tokenizer->decode(std::vector<TokenId>{6, 5}), " aa");
+  file.string_lists.erase("tokenizer.ggml.merges");
+  const auto without = read_gguf_vocab(open(file));
+  ASSERT_FALSE(without);
+  EXPECT_NE(without.error().message.find("tokenizer.ggml.merges is missing"), std::string::npos);
+}
+
 TEST(GgufVocab, KnowsThePreTokenizersOfItsFamilies) {
   struct Row {
     const char* name;
     PreTokenizer pre;
     bool ignore_merges, add_bos;
   };
-  constexpr Row kRows[] = {
-      {"llama-bpe", PreTokenizer::kLlamaBpe, true, true}, {"llama3", PreTokenizer::kLlamaBpe, true, true},
-      {"falcon3", PreTokenizer::kLlamaBpe, true, true},   {"falcon_e", PreTokenizer::kLlamaBpe, true, true},
-      {"falcon-e", PreTokenizer::kLlamaBpe, true, true},  {"smaug-bpe", PreTokenizer::kLlamaBpe, false, false},
-      {"dbrx", PreTokenizer::kLlamaBpe, false, false},    {"deepseek-r1-qwen", PreTokenizer::kQwen2, false, false},
-      {"qwen2", PreTokenizer::kQwen2, false, false},      {"gpt-2", PreTokenizer::kGpt2, false, false},
-      {"smollm", PreTokenizer::kSmolLm, false, false},    {"tekken", PreTokenizer::kTekken, true, true},
-      {"gpt-4o", PreTokenizer::kGpt4o, false, false},     {"qwen35", PreTokenizer::kQwen35, false, false}};
+  constexpr Row kRows[] = {{"llama-bpe", PreTokenizer::kLlamaBpe, true, true},
+                           {"llama3", PreTokenizer::kLlamaBpe, true, true},
+                           {"falcon3", PreTokenizer::kLlamaBpe, true, true},
+                           {"falcon_e", PreTokenizer::kLlamaBpe, true, true},
+                           {"falcon-e", PreTokenizer::kLlamaBpe, true, true},
+                           {"smaug-bpe", PreTokenizer::kLlamaBpe, false, false},
+                           {"dbrx", PreTokenizer::kLlamaBpe, false, false},
+                           {"hunyuan-dense", PreTokenizer::kHunyuan, false, false},
+                           {"deepseek-r1-qwen", PreTokenizer::kQwen2, false, false},
+                           {"qwen2", PreTokenizer::kQwen2, false, false},
+                           {"gpt-2", PreTokenizer::kGpt2, false, false},
+                           {"smollm", PreTokenizer::kSmolLm, false, false},
+                           {"tekken", PreTokenizer::kTekken, true, true},
+                           {"gpt-4o", PreTokenizer::kGpt4o, false, false},
+                           {"qwen35", PreTokenizer::kQwen35, false, false}};
   TinyGguf file = published_bitnet();
   for (const Row& row : kRows) {
     file.strings["tokenizer.ggml.pre"] = row.name;

@@ -26,6 +26,9 @@ class DirectorySource : public ModelSource {
   Result<std::optional<int64_t>> get_int(std::string_view key) const override { return values().get_int(key); }
   Result<std::optional<double>> get_float(std::string_view key) const override { return values().get_float(key); }
   Result<std::optional<bool>> get_bool(std::string_view key) const override { return values().get_bool(key); }
+  Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view key) const override {
+    return values().get_ints(key);
+  }
   std::vector<std::string> keys() const override { return values().keys(); }
   bool has_tensor(std::string_view name) const override { return values().find_vector(name) || has_in_files(name); }
   Result<std::optional<SourceTensor>> find_tensor(std::string_view name) override {

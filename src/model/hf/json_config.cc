@@ -4,6 +4,7 @@
 
 #include "base/text/quoted.h"
 #include "model/families/family.h"
+#include "model/hf/json_gemma4.h"
 #include "model/hf/json_rope.h"
 #include "text/unicode/utf8.h"
 
@@ -91,7 +92,7 @@ Result<void> set_window(const JsonConfig& config, const std::string& prefix, Sou
     return fail(ErrorCode::kNotSupported, "{}: use_sliding_window is true, which Tern computes for Phi-3 only",
                 config.path());
   }
-  return set_layer_types(config, prefix, values);
+  return prefix == "gemma4." ? Result<void>() : set_layer_types(config, prefix, values);
 }
 
 Result<void> set_activation(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
@@ -139,6 +140,11 @@ Result<void> set_minicpm_scales(const JsonConfig& config, const std::string& pre
 Result<void> set_attention(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   TRY(const auto width, config.number("query_pre_attn_scalar"));
   if (width.value_or(0) > 0) values.set(prefix + "attention.scale", 1 / std::sqrt(*width));
+  const Json* ahead = present(config.json(), "use_bidirectional_attention");
+  if (ahead && ahead->is_string()) {  // Gemma 4 has names for it; "vision" is for images only
+    if (*ahead != "vision") values.set(prefix + "attention.causal", false);
+    return {};
+  }
   TRY(const auto looks_ahead, config.flag("use_bidirectional_attention"));
   if (looks_ahead.value_or(false)) values.set(prefix + "attention.causal", false);
   return {};
@@ -240,6 +246,7 @@ Result<void> set_transformer_values(const JsonConfig& config, const std::string&
   TRY(const auto eps, config.number("rms_norm_eps"));
   if (!eps) return missing(config, "rms_norm_eps");
   values.set(prefix + "attention.layer_norm_rms_epsilon", *eps);
+  if (architecture == "gemma4") TRY_STATUS(set_gemma4_values(config, values));
   TRY_STATUS(set_rope(config, prefix, values));
   TRY_STATUS(set_window(config, prefix, values));
   TRY_STATUS(set_numbers(config, prefix, values));

@@ -23,6 +23,8 @@ class RopeMembers {
     if (kind == "yarn") return set_yarn();
     if (kind == "llama3") return set_llama3();
     if (kind == "longrope" || kind == "su") return set_longrope();
+    if (kind == "proportional") return set_proportional();
+    if (kind == "dynamic" && prefix_ == "hunyuan-dense.") return set_alpha();
     return fail(ErrorCode::kNotSupported,
                 "{}: the rope_type is {}, a scaling of RoPE that Tern does not compute (it computes linear, yarn, "
                 "llama3 and longrope)",
@@ -110,6 +112,33 @@ class RopeMembers {
                   config_.path());
     }
     values_.set_vector(std::string(kRopeFreqs), llama3_divisors(rope, *theta, head_dim));
+    return {};
+  }
+
+  // Hunyuan's models scale the base, whatever the length of the text.
+  Result<void> set_alpha() {
+    TRY(const double alpha, required("alpha"));
+    TRY(const auto theta, values_.get_float(prefix_ + "rope.freq_base"));
+    TRY(const double dims, rotated_dims());
+    set_value("rope.freq_base", *theta * std::pow(alpha, dims / (dims - 2)));
+    return {};
+  }
+
+  // The first pairs of a head rotate as if all did.
+  Result<void> set_proportional() {
+    TRY(const auto part, rope_.number("partial_rotary_factor"));
+    TRY(const auto factor, rope_.number("factor"));
+    TRY(const int head_dim, rotated_dims());
+    if (part.value_or(1) < 0 || part.value_or(1) > 1 || factor.value_or(1) < 1) {
+      return fail(ErrorCode::kCorruption,
+                  "{}: \"partial_rotary_factor\" is {} and \"factor\" {}; download the file again", config_.path(),
+                  part.value_or(1), factor.value_or(1));
+    }
+    constexpr float kNever = 1e30f;  // as in GGUF files
+    std::vector<float> divisors(static_cast<size_t>(head_dim / 2), kNever);
+    std::fill_n(divisors.begin(), static_cast<int>(part.value_or(1) * head_dim / 2),
+                static_cast<float>(factor.value_or(1)));
+    values_.set_vector(std::string(kRopeFreqs), std::move(divisors));
     return {};
   }
 

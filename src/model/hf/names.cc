@@ -14,7 +14,8 @@ constexpr std::string_view kGgufLayers = "blk.", kHfLayers = "model.layers.";
 
 // A model for text and images has the text's tensors below the second instead of the first.
 constexpr std::string_view kModel = "model.", kInnerModel = "model.language_model.";
-constexpr std::array<std::string_view, 2> kLeftOut = {"model.visual.", "mtp."};
+constexpr std::array<std::string_view, 6> kLeftOut = {
+    "model.visual.", "mtp.", "model.vision_tower.", "model.audio_tower.", "model.embed_vision.", "model.embed_audio."};
 
 // Endings of tensor names. The last two are only for linear layers.
 struct Ending {

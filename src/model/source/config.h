@@ -57,7 +57,9 @@ struct LayerConfig {
   // This layer's values of Config's members; 0: the same.
   int n_heads = 0;
   int n_kv_heads = 0;
+  int head_dim = 0;
   int d_ff = 0;
+  int kv_layer = -1;  // the layer that makes the keys and values that this one reads; −1: itself
 };
 
 struct Config {
@@ -66,8 +68,8 @@ struct Config {
   int d_model = 0;     // width of the residual stream
   int n_heads = 0;     // query heads; the maximum if layers differ
   int n_kv_heads = 0;  // key and value heads, likewise; each layer's n_heads is a multiple
-  int head_dim = 0;
-  int d_ff = 0;  // width of the feed-forward layer; the maximum if layers differ
+  int head_dim = 0;    // the maximum if layers differ
+  int d_ff = 0;        // width of the feed-forward layer, likewise
   int n_vocab = 0;
   int n_ctx = 0;  // context length of the training
   float rms_eps = 0;
@@ -76,7 +78,9 @@ struct Config {
   DeltaConfig delta = {};                // of the recurrent layers
   ExpertConfig experts = {};             // of the mixtures
   bool has_gated_attention = false;      // attn_q has a gate behind each head: attention's output · sigmoid(gate)
+  bool norms_follow_rope = false;        // norms of heads take the rotated q and k
   int n_prediction_layers = 0;           // layers after the last one that only propose draft tokens; they are not read
+  int per_layer_width = 0;               // of the input that each layer gets from the token itself; 0: there is none
   int rotation_block = 0;                // of matrices that were rotated (Tensor::rotation): a power of two
   GluAct glu_act = GluAct::kRelu2;
   bool int8_activations = true;  // linear layers are BitLinear: ternary weights, input quantized to int8 per token
@@ -94,9 +98,12 @@ struct Config {
     LayerConfig l = layers.empty() ? LayerConfig{} : layers[static_cast<size_t>(i)];
     if (l.n_heads == 0) l.n_heads = n_heads;
     if (l.n_kv_heads == 0) l.n_kv_heads = n_kv_heads;
+    if (l.head_dim == 0) l.head_dim = head_dim;
     if (l.d_ff == 0) l.d_ff = d_ff;
+    if (l.kv_layer < 0) l.kv_layer = i;
     return l;
   }
+  bool has_own_kv(int i) const { return layer(i).kv_layer == i; }
   bool has_recurrent_layers() const { return std::ranges::any_of(layers, &LayerConfig::is_recurrent); }
   // For setting values that differ between layers.
   std::vector<LayerConfig>& each_layer() {
@@ -118,9 +125,20 @@ struct Config {
     return false;
   }
 
-  // Widths of one layer, and of the widest layer.
-  int q_width(int i) const { return layer(i).n_heads * head_dim; }
-  int kv_width(int i) const { return layer(i).n_kv_heads * head_dim; }
+  // True for a tensor of GGUF files that makes keys and values in a layer that reads another's.
+  bool is_of_unused_kv(std::string_view tensor) const {
+    for (int i = 0; i < n_layers; ++i) {
+      const std::string blk = "blk." + std::to_string(i) + ".attn_";
+      if (!tensor.starts_with(blk) || has_own_kv(i)) continue;
+      const std::string_view rest = tensor.substr(blk.size());
+      return rest == "k.weight" || rest == "v.weight" || rest == "k_norm.weight";
+    }
+    return false;
+  }
+
+  // Widths of one layer, and bounds for all.
+  int q_width(int i) const { return layer(i).n_heads * layer(i).head_dim; }
+  int kv_width(int i) const { return layer(i).n_kv_heads * layer(i).head_dim; }
   int q_width() const { return n_heads * head_dim; }
   int kv_width() const { return n_kv_heads * head_dim; }
 };

@@ -123,14 +123,16 @@ Result<void> ObservedSource::check_changes(const Config& config) const {
 }
 
 Result<void> ObservedSource::check_tensors(const Config& config) const {
-  const auto is_of_prediction = [&](const NamedTensor& tensor) {
-    return std::ranges::any_of(tensor.names, [&](const std::string& name) { return config.is_of_prediction(name); });
+  const auto is_left_out = [&](const NamedTensor& tensor) {
+    return std::ranges::any_of(tensor.names, [&](const std::string& name) {
+      return config.is_of_prediction(name) || config.is_of_unused_kv(name);
+    });
   };
   for (const NamedTensor& tensor : source_.tensor_names()) {
     const auto is_used = [&](const std::string& name) { return tensors_.contains(name); };
     const auto is_harmless = [&](std::string_view end) { return tensor.in_file.ends_with(end); };
     if (std::ranges::any_of(tensor.names, is_used) || std::ranges::any_of(kHarmlessTensors, is_harmless)) continue;
-    if (is_of_prediction(tensor)) continue;
+    if (is_left_out(tensor)) continue;
     return unknown_tensor(path(), tensor.in_file, config.architecture);
   }
   return {};

@@ -16,6 +16,7 @@ namespace {
 
 // Heads of 64 dimensions, a context of 64, d_model 128, and a frequency base of 10,000.
 TinyGguf tiny_of(const Family& family) {
+  if (family.parts.layer_inputs) return tiny_gemma4();
   TinyGguf file;
   if (family.parts.delta) {
     file = tiny_qwen35();
@@ -94,6 +95,7 @@ struct KeyCase {
 std::vector<KeyCase> cases_of_architecture() {
   const auto without_window = [](const Family& f) { return !f.needs_window; };
   const auto computes_none = [](const Family& f) { return !f.needs_window && f.architecture != "phi3"; };
+  const auto not_gemma4 = [](const Family& f) { return !f.parts.layer_inputs; };
   const auto not_recurrent = [](const Family& f) { return !f.parts.delta; };
   const auto no_mixture = [](const Family& f) { return f.parts.experts == Experts::kNone; };
   const std::vector<Edit> zero = {set_u32(0), set_f32(0), set_flag(false)};
@@ -132,12 +134,14 @@ std::vector<KeyCase> cases_of_architecture() {
       {"rope.freq_base_swa",
        {set_f32(10000)},
        {set_f32(777)},
-       [](const Family& f) { return f.architecture != "gemma3"; }},
+       [](const Family& f) { return f.architecture != "gemma3" && f.architecture != "gemma4"; }},
+      {"attention.shared_kv_layers", zero, not_zero, not_gemma4},
+      {"expert_count", zero, not_zero, not_gemma4},
       {"rope.scaling.yarn_beta_fast", {set_f32(32)}, {set_f32(16)}},
       {"rope.scaling.yarn_beta_slow", {set_f32(1)}, {set_f32(2)}},
   };
   for (const char* name : {"attention.key_length_swa", "attention.value_length_swa", "rope.dimension_count_swa"}) {
-    cases.push_back({name, {set_u32(64)}, {set_u32(0), set_u32(32)}});
+    cases.push_back({name, {set_u32(64)}, {set_u32(0), set_u32(32)}, not_gemma4});
   }
   // All other keys count parts that only other kinds of models have.
   for (const KeyRule& rule : architecture_key_rules()) {

@@ -70,7 +70,7 @@ class ModelSource {
   virtual Result<std::optional<int64_t>> get_int(std::string_view key) const = 0;
   virtual Result<std::optional<double>> get_float(std::string_view key) const = 0;
   virtual Result<std::optional<bool>> get_bool(std::string_view key) const = 0;
-  // A list with a value for each layer; std::nullopt also for a single value. Only GGUF files have lists.
+  // A list with a value for each layer; std::nullopt also for a single value.
   virtual Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view /*key*/) const { return std::nullopt; }
   virtual Result<std::optional<std::vector<float>>> get_floats(std::string_view /*key*/) const { return std::nullopt; }
 

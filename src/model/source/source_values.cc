@@ -30,6 +30,12 @@ Result<std::optional<bool>> SourceValues::get_bool(std::string_view key) const {
   return get<bool>(key, "true or false");
 }
 
+Result<std::optional<std::vector<int64_t>>> SourceValues::get_ints(std::string_view key) const {
+  const auto found = values_.find(key);
+  const auto* list = found == values_.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
+  return list ? std::optional(*list) : std::nullopt;
+}
+
 std::optional<SourceTensor> SourceValues::find_vector(std::string_view name) const {
   const auto found = vectors_.find(name);
   if (found == vectors_.end()) return std::nullopt;

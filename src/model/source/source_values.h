@@ -14,7 +14,7 @@
 
 namespace tern {
 
-using SourceValue = std::variant<bool, int64_t, double, std::string>;
+using SourceValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>>;
 
 class SourceValues {
  public:
@@ -36,6 +36,7 @@ class SourceValues {
   Result<std::optional<int64_t>> get_int(std::string_view key) const;
   Result<std::optional<double>> get_float(std::string_view key) const;
   Result<std::optional<bool>> get_bool(std::string_view key) const;
+  Result<std::optional<std::vector<int64_t>>> get_ints(std::string_view key) const;
 
  private:
   template <class T>

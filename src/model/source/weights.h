@@ -53,6 +53,7 @@ struct Layer {
   Tensor attn_q_norm;     // [head_dim], shared by all heads; Qwen3, Gemma 3
   Tensor attn_k_norm;     // [head_dim]
   Tensor attn_sinks;      // [n_heads], scores that have no value; gpt-oss
+  Tensor attn_v_norm;     // [head_dim], all 1 and in no file; Gemma 4
   Tensor attn_sub_norm;   // [q_width], of attention's output; BitNet
   Linear attn_output;     // [d_model, q_width]
   Tensor attn_post_norm;  // [d_model], before attention's output is added to the residual stream; Gemma
@@ -73,6 +74,12 @@ struct Layer {
   Tensor ffn_sub_norm;   // [d_ff]; BitNet
   Linear ffn_down;       // [d_model, d_ff]
   Tensor ffn_post_norm;  // [d_model]; Gemma
+  // What the layer takes from the token itself, at its end; Gemma 4.
+  Linear input_gate;       // [per_layer_width, d_model]
+  Linear input_proj;       // [d_model, per_layer_width]
+  Tensor input_post_norm;  // [d_model]
+  float output_scale = 1;  // multiplies the residual stream after the layer
+
   // These belong to mixtures, which have no ffn_gate, ffn_up and ffn_down (ExpertConfig has the widths).
   Linear ffn_router;       // [n, d_model]
   Linear ffn_gate_exps;    // n matrices [d_ff, d_model]; a bias is [n, d_ff]
@@ -88,7 +95,8 @@ struct Layer {
     return std::array{&l.attn_q,        &l.attn_k,          &l.attn_v,        &l.delta_qkv,       &l.delta_gate,
                       &l.delta_alpha,   &l.delta_beta,      &l.attn_output,   &l.delta_output,    &l.ffn_gate,
                       &l.ffn_up,        &l.ffn_down,        &l.ffn_router,    &l.ffn_gate_exps,   &l.ffn_up_exps,
-                      &l.ffn_down_exps, &l.ffn_gate_shared, &l.ffn_up_shared, &l.ffn_down_shared, &l.ffn_shared_gate};
+                      &l.ffn_down_exps, &l.ffn_gate_shared, &l.ffn_up_shared, &l.ffn_down_shared, &l.ffn_shared_gate,
+                      &l.input_gate,    &l.input_proj};
   }
 
   // The linear layers in order of computation, and all tensors that are present.
@@ -99,6 +107,10 @@ struct Layer {
 
 struct Weights {
   Tensor token_embd;  // [n_vocab, d_model]
+  // The inputs of all layers, side by side, from a token's row and from its embedding; Gemma 4.
+  Tensor per_layer_embd;  // [n_vocab, n_layers · per_layer_width]
+  Linear per_layer_proj;  // [n_layers · per_layer_width, d_model]
+  Tensor per_layer_norm;  // [per_layer_width]
   std::vector<Layer> layers;
   Tensor output_norm;                          // [d_model]
   Tensor output;                               // [n_vocab, d_model]; the embedding itself if tied

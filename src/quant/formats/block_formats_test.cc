@@ -147,7 +147,8 @@ TEST(BlockFormats, PTQ1_0) {
 // Encoding puts a value where decoding finds it, and changes no other value.
 TEST(BlockFormats, OneValueSurvivesTheRoundTrip) {
   for (const FormatInfo& format : formats()) {
-    if (format.coding.levels || !format.coding.has_codes()) continue;  // no level of these formats is 0
+    // No level of these formats is 0, or only one in four values.
+    if (format.coding.levels || !format.coding.has_codes() || format.format == Format::kSTQ1_0) continue;
     for (int i = 0; i < format.block; ++i) {
       const std::vector<float> values = one_hot(format.block, i, 1.0f);
       const std::vector<float> decoded = decode(format.format, encode(format.format, values));

@@ -53,7 +53,7 @@ TEST(ToolTemplate, RendersAsInPython) { check_tool_goldens(false, 90); }
 
 TEST(ToolTemplate, PublishedTemplatesRenderAsInPython) {
   if (!std::filesystem::exists(kShared)) GTEST_SKIP() << "the published templates are not here: " << kShared;
-  check_tool_goldens(true, 140);
+  check_tool_goldens(true, 160);
 }
 
 std::string with_arguments(const std::string& arguments) {

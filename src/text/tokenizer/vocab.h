@@ -21,10 +21,10 @@ enum class VocabKind : uint8_t { kByteLevel, kSentencePiece };
 enum class TokenType : uint8_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
 // The regular expressions that split text into words before merging (word_patterns.h), with GGUF's names.
-enum class PreTokenizer { kGpt2, kLlamaBpe, kQwen2, kQwen35, kSmolLm, kTekken, kGpt4o };
+enum class PreTokenizer { kGpt2, kLlamaBpe, kQwen2, kQwen35, kSmolLm, kTekken, kGpt4o, kHunyuan };
 inline constexpr PreTokenizer kPreTokenizers[] = {PreTokenizer::kGpt2,   PreTokenizer::kLlamaBpe, PreTokenizer::kQwen2,
                                                   PreTokenizer::kQwen35, PreTokenizer::kSmolLm,   PreTokenizer::kTekken,
-                                                  PreTokenizer::kGpt4o};
+                                                  PreTokenizer::kGpt4o,  PreTokenizer::kHunyuan};
 
 // How a control or user-defined token is found in text, in addition to its spelling. Bits.
 enum TokenFlag : uint8_t {

@@ -40,6 +40,18 @@ inline constexpr const char* kQwen35Words = TERN_LLAMA_LIKE(R"([\p{L}\p{M}]+)", 
 inline constexpr const char* kTekkenWords = TERN_BY_CASE("", R"(\p{N})");
 inline constexpr const char* kGpt4oWords = TERN_BY_CASE("(?:" TERN_SHORT_FORMS ")?", R"(\p{N}{1,3})");
 
+// Hunyuan splits three times: digits, Chinese and Japanese characters, and the rest, where white space before one of
+// them counts as being at the end. A run of characters that the last expression leaves out is one word.
+#define TERN_KANJI "\u4E00-\u9FA5\u3040-\u30FF"
+#define TERN_NO_KANJI "(?![" TERN_KANJI "])"
+inline constexpr const char* kHunyuanWords =
+    R"(\p{N}{1,3}|[)" TERN_KANJI R"(]+|[!-\/:-@\[-`{-~][A-Za-z]+|)"
+    "(?:" TERN_NO_KANJI R"([^\r\n\p{L}\p{N}\p{P}\p{S}])?(?:)" TERN_NO_KANJI R"([\p{L}\p{M}])+| ?(?:)" TERN_NO_KANJI
+    R"([\p{P}\p{S}])+[\r\n]*|[)" TERN_SPACE R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(\p{N})" TERN_KANJI
+    R"(])|[)" TERN_SPACE R"(]+|[^)" TERN_SPACE R"(\p{L}\p{M}\p{N}\p{P}\p{S}]+(?!)" TERN_NO_KANJI R"([\p{L}\p{M}]))";
+
+#undef TERN_NO_KANJI
+#undef TERN_KANJI
 #undef TERN_BY_CASE
 #undef TERN_SMALLS
 #undef TERN_CAPITALS
@@ -65,6 +77,8 @@ constexpr const char* word_pattern(PreTokenizer kind) {
       return kTekkenWords;
     case PreTokenizer::kGpt4o:
       return kGpt4oWords;
+    case PreTokenizer::kHunyuan:
+      return kHunyuanWords;
   }
   return kGpt2Words;
 }

@@ -26,6 +26,12 @@ constexpr KnownPattern kPatterns[] = {
      PreTokenizer::kTekken},
     {R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
      PreTokenizer::kGpt4o},
+    // Several steps, one expression a line. Files have the characters CR and LF in their classes.
+    {"\\p{N}{1,3}\n"
+     "[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+\n"
+     R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|)"
+     "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+     PreTokenizer::kHunyuan},
 };
 
 constexpr size_t kShownPattern = 120;
@@ -52,17 +58,26 @@ std::unexpected<Error> unknown_step(const char* key, std::string_view type, std:
   return fail(ErrorCode::kNotSupported, "{}: {} of type \"{}\", which Tern does not know", path, key, printable(type));
 }
 
-Result<PreTokenizer> read_split(const Json& split, std::string_view path) {
-  TRY(const Json* pattern, member(split, "pattern", Json::value_t::object, path));
-  TRY(const std::string regex, pattern ? string_or(*pattern, "Regex", "", path) : Result<std::string>());
-  TRY(const std::string behavior, string_or(split, "behavior", "", path));
-  TRY(const bool invert, bool_or(split, "invert", false, path));
-  // The expressions match all text, so keeping the matches and removing the text between them are the same.
-  const bool keeps_all = (behavior == "Isolated" && !invert) || (behavior == "Removed" && invert);
-  const auto* known = std::ranges::find(kPatterns, std::string_view(regex), &KnownPattern::regex);
+// The Split steps at the beginning of `steps`.
+Result<PreTokenizer> read_splits(std::span<const Json* const> steps, std::string_view path) {
+  std::string regexes, behavior;
+  bool keeps_all = true;
+  for (const Json* split : steps) {
+    TRY(const std::string type, string_or(*split, "type", "", path));
+    if (type != "Split") break;
+    TRY(const Json* pattern, member(*split, "pattern", Json::value_t::object, path));
+    TRY(const std::string regex, pattern ? string_or(*pattern, "Regex", "", path) : Result<std::string>());
+    TRY(behavior, string_or(*split, "behavior", "", path));
+    TRY(const bool invert, bool_or(*split, "invert", false, path));
+    // A single expression matches all text, so keeping the matches and removing the text between them are the same.
+    keeps_all = keeps_all &&
+                ((behavior == "Isolated" && !invert) || (behavior == "Removed" && invert && split == steps.front()));
+    regexes += (regexes.empty() ? "" : "\n") + regex;
+  }
+  const auto* known = std::ranges::find(kPatterns, std::string_view(regexes), &KnownPattern::regex);
   if (!keeps_all || known == std::end(kPatterns)) {
     return fail(ErrorCode::kNotSupported, "{}: pre_tokenizer Split ({}) by an expression that Tern does not know: {}",
-                path, printable(behavior), printable(regex, kShownPattern));
+                path, printable(behavior), printable(regexes, kShownPattern));
   }
   return known->pre;
 }
@@ -213,12 +228,14 @@ Result<PreTokenizer> read_digits(const Json& step, std::string_view path) {
 
 Result<PreTokenizer> read_byte_level(const std::vector<const Json*>& steps, std::string_view path) {
   std::optional<PreTokenizer> pre;
-  bool byte_level = false;
+  bool byte_level = false, has_split = false;
   for (const Json* step : steps) {
     TRY(const std::string type, string_or(*step, "type", "", path));
     if (byte_level) return unknown_step("a pre_tokenizer after ByteLevel", type, path);
+    if (type == "Split" && has_split) continue;  // read with the first
     if (type == "Split" && !pre) {
-      TRY(pre, read_split(*step, path));
+      TRY(pre, read_splits(steps, path));
+      has_split = true;
     } else if (type == "Digits" && !pre) {
       TRY(pre, read_digits(*step, path));
     } else if (type == "ByteLevel") {

@@ -110,8 +110,14 @@ class Converter {
   PackingLoss all_;
 };
 
-// Programs that read GGUF files expect the tiled order of heads.
+// Programs that read GGUF files expect the tiled order of heads, and lists where a directory has names.
 Result<void> Converter::check_order() const {
+  if (family().parts.layer_inputs && !model_.source->gguf()) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: Tern does not write the keys of Gemma 4's layers; convert the directory with llama.cpp, or get a "
+                "GGUF file",
+                model_.source->path());
+  }
   if (!config().has_recurrent_layers() || config().delta.is_tiled) return {};
   return fail(ErrorCode::kNotSupported,
               "{}: GGUF files have the heads of recurrent layers in another order, which Tern does not write; convert "
@@ -199,7 +205,9 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer, bool 
 
 // Collects the tensors under every name that the family may use.
 Result<void> Converter::collect() {
-  TRY_STATUS(collect_tensor("token_embd.weight"));
+  for (const char* name : {"token_embd", "per_layer_token_embd", "per_layer_model_proj", "per_layer_proj_norm"}) {
+    TRY_STATUS(collect_tensor(std::string(name) + ".weight"));
+  }
   for (const std::string_view name : {kRopeFreqs, kRopeFactorsShort, kRopeFactorsLong}) {
     TRY_STATUS(collect_tensor(std::string(name)));
   }

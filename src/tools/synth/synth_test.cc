@@ -255,10 +255,10 @@ TEST(Synth, RefusesWhatItCannotMake) {
             "synth: the type of the linear layers cannot be \"q8_0\"; choose one of i2_s, tq1_0, tq2_0");
   EXPECT_EQ(message({.preset = "tiny", .head = "i2_s"}),
             "synth: the type of the head cannot be \"i2_s\"; choose one of f32, f16, bf16, q8_0, q6_k, q5_k, "
-            "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, q3_k, q2_k, q2_0, pq2_0, ptq1_0, q1_0");
+            "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, q3_k, q2_k, q2_0, pq2_0, ptq1_0, q1_0, stq1_0");
   EXPECT_EQ(message({.preset = "tiny-qwen3", .type = "i2_s"}),
             "synth: the type of the linear layers cannot be \"i2_s\"; choose one of f32, f16, bf16, q8_0, q6_k, q5_k, "
-            "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, q3_k, q2_k, q2_0, pq2_0, ptq1_0, q1_0, "
+            "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, q3_k, q2_k, q2_0, pq2_0, ptq1_0, q1_0, stq1_0, "
             "q4_k_m, q5_k_m");
   EXPECT_NE(message({.preset = "tiny", .type = "tq1_0"}).find("TQ1_0 packs 256 values"), std::string::npos);
   EXPECT_EQ(synth({.preset = "tiny"}).error().code, ErrorCode::kInvalidArgument);

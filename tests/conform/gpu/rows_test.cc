@@ -72,6 +72,35 @@ TEST_P(GpuRows, Add) {
   }
 }
 
+TEST_P(GpuRows, AddScaled) {
+  for (const uint32_t width : kWidths) {
+    const uint32_t n = 1 + width % 4;
+    const auto y = random(n * width, width);
+    auto expected = random(n * width, width + 1), x = expected;
+    ref::add({y.data(), y.size(), expected.data(), 0.3f});
+    bench().run(gpu::add_scaled({width}, 0.3f), {.x = groups(width), .y = n}, in<F32>(y), out<F32>(x));
+    // The product may be fused with the sum.
+    for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], expected[i], 2 * kUlp * (1 + std::abs(expected[i]))) << i;
+  }
+}
+
+// The same values as from a matrix of only those columns.
+TEST_P(GpuRows, GluMulOfColumns) {
+  for (const uint32_t width : kWidths) {
+    const uint32_t n = 1 + width % 4, up_width = 2 * width + 5, first = width + 3;
+    const auto gate = random(n * width, width), up = random(n * up_width, width + 1);
+    std::vector<float> columns, expected = poisoned<float>(gate.size()), y = expected;
+    for (uint32_t i = 0; i < n * width; ++i) columns.push_back(up[i / width * up_width + first + i % width]);
+    for (const gpu::Activation act : {gpu::Activation::kRelu2, gpu::Activation::kGeluTanh}) {
+      bench().run(gpu::glu_mul({width}, act), {.x = groups(width), .y = n}, in<F32>(gate), in<F32>(columns),
+                  out<F32>(expected));
+      bench().run(gpu::glu_mul_columns({width, up_width, first}, act), {.x = groups(width), .y = n}, in<F32>(gate),
+                  in<F32>(up), out<F32>(y));
+      EXPECT_EQ(y, expected) << width;
+    }
+  }
+}
+
 TEST_P(GpuRows, AddBias) {
   for (const uint32_t width : kWidths) {
     const uint32_t n = 1 + width % 4;

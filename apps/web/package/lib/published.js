@@ -107,6 +107,16 @@ export const kPublished = [
     memoryBytes: 871415040, memoryTokens: 4096,
   },
   {
+    name: 'gemma-4-e2b', address: 'hf:unsloth/gemma-4-E2B-it-GGUF/gemma-4-E2B-it-Q4_K_M.gguf',
+    format: 'Q4_K', license: 'Apache-2.0', downloadBytes: 3090917516,
+    memoryBytes: 3166414988, memoryTokens: 4096,
+  },
+  {
+    name: 'hy-mt2-1.8b', address: 'hf:tencent/Hy-MT2-1.8B-1.25Bit-GGUF/Hy-MT2-1.8B-1.25Bit.gguf',
+    format: 'STQ1_0', license: 'Apache-2.0', downloadBytes: 461860800,
+    memoryBytes: 725206048, memoryTokens: 4096,
+  },
+  {
     name: 'llama-3.2-1b', address: 'hf:bartowski/Llama-3.2-1B-Instruct-GGUF/Llama-3.2-1B-Instruct-Q8_0.gguf',
     format: 'Q8_0', license: 'llama3.2', downloadBytes: 1313251456,
     memoryBytes: 1447469184, memoryTokens: 4096,

@@ -1,5 +1,5 @@
 // Linear layers with packed weights on int8 blocks of activations: float_linear and float_glu use them if their input
-// is `blocks`. Weights: all block formats except I2_S, TQ1_0 and PTQ1_0.
+// is `blocks`. Weights: all block formats except I2_S and those in base 3 or smaller.
 #pragma once
 
 #include "backend/cpu/ops/work_queue.h"

@@ -20,6 +20,13 @@ void GluRange(const ops::GluMul& op, int begin, int end) {
   Glu(op.act, op.gate + begin, op.up + begin, static_cast<size_t>(end - begin), op.out + begin);
 }
 
+void GluRows(const ops::GluMul& op, int begin, int end) {
+  const auto width = static_cast<size_t>(op.width), stride = static_cast<size_t>(op.up_stride);
+  for (auto r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
+    Glu(op.act, op.gate + r * width, op.up + r * stride, width, op.out + r * width);
+  }
+}
+
 void SoftcapRange(const ops::Softcap& op, int begin, int end) {
   Cap(op.cap, op.x + begin, static_cast<size_t>(end - begin));
 }
@@ -37,6 +44,7 @@ constexpr int kGrain = 4096;
 }  // namespace
 
 HWY_EXPORT(GluRange);
+HWY_EXPORT(GluRows);
 HWY_EXPORT(SoftcapRange);
 
 void select_rows(const ops::SelectRows& op, WorkQueue& queue) {
@@ -49,13 +57,17 @@ void select_rows(const ops::SelectRows& op, WorkQueue& queue) {
 }
 
 void glu_mul(const ops::GluMul& op, WorkQueue& queue) {
+  if (op.width > 0) {
+    const int n_rows = static_cast<int>(op.count) / op.width;
+    return queue.for_ranges(n_rows, 16, [&](int begin, int end) { HWY_DYNAMIC_DISPATCH(GluRows)(op, begin, end); });
+  }
   queue.for_ranges(static_cast<int>(op.count), kGrain,
                    [&](int begin, int end) { HWY_DYNAMIC_DISPATCH(GluRange)(op, begin, end); });
 }
 
 void add(const ops::Add& op, WorkQueue& queue) {
   queue.for_ranges(static_cast<int>(op.count), kGrain, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) op.x[i] += op.in[i];
+    for (int i = begin; i < end; ++i) op.x[i] = (op.x[i] + op.in[i]) * op.scale;
   });
 }
 

@@ -25,17 +25,36 @@ RopeKernel rope(const RopeConfig& c) {
       });
 }
 
+namespace {
+
+const char* name_of_mul(Activation act) {
+  return act == Activation::kSilu        ? "silu_mul"
+         : act == Activation::kGeluTanh  ? "gelu_mul"
+         : act == Activation::kSwigluOai ? "swiglu_oai_mul"
+                                         : "relu2_mul";
+}
+
+}  // namespace
+
 GluMulKernel glu_mul(const RowsConfig& c, Activation act) {
-  const char* const name = act == Activation::kSilu        ? "silu_mul"
-                           : act == Activation::kGeluTanh  ? "gelu_mul"
-                           : act == Activation::kSwigluOai ? "swiglu_oai_mul"
-                                                           : "relu2_mul";
-  return kernel(name, kElementwiseWorkgroup,
+  return kernel(name_of_mul(act), kElementwiseWorkgroup,
                 [&](In<"gate", F32> gate, In<"up", F32> up, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   for_column(c.width, wg, tid, [&](const Name<U32>& column) {
                     auto i = let("i", wg.y * c.width + column);
                     auto g = let("g", gate[i]);
                     auto u = let("u", up[i]);
+                    y[i] = gated(act, g, u);
+                  });
+                });
+}
+
+GluMulKernel glu_mul_columns(const GluColumnsConfig& c, Activation act) {
+  return kernel(name_of_mul(act), kElementwiseWorkgroup,
+                [&](In<"gate", F32> gate, In<"up", F32> up, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+                    auto i = let("i", wg.y * c.width + column);
+                    auto g = let("g", gate[i]);
+                    auto u = let("u", up[wg.y * c.up_width + c.first + column]);
                     y[i] = gated(act, g, u);
                   });
                 });
@@ -48,6 +67,16 @@ AddKernel add(const RowsConfig& c) {
       x[i] += y[i];
     });
   });
+}
+
+AddKernel add_scaled(const RowsConfig& c, float scale) {
+  return kernel("add_scaled", kElementwiseWorkgroup,
+                [&](In<"y", F32> y, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+                    auto i = let("i", wg.y * c.width + column);
+                    x[i] = (x[i] + y[i]) * scale;
+                  });
+                });
 }
 
 AddBiasKernel add_bias(const RowsConfig& c) {

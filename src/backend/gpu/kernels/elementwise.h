@@ -40,9 +40,18 @@ using GluMulKernel = wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::In<"up", wg
                                   wgsl::WorkgroupId, wgsl::LocalIndex>;
 GluMulKernel glu_mul(const RowsConfig& c, Activation act);  // y = act(gate) · up
 
+// The same with columns of a wider `up`, from `first` on.
+struct GluColumnsConfig {
+  uint32_t width, up_width, first;
+
+  bool operator==(const GluColumnsConfig&) const = default;
+};
+GluMulKernel glu_mul_columns(const GluColumnsConfig& c, Activation act);
+
 using AddKernel =
     wgsl::Kernel<wgsl::In<"y", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
-AddKernel add(const RowsConfig& c);  // x += y
+AddKernel add(const RowsConfig& c);                      // x += y
+AddKernel add_scaled(const RowsConfig& c, float scale);  // x = (x + y) · scale
 
 using AddBiasKernel =
     wgsl::Kernel<wgsl::In<"bias", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;

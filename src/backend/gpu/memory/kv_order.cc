@@ -28,7 +28,7 @@ size_t device_row_bytes(int head_dim, KvType type) {
 // Calls body(offset in a host's block, offset in a device's block, bytes) for every value and every scale.
 template <class Body>
 void for_places(const Config& config, int layer, KvType type, const Body& body) {
-  const int dim = config.head_dim, n_heads = config.layer(layer).n_kv_heads;
+  const int dim = config.layer(layer).head_dim, n_heads = config.layer(layer).n_kv_heads;
   const ops::KvLayer host{.type = type, .n_kv_heads = n_heads, .head_dim = dim, .k_offset = 0, .v_offset = 0};
   const auto heads = static_cast<size_t>(n_heads);
   const size_t value_bytes = type == KvType::kQ8_0 ? 1 : kv_head_bytes(1, type);
@@ -59,9 +59,9 @@ void for_places(const Config& config, int layer, KvType type, const Body& body) 
 }  // namespace
 
 uint64_t device_block_bytes(const Config& config, int layer, KvType type) {
-  if (config.layer(layer).is_recurrent) return 0;
+  if (config.layer(layer).is_recurrent || !config.has_own_kv(layer)) return 0;
   return uint64_t{2} * static_cast<uint64_t>(config.layer(layer).n_kv_heads) * kKvBlock *
-         device_row_bytes(config.head_dim, type);
+         device_row_bytes(config.layer(layer).head_dim, type);
 }
 
 void to_host_order(const Config& config, int layer, KvType type, Bytes device, MutableBytes host) {

@@ -183,7 +183,25 @@ Result<RunShape> GpuExecutable::put(Batch batch, int n_more) const {
                 plan_.config.n_ctx);
   }
   TRY_STATUS(run_.words.write(*device_, *work_));
+  if (const step::Embed* table = table_on_host()) TRY_STATUS(put_rows(*table));
   return run_.words.shape;
+}
+
+// The first step's slot has its memory for itself until then, so rows can be written before the run.
+Result<void> GpuExecutable::put_rows(const step::Embed& s) const {
+  const Tensor& table = *s.table;
+  const auto width = static_cast<size_t>(table.cols);
+  const uint64_t row = row_bytes(table.format, table.cols);
+  std::vector<float> values(width * run_.words.tokens.size());
+  Scratch scratch;
+  for (size_t i = 0; i < run_.words.tokens.size(); ++i) {
+    TRY(const Bytes bytes, table.data.read(static_cast<uint64_t>(run_.words.tokens[i]) * row, row, scratch));
+    const std::span out = std::span(values).subspan(i * width, width);
+    format_info(table.format).decode(bytes, out);
+    for (float& value : out) value *= s.scale;
+  }
+  const BufferView to = work_->view(s.out);
+  return device_->write(*to.buffer, to.offset, std::as_bytes(std::span(values)));
 }
 
 RunShape GpuExecutable::choose_layer_path(RunShape shape, const PreparedStore& store) const {

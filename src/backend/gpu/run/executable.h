@@ -37,8 +37,9 @@ class GpuExecutable final : public Executable, private StreamHost {
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }
   int max_slices() const override { return std::min(64, options_.max_batch); }
-  // A stream runs ahead of the tokens that are taken, and a state cannot forget tokens.
-  bool decodes() const override { return !plan_.config.has_recurrent_layers(); }
+  // A stream runs ahead of the tokens that are taken. A state cannot forget tokens, and the host must know a token to
+  // look up its rows.
+  bool decodes() const override { return !plan_.config.has_recurrent_layers() && !table_on_host(); }
   int kv_block_tokens(int) const override { return kKvBlock; }
   Result<std::unique_ptr<KvStore>> new_kv_store(int block_tokens, KvType type) const override;
   Result<void> expect(int n_sequences) override;
@@ -135,6 +136,12 @@ class GpuExecutable final : public Executable, private StreamHost {
   Result<void> prepare(PreparedStore& store, int n_pos) const;
   // Writes the batch to the work buffers, with tables for n_more positions after each slice. Returns its shape.
   Result<RunShape> put(Batch batch, int n_more = 0) const;
+  // The step whose table stays on the host, which is the plan's first; null: none.
+  const step::Embed* table_on_host() const {
+    const auto* first = std::get_if<step::Embed>(&plan_.steps.front().body);
+    return first && first->on_host ? first : nullptr;
+  }
+  Result<void> put_rows(const step::Embed& table) const;
   // Sets up a token like the last one, at the position after it but in the store's spare block, and returns its
   // commands. Empty if there was none or its blocks are gone.
   Result<std::vector<Command>> last_token_again() const;

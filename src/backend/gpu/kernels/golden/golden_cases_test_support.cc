@@ -88,7 +88,9 @@ class Cases {
     add("relu2_mul", glu_mul({m_.ffn}, Activation::kRelu2));
     add("silu_mul", glu_mul({m_.ffn}, Activation::kSilu));
     add("gelu_mul", glu_mul({m_.ffn}, Activation::kGeluTanh));
+    add("gelu_mul_columns", glu_mul_columns({256, 8960, 512}, Activation::kGeluTanh));
     add("add", gpu::add({m_.width}));
+    add("add_scaled", add_scaled({m_.width}, 0.5f));
     add("add_bias", add_bias({m_.width}));
     add("softcap", softcap({m_.n_vocab}, 30));
     add("rope", rope({m_.heads.n_heads, m_.heads.head_dim}));

@@ -6,6 +6,7 @@
 namespace tern::gpu {
 
 Result<void> ElementwiseRecorder::record(const step::Embed& s) {
+  if (s.on_host) return {};  // GpuExecutable::put writes the rows
   TRY(const FloatMatrix* table, r_.weights().matrix(*s.table));
   for (const FloatMatrix::Part& part : table->parts) {
     TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
@@ -31,11 +32,20 @@ Result<void> ElementwiseRecorder::record(const step::QuantizeBlocks&) {
 }
 
 Result<void> ElementwiseRecorder::record(const step::GluMul& s) {
+  if (r_.width(s.up) != r_.width(s.out)) {
+    const GluColumnsConfig config{r_.width(s.out), r_.width(s.up), static_cast<uint32_t>(s.first_up)};
+    return r_.dispatch(r_.traced(glu_mul_columns, config, activation(s.act)), r_.per_column(s.out),
+                       r_.work().floats(s.gate), r_.work().floats(s.up), r_.work().floats(s.out));
+  }
   return r_.dispatch(r_.traced(glu_mul, {r_.width(s.out)}, activation(s.act)), r_.per_column(s.out),
                      r_.work().floats(s.gate), r_.work().floats(s.up), r_.work().floats(s.out));
 }
 
 Result<void> ElementwiseRecorder::record(const step::Add& s) {
+  if (s.scale != 1) {
+    return r_.dispatch(r_.traced(add_scaled, {r_.width(s.x)}, s.scale), r_.per_column(s.x), r_.work().floats(s.in),
+                       r_.work().floats(s.x));
+  }
   return r_.dispatch(r_.traced(add, {r_.width(s.x)}), r_.per_column(s.x), r_.work().floats(s.in),
                      r_.work().floats(s.x));
 }

@@ -1,4 +1,4 @@
-// Models with recurrent layers in other formats.
+// Models with tensors and keys of their own in other formats: Qwen3.5, Gemma 4 and Hunyuan.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -97,6 +97,40 @@ TEST(ConvertQwen35, RefusesDirectoriesWhoseHeadsItWouldHaveToReorder) {
   EXPECT_NE(done.error().message.find("heads of recurrent layers in another order"), std::string::npos)
       << done.error().message;
   EXPECT_FALSE(std::filesystem::exists(out.str()));
+}
+
+TEST(ConvertGemma4, KeepsAllTensors) {
+  for (const std::string name : {"gemma4", "gemma4_values_are_keys"}) {
+    const std::string from = kFamilies + name + ".gguf";
+    for (const std::string type : {"", "q8_0"}) {
+      const TemporaryPath out("." + name + ".gguf");
+      const auto done = convert({.in_path = from, .out_path = out.str(), .type = type});
+      ASSERT_TRUE(done) << done.error().message;
+      const auto before = open_model(from), after = open_model(out.str());
+      ASSERT_TRUE(after) << after.error().message;
+      expect_same_small_tensors(*before, *after);
+      EXPECT_EQ(after->config.ropes, before->config.ropes);
+      EXPECT_EQ(after->weights.n_params(), before->weights.n_params());
+      for (size_t i = 0; i < before->weights.layers.size(); ++i) {
+        EXPECT_EQ(after->weights.layers[i].output_scale, before->weights.layers[i].output_scale) << i;
+      }
+    }
+  }
+  const TemporaryPath out(".gguf");
+  const auto done = convert({.in_path = kFamilies + "gemma4", .out_path = out.str()});
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("Tern does not write the keys of Gemma 4's layers"), std::string::npos);
+}
+
+TEST(ConvertHunyuan, WritesTheGreaterBase) {
+  const TemporaryPath out(".gguf");
+  const auto done = convert({.in_path = kFamilies + "hunyuan", .out_path = out.str()});
+  ASSERT_TRUE(done) << done.error().message;
+  const auto before = open_model(kFamilies + "hunyuan.gguf"), after = open_model(out.str());
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_FLOAT_EQ(after->config.ropes[0].theta, before->config.ropes[0].theta);
+  EXPECT_TRUE(after->config.norms_follow_rope);
+  expect_same_small_tensors(*before, *after);
 }
 
 }  // namespace

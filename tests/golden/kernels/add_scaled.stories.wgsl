@@ -1,0 +1,9 @@
+@group(0) @binding(0) var<storage, read> y: array<f32>;
+@group(0) @binding(1) var<storage, read_write> x: array<f32>;
+
+@compute @workgroup_size(128)
+fn add_scaled(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let column = wg.x * 128u + tid;
+  let i = wg.y * 512u + column;
+  x[i] = (x[i] + y[i]) * 0.5f;
+}
