@@ -19,11 +19,13 @@ namespace {
 
 using namespace wgsl;
 
-constexpr uint32_t kLength = 21, kStates = 4;  // rows of a text, states of a buffer
+constexpr uint32_t kLength = 21, kStates = 6;  // rows of a text, states of a buffer
 
 // A text: the inputs of a layer, and the state that is its own.
 struct Text {
-  Text(const DeltaConfig& d, uint64_t seed, uint32_t state) : state(state) {
+  Text(const DeltaConfig& d, uint64_t seed, uint32_t state) : Text(d, seed, state, state) {}
+  // Its state moves to another place with each run, and back.
+  Text(const DeltaConfig& d, uint64_t seed, uint32_t state, uint32_t other) : state(state), other(other) {
     const auto rows = [&](int width, uint64_t more) {
       return random(kLength * static_cast<size_t>(width), seed + more);
     };
@@ -32,7 +34,7 @@ struct Text {
     beta = rows(d.n_v_heads, 2);
   }
   std::vector<float> x, alpha, beta;
-  uint32_t state;
+  uint32_t state, other;
   uint32_t n_run = 0;
   std::vector<float> y = {};  // of the rows so far
 };
@@ -78,6 +80,7 @@ class GpuDelta : public GpuConform {
       words[gpu::kFirstRowOf] = i * n;
       words[gpu::kRowsOf] = n;
       words[gpu::kStateOf] = text.state;
+      words[gpu::kStateTo] = text.other;
       words[gpu::kIsNew] = text.n_run == 0 ? 1 : 0;
       sequences.insert(sequences.end(), n, i);
       const auto take = [&](const std::vector<float>& from, int width, std::vector<float>& to) {
@@ -103,6 +106,7 @@ class GpuDelta : public GpuConform {
                 in<U32>(sequences), out<F32>(layer.states), out<F32>(y));
     const size_t of_text = n * layer.shape.value_width();
     for (size_t i = 0; i < texts.size(); ++i) {
+      std::swap(texts[i]->state, texts[i]->other);
       texts[i]->y.insert(texts[i]->y.end(), y.begin() + static_cast<ptrdiff_t>(i * of_text),
                          y.begin() + static_cast<ptrdiff_t>((i + 1) * of_text));
     }
@@ -148,17 +152,34 @@ TEST_P(GpuDelta, DoesNotDependOnPassesOrNeighbors) {
   for (const DeltaConfig& d : kShapes) {
     Layer layer(d);
     const Layer before = layer;
-    Text whole(d, 10, 0), parts(d, 10, 3), other(d, 20, 1);
+    Text whole(d, 10, 0), parts(d, 10, 3), other(d, 20, 1), moving(d, 10, 4, 5);
     Text* const alone[] = {&whole};
     run(layer, alone, kLength);
     for (const uint32_t n : {1u, 2u, 9u, 8u, 1u}) {
-      Text* const pair[] = {&other, &parts};
-      run(layer, pair, n);
+      Text* const together[] = {&other, &parts, &moving};
+      run(layer, together, n);
     }
     EXPECT_EQ(parts.y, whole.y);
+    EXPECT_EQ(moving.y, whole.y);
     EXPECT_TRUE(std::ranges::equal(layer.state(3), layer.state(0)));
+    EXPECT_EQ(moving.state, 5u);
+    EXPECT_TRUE(std::ranges::equal(layer.state(5), layer.state(0)));
+    EXPECT_FALSE(std::ranges::equal(layer.state(4), layer.state(0)));  // it has the state before the last row
     EXPECT_TRUE(std::ranges::equal(layer.state(2), before.state(2)));
   }
+}
+
+TEST_P(GpuDelta, StatesAreTurned) {
+  std::vector<uint32_t> words(gpu::kSequenceOfRow);
+  for (uint32_t i = 0; i < words.size(); ++i) words[i] = i + 1;
+  std::vector<uint32_t> expected = words;
+  for (uint32_t i = 0; i < gpu::kMostSequences; ++i) {
+    uint32_t* const of = expected.data() + size_t{gpu::kSequenceWords} * i;
+    std::swap(of[gpu::kStateOf], of[gpu::kStateTo]);
+    of[gpu::kIsNew] = 0;
+  }
+  bench().run(gpu::turn_states(), {}, out<U32>(words));
+  EXPECT_EQ(words, expected);
 }
 
 TEST_P(GpuDelta, Gates) {
@@ -237,6 +258,68 @@ TEST(GpuDeltaModel, GivesTheLogitsOfTheReference) {
   EXPECT_EQ(run(9, 15, 2), first);
   ASSERT_TRUE(store->write_state(2, bytes));
   EXPECT_EQ(run(9, 15, 2), first);
+}
+
+// However many tokens are taken from a stream, the state is the one after exactly these.
+TEST(GpuDeltaModel, AStreamLeavesTheStateOfItsTokens) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  DeltaModel model;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto made = gpu::compile(
+      plan, {.max_batch = 32, .max_logit_rows = 4, .gpu = {.validation = true, .without = {"serial", "tuned"}}});
+  ASSERT_TRUE(made) << made.error().message;
+  Executable& gpu = **made;
+  const auto store = gpu.new_kv_store(gpu.kv_block_tokens(64), KvType::kF32).value();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(store->allocate(i));
+    ASSERT_TRUE(store->allocate_state(i));
+  }
+  // Text i has block and state i.
+  const auto slice = [&](std::span<const TokenId> tokens, int pos, const KvBlockId& i) {
+    return Slice{.tokens = tokens, .first_pos = pos, .blocks = {&i, 1}, .n_ctx = 64, .state = i};
+  };
+  const auto state = [&](StateId id) {
+    std::vector<std::byte> bytes(store->state_bytes());
+    EXPECT_TRUE(store->read_state(id, bytes));
+    return bytes;
+  };
+  const KvBlockId ids[] = {0, 1, 2, 3};
+  const std::vector<TokenId> prompt = {5, 80, 3, 411, 7};
+  // By the host, token by token.
+  std::vector<TokenId> expected;
+  std::vector<std::vector<std::byte>> states;
+  std::vector<TokenId> next = prompt;
+  for (int pos = 0; expected.size() < 12;) {
+    const Slice one = slice(next, pos, ids[0]);
+    const auto logits = gpu.run(*store, {&one, 1}).value();
+    pos += static_cast<int>(next.size());
+    next = {static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin())};
+    expected.push_back(next[0]);
+    states.push_back(state(0));
+  }
+  const std::vector<DeviceSampling> greedy(2);
+  for (const int n_taken : {1, 2, 3, 8}) {
+    for (const int n_asked : {n_taken, n_taken + 5}) {
+      const Slice of_prompt[] = {slice(prompt, 0, ids[1]), slice(prompt, 0, ids[2])};
+      ASSERT_TRUE(gpu.run(*store, of_prompt));
+      const Slice starts[] = {slice({expected.data(), 1}, 5, ids[1]), slice({expected.data(), 1}, 5, ids[2])};
+      {
+        const auto stream = gpu.decode(*store, starts, n_asked, greedy).value();
+        ASSERT_TRUE(stream);
+        for (int i = 0; i < n_taken; ++i) {
+          const auto tokens = stream->next().value();
+          EXPECT_EQ(tokens[0], expected[static_cast<size_t>(i) + 1]);
+          EXPECT_EQ(tokens[1], expected[static_cast<size_t>(i) + 1]);
+          if (i != 1) continue;  // something else in between
+          const Slice other = slice(prompt, 0, ids[3]);
+          ASSERT_TRUE(gpu.run(*store, {&other, 1}));
+          EXPECT_EQ(state(1), states[static_cast<size_t>(i) + 1]);
+        }
+      }
+      EXPECT_EQ(state(1), states[static_cast<size_t>(n_taken)]) << n_taken << " of " << n_asked;
+      EXPECT_EQ(state(2), states[static_cast<size_t>(n_taken)]) << n_taken << " of " << n_asked;
+    }
+  }
 }
 
 TEST(GpuDeltaModel, ARotatedModelComputesTheSame) {

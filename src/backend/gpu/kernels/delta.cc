@@ -14,8 +14,9 @@ struct SequenceOf {
       : first(let("first", sequences[number * kSequenceWords + kFirstRowOf])),
         n(let("n", sequences[number * kSequenceWords + kRowsOf])),
         state_at(let("state_at", sequences[number * kSequenceWords + kStateOf] * c.state_floats())),
+        to(let("to_state", sequences[number * kSequenceWords + kStateTo] * c.state_floats())),
         is_new(let("is_new", sequences[number * kSequenceWords + kIsNew] != 0u)) {}
-  Name<U32> first, n, state_at;
+  Name<U32> first, n, state_at, to;
   Name<Bool> is_new;
 };
 
@@ -65,6 +66,7 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
         const SequenceOf sequence(sequences, c, number);
         for_column(c.channels(), wg, tid, [&](const Name<U32>& channel) {
           auto columns = let("columns", sequence.state_at + (c.columns_at()) + channel);
+          auto to_columns = let("to_columns", sequence.to + (c.columns_at()) + channel);
           for (uint32_t j = 0; j < n_columns; ++j) {
             // Column j takes input n + j, counted from the oldest column.
             auto from = let("source", sequence.n + j);
@@ -76,7 +78,7 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
                   value = x[at];
                 },
                 [&] { when(!sequence.is_new, [&] { value = state[columns + from * c.channels()]; }); });
-            state[columns + j * c.channels()] = value;
+            state[to_columns + j * c.channels()] = value;
           }
         });
       });
@@ -92,13 +94,15 @@ struct ColumnPart {
         part(let("part", tid % DeltaRuleConfig::kParts)),
         column(let("column", (wg.x % c.parts_of_head()) * c.columns() + tid / DeltaRuleConfig::kParts)),
         first_row(let("first_row", part * n_rows)),
-        place(let("place", sequence.state_at + (head * c.shape.head_dim + first_row) * c.shape.head_dim + column)) {
+        in_state(let("in_state", (head * c.shape.head_dim + first_row) * c.shape.head_dim + column)),
+        place(let("place", sequence.state_at + in_state)),
+        to_place(let("to_place", sequence.to + in_state)) {
     for (uint32_t i = 0; i < n_rows; ++i) s.push_back(var("s", 0.0f));
   }
 
   uint32_t n_rows;
   Name<U32> head, part, column, first_row;
-  Name<U32> place;  // of the first row, in the states
+  Name<U32> in_state, place, to_place;  // of the first row: within its state; in the states before and after
   std::vector<Var<F32>> s;
 };
 
@@ -192,7 +196,7 @@ DeltaRuleKernel delta_rule(const DeltaRuleConfig& c) {
             when(mine.part == 0u, [&] { y[row * s.value_width() + at] = result; });
           });
         });
-        for (uint32_t i = 0; i < mine.n_rows; ++i) state[mine.place + i * dim] = mine.s[i];
+        for (uint32_t i = 0; i < mine.n_rows; ++i) state[mine.to_place + i * dim] = mine.s[i];
       });
 }
 
@@ -221,6 +225,17 @@ SplitHeadsKernel split_heads(const SplitHeadsConfig& c) {
                     gate[to] = x[from + c.head_dim];
                   });
                 });
+}
+
+TurnStatesKernel turn_states() {
+  return kernel("turn_states", kMostSequences, [&](InOut<"sequences", U32> sequences, LocalIndex tid) {
+    auto at = let("at", tid * kSequenceWords);
+    auto from = let("from_state", sequences[at + kStateOf]);
+    auto to = let("to_state", sequences[at + kStateTo]);
+    sequences[at + kStateOf] = to;
+    sequences[at + kStateTo] = from;
+    sequences[at + kIsNew] = 0u;
+  });
 }
 
 RotateKernel rotate(const RotateConfig& c) {

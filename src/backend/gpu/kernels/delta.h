@@ -15,8 +15,10 @@ namespace tern::gpu {
 // The sequences of a batch: kSequenceWords words for each of them, at most kMostSequences, then the number of its
 // sequence for each row of the batch.
 using SequencesBuffer = wgsl::In<"sequences", wgsl::U32>;
-inline constexpr uint32_t kMostSequences = 64, kSequenceWords = 4;
-inline constexpr uint32_t kFirstRowOf = 0, kRowsOf = 1, kStateOf = 2, kIsNew = 3;  // kIsNew: the state counts as zero
+inline constexpr uint32_t kMostSequences = 64, kSequenceWords = 5;
+// kStateOf: the state that is continued; kIsNew: it counts as zero. kStateTo: where the new state goes, in the end the
+// same place or another one.
+inline constexpr uint32_t kFirstRowOf = 0, kRowsOf = 1, kStateOf = 2, kStateTo = 3, kIsNew = 4;
 inline constexpr uint32_t kSequenceOfRow = kMostSequences * kSequenceWords;
 
 struct DeltaShape {
@@ -76,6 +78,11 @@ using SplitHeadsKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::Out<"q", w
                                       wgsl::WorkgroupId, wgsl::LocalIndex>;
 // q, gate: the halves of each head of x. Grid: [⌈n_heads · head_dim / 128⌉, n_rows].
 SplitHeadsKernel split_heads(const SplitHeadsConfig& c);
+
+// For a loop of tokens on the device: the next step continues the states that this one has written, and writes where
+// this one has read. Grid: 1.
+using TurnStatesKernel = wgsl::Kernel<wgsl::InOut<"sequences", wgsl::U32>, wgsl::LocalIndex>;
+TurnStatesKernel turn_states();
 
 struct RotateConfig {
   uint32_t width, block;
