@@ -73,4 +73,18 @@ struct GatedNorm {
   SlotUses uses() const { return {reads(in), reads(gate), writes(out)}; }
 };
 
+// The steps of a recurrent layer between its first matrices and its last: `rows` has their inputs side by side, as
+// FloatStack leaves them: those of the convolution, the gate, alpha, beta.
+struct GatedDelta {
+  SlotId rows;  // [channels + value_width + 2 n_v_heads]
+  CausalConv conv;
+  DeltaRule rule;
+  GatedNorm normed;
+
+  SlotUses uses() const {
+    return {reads(rows),        reads(conv.in),    reads(rule.alpha), reads(rule.beta),
+            reads(normed.gate), scratch(conv.out), scratch(rule.out), writes(normed.out)};
+  }
+};
+
 }  // namespace tern::step

@@ -45,6 +45,13 @@ struct Expand {
     if (!s.leaves_heads) expand_heads(h, out);
     return out;
   }
+  Bodies operator()(const step::FloatStack& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    for (const auto& part : s.parts) out.push_back(step::FloatLinear{in, part.w, part.out});
+    return out;
+  }
+  Bodies operator()(const step::GatedDelta& s) const { return {s.conv, s.rule, s.normed}; }
   template <class S>
     requires requires(S s) { s.norm; }
   Bodies operator()(const S& s) const {

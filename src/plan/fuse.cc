@@ -6,25 +6,10 @@
 #include <span>
 #include <utility>
 
+#include "plan/fuse_rules.h"
+
 namespace tern {
 namespace {
-
-using Steps = std::span<const Step>;
-
-template <class T>
-const T* as(Steps steps, size_t i) {
-  return i < steps.size() ? std::get_if<T>(&steps[i].body) : nullptr;
-}
-
-// True if no step of `rest` reads what `slot` holds now: its next use is a write, or it is not used again.
-bool is_dead_after(SlotId slot, Steps rest) {
-  for (const Step& step : rest) {
-    for (const SlotUse& use : slot_uses(step.body)) {
-      if (use.slot == slot) return !use.reads;
-    }
-  }
-  return true;
-}
 
 struct Rewrite {
   size_t n_replaced;
@@ -115,12 +100,7 @@ std::optional<Rewrite> fuse_qkv(Steps steps, Plan& /*plan*/) {
 
 // The slot for the results of all three projections. Layers with equally wide projections share it.
 SlotId qkv_slot(Plan& plan, SlotId q, SlotId k) {
-  const int width = plan.slot(q).width + 2 * plan.slot(k).width;
-  for (size_t i = 0; i < plan.slots.size(); ++i) {
-    if (plan.slots[i].name == "qkv" && plan.slots[i].width == width) return {static_cast<int>(i)};
-  }
-  plan.slots.push_back({.name = "qkv", .type = SlotType::kF32, .rows = plan.slot(q).rows, .width = width});
-  return {static_cast<int>(plan.slots.size()) - 1};
+  return shared_slot(plan, "qkv", plan.slot(q), plan.slot(q).width + 2 * plan.slot(k).width);
 }
 
 std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
@@ -188,24 +168,31 @@ std::pair<SlotId*, step::FloatNormOnRead*> float_norm_reader(StepBody& body) {
   if (auto* s = std::get_if<step::FloatLinear>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::FloatGlu>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::FloatQkv>(&body)) return {&s->in, &s->norm};
+  if (auto* s = std::get_if<step::FloatStack>(&body)) return {&s->in, &s->norm};
   return {};
 }
 
-// Moves the rms_norm of steps[at] into the float step after it. Returns false if it cannot.
-bool fuse_norm_into_reader(Plan& plan, size_t at) {
+// Moves the rms_norm of steps[at] into the float steps after it. Returns false if it cannot.
+bool fuse_norm_into_readers(Plan& plan, size_t at) {
   const auto* norm = std::get_if<step::RmsNorm>(&plan.steps[at].body);
-  if (!norm || at + 1 == plan.steps.size()) return false;
-  const auto [in, on_read] = float_norm_reader(plan.steps[at + 1].body);
-  if (!in || *in != norm->out || on_read->gain) return false;
-  if (!is_dead_after(norm->out, Steps(plan.steps).subspan(at + 2))) return false;
-  *on_read = {.gain = norm->gain, .eps = norm->eps, .normed = norm->out};
-  *in = norm->in;
+  if (!norm) return false;
+  size_t end = at + 1;
+  for (; end < plan.steps.size(); ++end) {
+    const auto [in, on_read] = float_norm_reader(plan.steps[end].body);
+    if (!in || *in != norm->out || on_read->gain) break;
+  }
+  if (end == at + 1 || !is_dead_after(norm->out, Steps(plan.steps).subspan(end))) return false;
+  for (size_t i = at + 1; i < end; ++i) {
+    const auto [in, on_read] = float_norm_reader(plan.steps[i].body);
+    *on_read = {.gain = norm->gain, .eps = norm->eps, .normed = norm->out};
+    *in = norm->in;
+  }
   return true;
 }
 
 void fuse_norms(Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!fuse_norm_into_neighbors(plan, i) && !fuse_norm_into_reader(plan, i)) continue;
+    if (!fuse_norm_into_neighbors(plan, i) && !fuse_norm_into_readers(plan, i)) continue;
     plan.steps.erase(plan.steps.begin() + static_cast<ptrdiff_t>(i));
     --i;
   }
@@ -263,6 +250,14 @@ void quantize_inputs(Plan& plan) {
 
 }  // namespace
 
+SlotId shared_slot(Plan& plan, std::string_view name, const Slot& like, int width) {
+  for (size_t i = 0; i < plan.slots.size(); ++i) {
+    if (plan.slots[i].name == name && plan.slots[i].width == width) return {static_cast<int>(i)};
+  }
+  plan.slots.push_back({.name = std::string(name), .type = SlotType::kF32, .rows = like.rows, .width = width});
+  return {static_cast<int>(plan.slots.size()) - 1};
+}
+
 void fuse(Plan& plan, const Fusions& wanted) {
   const struct {
     bool is_wanted;
@@ -285,6 +280,7 @@ void fuse(Plan& plan, const Fusions& wanted) {
     i += rewrite ? rewrite->n_replaced : 1;
   }
   plan.steps = std::move(fused);
+  if (wanted.delta) fuse_delta(plan);
   if (wanted.norms) fuse_norms(plan);
   if (wanted.heads) fuse_heads(plan);
   if (wanted.int8_blocks) quantize_inputs(plan);

@@ -292,6 +292,25 @@ struct FloatQkv {
   }
 };
 
+// Several matrices times `in`: their results lie side by side in `out`, from value `first` on.
+struct FloatStack {
+  struct Part {
+    const Tensor* w;
+    SlotId out;  // of its own, where a host computes it
+  };
+  SlotId in;
+  std::vector<Part> parts;
+  SlotId out;
+  int first = 0;
+  FloatNormOnRead norm = {};
+
+  SlotUses uses() const {
+    SlotUses uses = {reads(in), first == 0 ? hidden(out) : passes_on(out)};
+    for (const Part& part : parts) uses.push_back(hidden(part.out));
+    return norm.with(std::move(uses));
+  }
+};
+
 }  // namespace step
 
 // The steps that hosts run as they are: type, name, and the op (backend/ops.h) that computes the step.
@@ -325,7 +344,9 @@ struct FloatQkv {
 // Steps that hosts run as several others (plan/expand.h), so they have no op.
 #define TERN_GPU_STEPS(X)        \
   X(TernaryQkv, "ternary_qkv", ) \
-  X(FloatQkv, "float_qkv", )
+  X(FloatQkv, "float_qkv", )     \
+  X(FloatStack, "float_stack", ) \
+  X(GatedDelta, "gated_delta", )
 #define TERN_STEPS(X) TERN_HOST_STEPS(X) TERN_GPU_STEPS(X)
 
 template <class First, class... Steps>

@@ -5,14 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/gpu/run/webgpu_backend.h"
-#include "backend/kv_cache.h"
 #include "backend/ref/ops.h"
-#include "backend/ref/ref_backend.h"
 #include "backend/state_layout.h"
-#include "conform/delta_model.h"
 #include "conform/gpu/gpu_bench.h"
-#include "conform/rotated_model.h"
 
 namespace tern::conform {
 namespace {
@@ -112,6 +107,51 @@ class GpuDelta : public GpuConform {
     }
   }
 
+  // Runs the next row of each text in one dispatch. Returns the normed outputs.
+  std::vector<float> run_at_once(Layer& layer, std::span<Text* const> texts, std::span<const float> gates,
+                                 const std::vector<float>& gain) {
+    std::vector<uint32_t> sequences(gpu::kSequenceOfRow, kPoison);
+    std::vector<float> rows;
+    const auto take = [&rows](std::span<const float> from, size_t row, int width) {
+      const auto values = from.subspan(row * static_cast<size_t>(width), static_cast<size_t>(width));
+      rows.insert(rows.end(), values.begin(), values.end());
+    };
+    for (uint32_t i = 0; i < texts.size(); ++i) {
+      Text& text = *texts[i];
+      uint32_t* const words = sequences.data() + size_t{gpu::kSequenceWords} * i;
+      words[gpu::kFirstRowOf] = i;
+      words[gpu::kRowsOf] = 1;
+      words[gpu::kStateOf] = text.state;
+      words[gpu::kStateTo] = text.other;
+      words[gpu::kIsNew] = text.n_run == 0 ? 1 : 0;
+      take(text.x, text.n_run, layer.d.channels());
+      take(gates, text.n_run, layer.d.value_width());
+      take(text.alpha, text.n_run, layer.d.n_v_heads);
+      take(text.beta, text.n_run, layer.d.n_v_heads);
+      std::swap(text.state, text.other);
+      ++text.n_run;
+    }
+    gpu::DeltaShape shape = layer.shape;
+    shape.are_side_by_side = true;
+    gpu::GatedDeltaConfig config{.shape = shape, .norm = norm_of(shape), .workgroup = 4 * shape.head_dim};
+    while (config.workgroup > bench().device().limits().invocations) config.workgroup /= 2;
+    EXPECT_TRUE(gpu::has_gated_delta(config, bench().device().limits().invocations));
+    const auto n_texts = static_cast<uint32_t>(texts.size());
+    auto y = poisoned<float>(n_texts * shape.value_width());
+    bench().run(gpu::gated_delta(config), {.x = shape.n_v_heads, .y = n_texts}, in<F32>(rows), in<F32>(layer.taps),
+                in<F32>(layer.decay), in<F32>(layer.dt_bias), in<F32>(gain), in<U32>(sequences), out<F32>(layer.states),
+                out<F32>(y));
+    return y;
+  }
+  gpu::GatedNormConfig norm_of(const gpu::DeltaShape& shape) {
+    return {.n_heads = shape.n_v_heads,
+            .head_dim = shape.head_dim,
+            .eps = kEps,
+            .caps = caps(),
+            .gate_stride = shape.gate_stride(),
+            .gate_at = shape.gate_at()};
+  }
+
   // By the reference: the outputs, and the state in the end.
   static std::pair<std::vector<float>, std::vector<float>> reference(const Layer& layer, const Text& text) {
     Config config{.n_layers = 1, .layers = {{.is_recurrent = true}}, .delta = layer.d};
@@ -169,6 +209,28 @@ TEST_P(GpuDelta, DoesNotDependOnPassesOrNeighbors) {
   }
 }
 
+TEST_P(GpuDelta, OneDispatchGivesTheSameBits) {
+  for (const DeltaConfig& d : kShapes) {
+    Layer layer(d);
+    Text steps(d, 10, 0), at_once(d, 10, 4, 5), other(d, 20, 1, 3);
+    const auto gates = random(kLength * layer.shape.value_width(), 7, 4);
+    const auto gain = random(layer.shape.head_dim, 9);
+    Text* const alone[] = {&steps};
+    run(layer, alone, kLength);
+    auto expected = poisoned<float>(steps.y.size());
+    bench().run(gpu::gated_norm(norm_of(layer.shape)), {.x = layer.shape.n_v_heads, .y = kLength}, in<F32>(steps.y),
+                in<F32>(gates), in<F32>(gain), out<F32>(expected));
+    std::vector<float> y;
+    for (uint32_t i = 0; i < kLength; ++i) {
+      Text* const both[] = {&other, &at_once};
+      const auto rows = run_at_once(layer, both, gates, gain);
+      y.insert(y.end(), rows.begin() + layer.shape.value_width(), rows.end());
+    }
+    EXPECT_EQ(y, expected);
+    EXPECT_TRUE(std::ranges::equal(layer.state(5), layer.state(0)));
+  }
+}
+
 TEST_P(GpuDelta, StatesAreTurned) {
   std::vector<uint32_t> words(gpu::kSequenceOfRow);
   for (uint32_t i = 0; i < words.size(); ++i) words[i] = i + 1;
@@ -188,8 +250,9 @@ TEST_P(GpuDelta, Gates) {
   std::vector<float> normed(x.size()), product = x, y = poisoned<float>(x.size()), gated = x;
   ref::gated_norm({x.data(), gate.data(), gain.data(), kEps, kRows * kHeads, kDim, normed.data()});
   ref::sigmoid_mul({gate.data(), gate.size(), product.data()});
-  bench().run(gpu::gated_norm({.n_heads = kHeads, .head_dim = kDim, .eps = kEps, .caps = caps()}),
-              {.x = kHeads, .y = kRows}, in<F32>(x), in<F32>(gate), in<F32>(gain), out<F32>(y));
+  bench().run(
+      gpu::gated_norm({.n_heads = kHeads, .head_dim = kDim, .eps = kEps, .caps = caps(), .gate_stride = kHeads * kDim}),
+      {.x = kHeads, .y = kRows}, in<F32>(x), in<F32>(gate), in<F32>(gain), out<F32>(y));
   bench().run(gpu::sigmoid_mul({kHeads * kDim}), {.x = 2, .y = kRows}, in<F32>(gate), out<F32>(gated));
   EXPECT_LT(nmse(y, normed), 1e-12);
   EXPECT_LT(nmse(gated, product), 1e-12);
@@ -218,125 +281,6 @@ TEST_P(GpuDelta, Rotations) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, GpuDelta, testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
-
-// A whole model: the logits of the reference, and states that are kept, copied and read back.
-TEST(GpuDeltaModel, GivesTheLogitsOfTheReference) {
-  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
-  DeltaModel model;
-  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
-  const Plan unfused = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
-  const auto ref = ref::compile(unfused, {.max_batch = 32, .max_logit_rows = 32}).value();
-  const auto made = gpu::compile(plan, {.max_batch = 32, .max_logit_rows = 32, .gpu = {.validation = true}});
-  ASSERT_TRUE(made) << made.error().message;
-  Executable& gpu = **made;
-  std::vector<TokenId> tokens;
-  for (int i = 0; i < 24; ++i) tokens.push_back((i * 97 + 13) % model.config.n_vocab);
-  const auto on_ref = ref->new_cache(64, KvType::kF32).value();
-  const auto expected = ref->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
-  const auto store = gpu.new_kv_store(gpu.kv_block_tokens(64), KvType::kF32).value();
-  const KvBlockId blocks[] = {0};
-  ASSERT_TRUE(store->allocate(0));
-  for (StateId state = 0; state < 3; ++state) ASSERT_TRUE(store->allocate_state(state));
-  const auto run = [&](size_t from, size_t n, StateId state) {
-    const Slice slice{.tokens = std::span(tokens).subspan(from, n),
-                      .first_pos = static_cast<int>(from),
-                      .blocks = blocks,
-                      .n_ctx = 64,
-                      .state = state};
-    const auto logits = gpu.run(*store, {&slice, 1});
-    EXPECT_TRUE(logits) << logits.error().message;
-    return logits ? std::vector<float>(logits->begin(), logits->end()) : std::vector<float>();
-  };
-  EXPECT_LT(nmse(run(0, 24, 0), expected), 1e-6);
-  // In parts, with the state kept in between as a copy and as bytes.
-  run(0, 9, 1);
-  ASSERT_TRUE(store->copy_state(1, 2));
-  std::vector<std::byte> bytes(store->state_bytes());
-  ASSERT_TRUE(store->read_state(1, bytes));
-  const auto first = run(9, 15, 1);
-  EXPECT_LT(nmse(first, expected), 1e-6);
-  EXPECT_EQ(run(9, 15, 2), first);
-  ASSERT_TRUE(store->write_state(2, bytes));
-  EXPECT_EQ(run(9, 15, 2), first);
-}
-
-// However many tokens are taken from a stream, the state is the one after exactly these.
-TEST(GpuDeltaModel, AStreamLeavesTheStateOfItsTokens) {
-  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
-  DeltaModel model;
-  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
-  const auto made = gpu::compile(
-      plan, {.max_batch = 32, .max_logit_rows = 4, .gpu = {.validation = true, .without = {"serial", "tuned"}}});
-  ASSERT_TRUE(made) << made.error().message;
-  Executable& gpu = **made;
-  const auto store = gpu.new_kv_store(gpu.kv_block_tokens(64), KvType::kF32).value();
-  for (int i = 0; i < 4; ++i) {
-    ASSERT_TRUE(store->allocate(i));
-    ASSERT_TRUE(store->allocate_state(i));
-  }
-  // Text i has block and state i.
-  const auto slice = [&](std::span<const TokenId> tokens, int pos, const KvBlockId& i) {
-    return Slice{.tokens = tokens, .first_pos = pos, .blocks = {&i, 1}, .n_ctx = 64, .state = i};
-  };
-  const auto state = [&](StateId id) {
-    std::vector<std::byte> bytes(store->state_bytes());
-    EXPECT_TRUE(store->read_state(id, bytes));
-    return bytes;
-  };
-  const KvBlockId ids[] = {0, 1, 2, 3};
-  const std::vector<TokenId> prompt = {5, 80, 3, 411, 7};
-  // By the host, token by token.
-  std::vector<TokenId> expected;
-  std::vector<std::vector<std::byte>> states;
-  std::vector<TokenId> next = prompt;
-  for (int pos = 0; expected.size() < 12;) {
-    const Slice one = slice(next, pos, ids[0]);
-    const auto logits = gpu.run(*store, {&one, 1}).value();
-    pos += static_cast<int>(next.size());
-    next = {static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin())};
-    expected.push_back(next[0]);
-    states.push_back(state(0));
-  }
-  const std::vector<DeviceSampling> greedy(2);
-  for (const int n_taken : {1, 2, 3, 8}) {
-    for (const int n_asked : {n_taken, n_taken + 5}) {
-      const Slice of_prompt[] = {slice(prompt, 0, ids[1]), slice(prompt, 0, ids[2])};
-      ASSERT_TRUE(gpu.run(*store, of_prompt));
-      const Slice starts[] = {slice({expected.data(), 1}, 5, ids[1]), slice({expected.data(), 1}, 5, ids[2])};
-      {
-        const auto stream = gpu.decode(*store, starts, n_asked, greedy).value();
-        ASSERT_TRUE(stream);
-        for (int i = 0; i < n_taken; ++i) {
-          const auto tokens = stream->next().value();
-          EXPECT_EQ(tokens[0], expected[static_cast<size_t>(i) + 1]);
-          EXPECT_EQ(tokens[1], expected[static_cast<size_t>(i) + 1]);
-          if (i != 1) continue;  // something else in between
-          const Slice other = slice(prompt, 0, ids[3]);
-          ASSERT_TRUE(gpu.run(*store, {&other, 1}));
-          EXPECT_EQ(state(1), states[static_cast<size_t>(i) + 1]);
-        }
-      }
-      EXPECT_EQ(state(1), states[static_cast<size_t>(n_taken)]) << n_taken << " of " << n_asked;
-      EXPECT_EQ(state(2), states[static_cast<size_t>(n_taken)]) << n_taken << " of " << n_asked;
-    }
-  }
-}
-
-TEST(GpuDeltaModel, ARotatedModelComputesTheSame) {
-  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
-  DeltaModel model(Format::kF32);
-  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1};
-  const auto ref = ref::compile(make_plan(model.config, model.weights, {.fuse = Fusions::none()}), {.max_batch = 8});
-  const auto on_ref = (*ref)->new_cache(16, KvType::kF32).value();
-  const auto logits = (*ref)->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
-  const std::vector<float> expected(logits.begin(), logits.end());
-  rotate(model);
-  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
-  const auto gpu = gpu::compile(plan, {.max_batch = 8, .gpu = {.validation = true}});
-  ASSERT_TRUE(gpu) << gpu.error().message;
-  const auto cache = (*gpu)->new_cache(16, KvType::kF32).value();
-  EXPECT_LT(nmse((*gpu)->run(*cache, {.tokens = tokens, .first_pos = 0}).value(), expected), 1e-9);
-}
 
 }  // namespace
 }  // namespace tern::conform

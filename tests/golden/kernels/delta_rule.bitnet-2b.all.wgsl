@@ -58,11 +58,12 @@ fn delta_rule(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_in
     workgroupBarrier();
     for (var t = 0u; t < n_here; t += 1u) {
       let row = first + chunk + t;
-      let of_head = row * 6u + head;
-      let dt = alpha[of_head] + bias;
+      let alpha_of_head = alpha[row * 6u + 0u + head];
+      let beta_of_head = beta[row * 6u + 0u + head];
+      let dt = alpha_of_head + bias;
       let softplus = select(log(1f + exp(min(dt, 20f))), dt, dt > 20f);
       let shrink = exp(decay_of_head * softplus);
-      let strength = 1f / (1f + exp(-beta[of_head]));
+      let strength = 1f / (1f + exp(-beta_of_head));
       let at = head * 32u + column;
       let value = x[row * 320u + 128u + at];
       let staged = t * 32u + first_row;

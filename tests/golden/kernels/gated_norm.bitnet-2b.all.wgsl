@@ -8,6 +8,7 @@ enable subgroups;
 @compute @workgroup_size(32)
 fn gated_norm(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
   let head = (wg.y * 6u + wg.x) * 32u;
+  let of_gate = wg.y * 192u + 0u + wg.x * 32u;
   var squares: f32 = 0f;
   for (var i = tid; i < 32u; i += 32u) {
     let v = x[head + i];
@@ -27,7 +28,7 @@ fn gated_norm(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_in
   let factor = 1f / sqrt(sum_4 / 32f + 1e-06f);
   for (var i_1 = tid; i_1 < 32u; i_1 += 32u) {
     let v_1 = x[head + i_1];
-    let g = gate[head + i_1];
+    let g = gate[of_gate + i_1];
     y[head + i_1] = v_1 * factor * gain[i_1] * (g / (1f + exp(-g)));
   }
 }

@@ -2,25 +2,12 @@
 
 #include <cmath>
 
+#include "backend/gpu/kernels/delta_token.h"
+
 namespace tern::gpu {
 
 using namespace wgsl;
-
-namespace {
-
-// A sequence of the batch.
-struct SequenceOf {
-  SequenceOf(const SequencesBuffer& sequences, const DeltaShape& c, const Name<U32>& number)
-      : first(let("first", sequences[number * kSequenceWords + kFirstRowOf])),
-        n(let("n", sequences[number * kSequenceWords + kRowsOf])),
-        state_at(let("state_at", sequences[number * kSequenceWords + kStateOf] * c.state_floats())),
-        to(let("to_state", sequences[number * kSequenceWords + kStateTo] * c.state_floats())),
-        is_new(let("is_new", sequences[number * kSequenceWords + kIsNew] != 0u)) {}
-  Name<U32> first, n, state_at, to;
-  Name<Bool> is_new;
-};
-
-}  // namespace
+using namespace delta;
 
 CausalConvKernel causal_conv(const DeltaShape& c) {
   const uint32_t n_columns = c.n_taps - 1;
@@ -39,7 +26,7 @@ CausalConvKernel causal_conv(const DeltaShape& c) {
                       when(
                           row >= before,
                           [&] {
-                            auto at = let("at", (wg.y - before) * c.channels() + channel);
+                            auto at = let("at", (wg.y - before) * c.conv_stride() + channel);
                             sum += tap * x[at];
                           },
                           [&] {
@@ -74,7 +61,7 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
             when(
                 from >= n_columns,
                 [&] {
-                  auto at = let("at", (sequence.first + from - n_columns) * c.channels() + channel);
+                  auto at = let("at", (sequence.first + from - n_columns) * c.conv_stride() + channel);
                   value = x[at];
                 },
                 [&] { when(!sequence.is_new, [&] { value = state[columns + from * c.channels()]; }); });
@@ -84,131 +71,64 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
       });
 }
 
-namespace {
-
-// The part of a column of S that an invocation keeps in registers: n_rows rows from first_row on.
-struct ColumnPart {
-  ColumnPart(const DeltaRuleConfig& c, const SequenceOf& sequence, const WorkgroupId& wg, const LocalIndex& tid)
-      : n_rows(c.shape.head_dim / DeltaRuleConfig::kParts),
-        head(let("head", wg.x / c.parts_of_head())),
-        part(let("part", tid % DeltaRuleConfig::kParts)),
-        column(let("column", (wg.x % c.parts_of_head()) * c.columns() + tid / DeltaRuleConfig::kParts)),
-        first_row(let("first_row", part * n_rows)),
-        in_state(let("in_state", (head * c.shape.head_dim + first_row) * c.shape.head_dim + column)),
-        place(let("place", sequence.state_at + in_state)),
-        to_place(let("to_place", sequence.to + in_state)) {
-    for (uint32_t i = 0; i < n_rows; ++i) s.push_back(var("s", 0.0f));
-  }
-
-  uint32_t n_rows;
-  Name<U32> head, part, column, first_row;
-  Name<U32> in_state, place, to_place;  // of the first row: within its state; in the states before and after
-  std::vector<Var<F32>> s;
-};
-
-// How much of S stays, and how much of a token is written.
-struct DeltaGates {
-  Name<F32> shrink, strength;
-};
-template <class Alpha, class Beta>
-DeltaGates delta_gates(const Alpha& alpha, const Beta& beta, const Name<F32>& decay, const Name<F32>& bias,
-                       const Name<U32>& of_head) {
-  auto dt = let("dt", alpha[of_head] + bias);
-  auto softplus = let("softplus", select(log(1.0f + exp(min(dt, 20.0f))), dt, dt > 20.0f));
-  auto shrink = let("shrink", exp(decay * softplus));
-  return {shrink, let("strength", 1.0f / (1.0f + exp(-beta[of_head])))};
-}
-
-// One token: reads what S predicts for its key, writes the difference from its value, and reads for its query. Queries
-// and keys are not normed yet, so the factors that norm them are applied to the results.
-Name<F32> take_token(const DeltaRuleConfig& c, const ColumnPart& mine, const Shared<F32>& keys,
-                     const Shared<F32>& queries, const Name<U32>& staged, const DeltaGates& gates,
-                     const Name<F32>& value, const LocalIndex& tid) {
-  const auto sum_of_parts = [&](const Var<F32>& part) {
-    auto v = let("mine", part);
-    return reduce_lanes(Reduce::kSum, c.caps, v, tid, DeltaRuleConfig::kParts, c.workgroup());
-  };
-  auto predicted = var("predicted", 0.0f);
-  auto k_squares = var("k_squares", 0.0f);
-  auto q_squares = var("q_squares", 0.0f);
-  for (uint32_t i = 0; i < mine.n_rows; ++i) {
-    auto k = let("k", keys[staged + i]);
-    auto q = let("q", queries[staged + i]);
-    predicted += k * mine.s[i];
-    k_squares += k * k;
-    q_squares += q * q;
-  }
-  auto all_predicted = sum_of_parts(predicted);
-  auto k_scale = let("k_scale", inverseSqrt(sum_of_parts(k_squares) + 1e-6f));
-  const float per_dim = 1.0f / std::sqrt(static_cast<float>(c.shape.head_dim));
-  auto q_scale = let("q_scale", inverseSqrt(sum_of_parts(q_squares) + 1e-6f) * per_dim);
-  auto delta = let("delta", gates.strength * (value - gates.shrink * (all_predicted * k_scale)) * k_scale);
-  auto out = var("out", 0.0f);
-  for (uint32_t i = 0; i < mine.n_rows; ++i) {
-    auto k = let("k", keys[staged + i]);
-    auto q = let("q", queries[staged + i]);
-    auto updated = let("updated", gates.shrink * mine.s[i] + k * delta);
-    mine.s[i] = updated;
-    out += q * updated;
-  }
-  return let("result", sum_of_parts(out) * q_scale);
-}
-
-}  // namespace
-
 DeltaRuleKernel delta_rule(const DeltaRuleConfig& c) {
   constexpr uint32_t kTokens = 8;  // whose queries and keys are staged at a time
   const DeltaShape& s = c.shape;
   const uint32_t dim = s.head_dim;
-  return kernel(
-      "delta_rule", c.workgroup(),
-      [&](In<"x", F32> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
-          In<"dt_bias", F32> dt_bias, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
-          WorkgroupId wg, LocalIndex tid) {
-        auto number = let("number", wg.y);
-        const SequenceOf sequence(sequences, s, number);
-        const ColumnPart mine(c, sequence, wg, tid);
-        when(!sequence.is_new, [&] {
-          for (uint32_t i = 0; i < mine.n_rows; ++i) mine.s[i] = state[mine.place + i * dim];
-        });
-        auto key_head = let("key_head", s.is_tiled ? mine.head % s.n_k_heads : mine.head / (s.n_v_heads / s.n_k_heads));
-        auto decay_of_head = let("decay_of_head", decay[mine.head]);
-        auto bias = let("bias", dt_bias[mine.head]);
-        auto keys = shared<F32>("keys", kTokens * dim);
-        auto queries = shared<F32>("queries", kTokens * dim);
-        loop("chunk", 0u, sequence.n, kTokens, [&](const Name<U32>& chunk) {
-          auto n_here = let("n_here", min(sequence.n - chunk, kTokens));
-          workgroupBarrier();
-          loop("i", tid, n_here * dim, c.workgroup(), [&](const Name<U32>& i) {
-            auto source = let("source", (sequence.first + chunk + i / dim) * s.channels() + key_head * dim + i % dim);
-            queries[i] = x[source];
-            keys[i] = x[source + s.key_width()];
-          });
-          workgroupBarrier();
-          loop("t", 0u, n_here, 1u, [&](const Name<U32>& t) {
-            auto row = let("row", sequence.first + chunk + t);
-            auto of_head = let("of_head", row * s.n_v_heads + mine.head);
-            const DeltaGates gates = delta_gates(alpha, beta, decay_of_head, bias, of_head);
-            auto at = let("at", mine.head * dim + mine.column);
-            auto value = let("value", x[row * s.channels() + 2 * s.key_width() + at]);
-            auto staged = let("staged", t * dim + mine.first_row);
-            auto result = take_token(c, mine, keys, queries, staged, gates, value, tid);
-            when(mine.part == 0u, [&] { y[row * s.value_width() + at] = result; });
-          });
-        });
-        for (uint32_t i = 0; i < mine.n_rows; ++i) state[mine.to_place + i * dim] = mine.s[i];
-      });
+  return kernel("delta_rule", c.workgroup(),
+                [&](In<"x", F32> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
+                    In<"dt_bias", F32> dt_bias, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
+                    WorkgroupId wg, LocalIndex tid) {
+                  auto number = let("number", wg.y);
+                  const SequenceOf sequence(sequences, s, number);
+                  auto head = let("head", wg.x / c.parts_of_head());
+                  auto part = let("part", tid % DeltaRuleConfig::kParts);
+                  auto column = let("column", (wg.x % c.parts_of_head()) * c.columns() + tid / DeltaRuleConfig::kParts);
+                  const ColumnPart mine(s, sequence, head, part, column);
+                  when(!sequence.is_new, [&] { mine.load(state); });
+                  auto key_head = let("key_head", key_head_of(s, head));
+                  auto decay_of_head = let("decay_of_head", decay[head]);
+                  auto bias = let("bias", dt_bias[head]);
+                  auto keys = shared<F32>("keys", kTokens * dim);
+                  auto queries = shared<F32>("queries", kTokens * dim);
+                  loop("chunk", 0u, sequence.n, kTokens, [&](const Name<U32>& chunk) {
+                    auto n_here = let("n_here", min(sequence.n - chunk, kTokens));
+                    workgroupBarrier();
+                    loop("i", tid, n_here * dim, c.workgroup(), [&](const Name<U32>& i) {
+                      auto source =
+                          let("source", (sequence.first + chunk + i / dim) * s.channels() + key_head * dim + i % dim);
+                      queries[i] = x[source];
+                      keys[i] = x[source + s.key_width()];
+                    });
+                    workgroupBarrier();
+                    loop("t", 0u, n_here, 1u, [&](const Name<U32>& t) {
+                      auto row = let("row", sequence.first + chunk + t);
+                      auto alpha_of_head = let("alpha_of_head", alpha[row * s.alpha_stride() + (s.alpha_at()) + head]);
+                      auto beta_of_head = let("beta_of_head", beta[row * s.alpha_stride() + (s.beta_at()) + head]);
+                      const DeltaGates gates = delta_gates(alpha_of_head, beta_of_head, decay_of_head, bias);
+                      auto at = let("at", head * dim + column);
+                      auto value = let("value", x[row * s.channels() + 2 * s.key_width() + at]);
+                      auto staged = let("staged", t * dim + mine.first_row);
+                      const Staged token{keys, staged, queries, staged};
+                      auto result = take_token(s, c.caps, c.workgroup(), mine, token, gates, value, tid);
+                      when(part == 0u, [&] { y[row * s.value_width() + at] = result; });
+                    });
+                  });
+                  mine.store(state);
+                });
 }
 
-GatedNormKernel gated_norm(const HeadNormConfig& c) {
+GatedNormKernel gated_norm(const GatedNormConfig& c) {
   return kernel(
-      "gated_norm", c.workgroup,
+      "gated_norm", GatedNormConfig::kLanes,
       [&](In<"x", F32> x, In<"gate", F32> gate, In<"gain", F32> gain, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
         auto head = let("head", (wg.y * c.n_heads + wg.x) * c.head_dim);
-        auto factor = inverse_head_rms(c, x, head, tid);
-        loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
-          auto v = let("v", x[head + i]);
-          auto g = let("g", gate[head + i]);
+        auto of_gate = let("of_gate", wg.y * c.gate_stride + (c.gate_at) + wg.x * c.head_dim);
+        const auto value = [&](const Name<U32>& i) { return x[head + i]; };
+        auto factor = inverse_rms_over_lanes(c, value, tid, tid, GatedNormConfig::kLanes);
+        loop("i", tid, c.head_dim, GatedNormConfig::kLanes, [&](const Name<U32>& i) {
+          auto v = let("v", value(i));
+          auto g = let("g", gate[of_gate + i]);
           y[head + i] = v * factor * gain[i] * (g / (1.0f + exp(-g)));
         });
       });

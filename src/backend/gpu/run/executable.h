@@ -133,8 +133,12 @@ class GpuExecutable final : public Executable, private StreamHost {
   Result<std::unique_ptr<PreparedStore>> new_spare_store(bool for_trial = false) const;
   // Makes the store's program ready for positions below n_pos: records or binds it again if the buffers have changed.
   Result<void> prepare(PreparedStore& store, int n_pos) const;
+  // Gives the states of a batch of single tokens other places to go to. False if there are no states, longer slices, or
+  // no memory: then new states replace those before.
+  Result<bool> pair_states(PreparedStore& store, Batch batch) const;
+  static void move_states(PreparedStore& store, Batch batch);  // after the run
   // Writes the batch to the work buffers, with tables for n_more positions after each slice. Returns its shape.
-  // `moves_states`: the new states go to their other places.
+  // `moves_states`: the new states go to their other places (pair_states()).
   Result<RunShape> put(const PreparedStore& store, Batch batch, int n_more = 0, bool moves_states = false) const;
   // Sets up a token like the last one, at the position after it but in the store's spare block, and returns its
   // commands. Empty if there was none or its blocks are gone.

@@ -183,12 +183,8 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch
   std::vector<Slice> rows(starts.begin(), starts.end());
   for (size_t i = 0; i < rows.size(); ++i) rows[i].n_best = n_best_of(sampling[i]);
   auto& gpu_store = static_cast<PreparedStore&>(store);
-  for (const Slice& row : rows) {
-    if (row.state < 0) continue;
-    const auto paired = gpu_store.pair_state(row.state);
-    if (!paired && paired.error().code == ErrorCode::kOutOfMemory) return nullptr;
-    TRY_STATUS(paired);
-  }
+  TRY(const bool moves_states, pair_states(gpu_store, rows));
+  if (work_->has_states() && !moves_states) return nullptr;
   TRY_STATUS(check_before(gpu_store, rows));
   run_.in_control = nullptr;  // the sampler may now have another stream's options
   StreamHost& host = *this;

@@ -13,7 +13,11 @@ std::vector<std::pair<std::string, wgsl::Module>> delta_kernels(const Caps& caps
   add("keep_columns", keep_columns(shape));
   add("delta_rule", delta_rule({.shape = shape, .caps = caps}));
   add("turn_states", turn_states());
-  add("gated_norm", gated_norm({.n_heads = 6, .head_dim = 32, .eps = kEps, .caps = caps, .workgroup = 32}));
+  const GatedNormConfig norm{.n_heads = 6, .head_dim = 32, .eps = kEps, .caps = caps, .gate_stride = 192};
+  add("gated_norm", gated_norm(norm));
+  DeltaShape rows = shape;
+  rows.are_side_by_side = true;
+  add("gated_delta", gated_delta({.shape = rows, .norm = norm, .workgroup = 128}));
   add("split_heads", split_heads({.n_heads = 4, .head_dim = 64}));
   add("sigmoid_mul", sigmoid_mul({.width = 256}));
   add("rotate", rotate({.width = 256, .block = 128}));
