@@ -35,8 +35,15 @@ struct Rotate {
 struct SigmoidMul {
   SlotId gate;
   SlotId x;
+  // If present, a device finds the gates here: a row begins with heads of [2, head_dim], of which they are the second
+  // halves.
+  SlotId rows = {};
+  int head_dim = 0;
 
-  SlotUses uses() const { return {reads(gate), updates(x)}; }
+  SlotUses uses() const {
+    if (rows == SlotId{}) return {reads(gate), updates(x)};
+    return {reads(gate), reads(rows), updates(x)};
+  }
 };
 // out = silu(Σ_j taps[c][j] · in of the token taps − 1 − j places before): a causal convolution of every channel. The
 // last inputs of the sequence are part of its state.

@@ -69,6 +69,12 @@ struct FloatHeads {
   int head_dim = 0;
   int rope = 0;  // index into Config::ropes
   RopePairs pairs = {};
+  int n_dims = 0;  // see Rope
+  // If the model gates attention: wq gives each query's head followed by its gate, `q_gate` [n_heads, 2, head_dim].
+  // `gate` [n_heads, head_dim] is where a host splits the gates off.
+  SlotId q_gate, gate;
+
+  bool is_gated() const { return gate != SlotId{}; }
 };
 
 // out = table[token] · scale
@@ -287,8 +293,10 @@ struct FloatQkv {
 
   SlotUses uses() const {
     const FloatHeads& h = heads;
-    if (leaves_heads) return norm.with({reads(in), hidden(h.q), hidden(h.k), hidden(h.v), hidden(h.qkv)});
-    return norm.with({reads(in), writes(h.q), scratch(h.k), scratch(h.v), scratch(h.qkv)});
+    SlotUses uses = {reads(in), writes(h.q), scratch(h.k), scratch(h.v), scratch(h.qkv)};
+    if (leaves_heads) uses = {reads(in), hidden(h.q), hidden(h.k), hidden(h.v), hidden(h.qkv)};
+    if (h.is_gated()) uses.back() = hidden(h.qkv), uses.insert(uses.end(), {scratch(h.q_gate), hidden(h.gate)});
+    return norm.with(std::move(uses));
   }
 };
 

@@ -107,6 +107,12 @@ TEST_F(FusedPlan, RecurrentLayersGiveTheSameBitsToo) {
     const auto plain = run_with(Fusions::none());
     EXPECT_EQ(run_with({.delta = true}), plain);
     EXPECT_EQ(run_with(Fusions::all()), plain);
+    const Plan all = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+    const auto makes_gates = [](const Step& step) {
+      const auto* qkv = std::get_if<step::FloatQkv>(&step.body);
+      return qkv && qkv->heads.is_gated();
+    };
+    EXPECT_EQ(std::ranges::count_if(all.steps, makes_gates), 1);
   }
 }
 

@@ -256,6 +256,15 @@ TEST_P(GpuDelta, Gates) {
   bench().run(gpu::sigmoid_mul({kHeads * kDim}), {.x = 2, .y = kRows}, in<F32>(gate), out<F32>(gated));
   EXPECT_LT(nmse(y, normed), 1e-12);
   EXPECT_LT(nmse(gated, product), 1e-12);
+  constexpr uint32_t kStride = 2 * kHeads * kDim + 5;  // the same gates in rows with other values
+  std::vector<float> rows = poisoned<float>(kRows * kStride), gated_by_rows = x;
+  for (uint32_t i = 0; i < x.size(); ++i) {
+    const uint32_t row = i / (kHeads * kDim), head = i / kDim % kHeads;
+    rows[row * kStride + head * 2 * kDim + kDim + i % kDim] = gate[i];
+  }
+  bench().run(gpu::sigmoid_mul({.width = kHeads * kDim, .stride = kStride, .head_dim = kDim}), {.x = 2, .y = kRows},
+              in<F32>(rows), out<F32>(gated_by_rows));
+  EXPECT_EQ(gated_by_rows, gated);
   std::vector<float> both = random(2 * x.size(), 11), q = poisoned<float>(x.size()), g = q, eq = q, eg = q;
   ref::split_heads({both.data(), kRows, kHeads, kDim, eq.data(), eg.data()});
   bench().run(gpu::split_heads({kHeads, kDim}), {.x = 2, .y = kRows}, in<F32>(both), out<F32>(q), out<F32>(g));

@@ -200,15 +200,18 @@ RotateKernel rotate(const RotateConfig& c) {
                 });
 }
 
-SigmoidMulKernel sigmoid_mul(const RowsConfig& c) {
-  return kernel("sigmoid_mul", kElementwiseWorkgroup,
-                [&](In<"gate", F32> gate, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
-                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
-                    auto i = let("i", wg.y * c.width + column);
-                    auto g = let("g", gate[i]);
-                    x[i] = x[i] / (1.0f + exp(-g));
-                  });
-                });
+SigmoidMulKernel sigmoid_mul(const SigmoidMulConfig& c) {
+  return kernel(
+      "sigmoid_mul", kElementwiseWorkgroup,
+      [&](In<"gate", F32> gate, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+        for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+          auto i = let("i", wg.y * c.width + column);
+          auto of_gate =
+              c.stride == 0 ? i : let("of_gate", wg.y * c.stride + column + (column / c.head_dim + 1u) * c.head_dim);
+          auto g = let("g", gate[of_gate]);
+          x[i] = x[i] / (1.0f + exp(-g));
+        });
+      });
 }
 
 }  // namespace tern::gpu

@@ -133,6 +133,13 @@ RotateKernel rotate(const RotateConfig& c);
 
 using SigmoidMulKernel =
     wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
-SigmoidMulKernel sigmoid_mul(const RowsConfig& c);  // x = x · sigmoid(gate)
+struct SigmoidMulConfig {
+  uint32_t width;
+  // If not 0, a row of `gate` has this many values and begins with heads of [2, head_dim]: the gates are their second
+  // halves.
+  uint32_t stride = 0, head_dim = 0;
+  bool operator==(const SigmoidMulConfig&) const = default;
+};
+SigmoidMulKernel sigmoid_mul(const SigmoidMulConfig& c);  // x = x · sigmoid(gate). Grid: [⌈width / 128⌉, n_rows]
 
 }  // namespace tern::gpu

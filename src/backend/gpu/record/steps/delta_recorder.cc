@@ -20,7 +20,10 @@ Result<void> DeltaRecorder::record(const step::SplitHeads& s) {
 }
 
 Result<void> DeltaRecorder::record(const step::SigmoidMul& s) {
-  return r_.dispatch(r_.traced(sigmoid_mul, {r_.width(s.x)}), r_.per_column(s.x), r_.work().floats(s.gate),
+  SigmoidMulConfig config{.width = r_.width(s.x)};
+  const bool is_in_rows = s.rows != SlotId{};
+  if (is_in_rows) config.stride = r_.width(s.rows), config.head_dim = static_cast<uint32_t>(s.head_dim);
+  return r_.dispatch(r_.traced(sigmoid_mul, config), r_.per_column(s.x), r_.work().floats(is_in_rows ? s.rows : s.gate),
                      r_.work().floats(s.x));
 }
 
