@@ -97,7 +97,7 @@ class GpuDelta : public GpuConform {
     bench().run(gpu::keep_columns(layer.shape), {.x = groups, .y = n_texts}, in<F32>(x), in<U32>(sequences),
                 out<F32>(layer.states));
     bench().run(gpu::delta_rule(config), {.x = layer.shape.n_v_heads * config.parts_of_head(), .y = n_texts},
-                in<F32>(conv), in<F32>(alpha), in<F32>(beta), in<F32>(layer.decay), in<F32>(layer.dt_bias),
+                in<Vec4<F32>>(conv), in<F32>(alpha), in<F32>(beta), in<F32>(layer.decay), in<F32>(layer.dt_bias),
                 in<U32>(sequences), out<F32>(layer.states), out<F32>(y));
     const size_t of_text = n * layer.shape.value_width();
     for (size_t i = 0; i < texts.size(); ++i) {

@@ -71,47 +71,120 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
       });
 }
 
+namespace {
+
+// Keys, queries and values of some tokens in workgroup memory, with what each token's norms and gates come to. A
+// padding after each part of a key or query makes parts start in different banks.
+class StagedTokens {
+ public:
+  static constexpr uint32_t kTokens = 8;
+
+  explicit StagedTokens(const DeltaRuleConfig& c)
+      : c_(c),
+        keys_(shared<Vec4<F32>>("keys", kTokens * DeltaRuleConfig::kParts * stride())),
+        queries_(shared<Vec4<F32>>("queries", kTokens * DeltaRuleConfig::kParts * stride())),
+        values_(shared<F32>("values", kTokens * c.columns())),
+        factors_(shared<Vec4<F32>>("factors", kTokens)) {}
+
+  // n tokens from row `first_row` of x on. first_value: of this workgroup, among a head's.
+  void stage(const In<"x", Vec4<F32>>& x, const Name<U32>& first_row, const Name<U32>& n, const Name<U32>& key_head,
+             const Name<U32>& first_value, const LocalIndex& tid) const {
+    const DeltaShape& s = c_.shape;
+    const uint32_t quads = s.head_dim / 4, of_part = quads / DeltaRuleConfig::kParts, of_row = s.channels() / 4;
+    loop("i", tid, n * quads, c_.workgroup(), [&](const Name<U32>& i) {
+      auto quad = let("quad", i % quads);
+      auto source = let("source", (first_row + i / quads) * of_row + key_head * quads + quad);
+      auto to = let("to", (i / quads * DeltaRuleConfig::kParts + quad / of_part) * stride() + quad % of_part);
+      queries_[to] = x[source];
+      keys_[to] = x[source + s.key_width() / 4];
+    });
+    const uint32_t value_quads = c_.columns() / 4;
+    loop("i", tid, n * value_quads, c_.workgroup(), [&](const Name<U32>& i) {
+      auto at_value = let("at_value", first_value / 4u + i % value_quads + (s.key_width() / 2));
+      auto v = let("v", x[(first_row + i / value_quads) * of_row + at_value]);
+      for (uint32_t k = 0; k < 4; ++k) values_[i * 4u + k] = at(v, k);
+    });
+  }
+
+  // This invocation's part of a token's key and query.
+  TokenPart part_of(const Name<U32>& t, const Name<U32>& part) const {
+    auto from = let("from_part", (t * DeltaRuleConfig::kParts + part) * stride());
+    TokenPart token;
+    for (uint32_t j = 0; j + 1 < stride(); ++j) {
+      auto k = let("k", keys_[from + j]);
+      auto q = let("q", queries_[from + j]);
+      for (uint32_t i = 0; i < 4; ++i) {
+        token.key.push_back(let("key", at(k, i)));
+        token.query.push_back(let("query", at(q, i)));
+      }
+    }
+    return token;
+  }
+
+  // Computes the factors of all n tokens, each by as many invocations as there are parts. gates_of(t): of token t.
+  template <class Gates>
+  void prepare(const Name<U32>& n, const Name<U32>& part, const Gates& gates_of, const LocalIndex& tid) const {
+    auto t = let("my_token", min(tid / DeltaRuleConfig::kParts % kTokens, n - 1u));
+    const TokenFactors factors = {gates_of(t), norm_factors(c_.shape, part_of(t, part), c_.caps, tid, c_.workgroup())};
+    when(part == 0u && tid < DeltaRuleConfig::kParts * kTokens, [&] { store_factors(factors_, t, factors); });
+  }
+  TokenFactors factors_of(const Name<U32>& t) const { return load_factors(factors_, t); }
+  Name<F32> value(const Name<U32>& t, const Name<U32>& column) const {
+    return let("value", values_[t * c_.columns() + column]);
+  }
+
+ private:
+  uint32_t stride() const { return c_.shape.head_dim / 4 / DeltaRuleConfig::kParts + 1; }  // of parts, in quads
+
+  DeltaRuleConfig c_;
+  Shared<Vec4<F32>> keys_, queries_;
+  Shared<F32> values_;
+  Shared<Vec4<F32>> factors_;
+};
+
+}  // namespace
+
 DeltaRuleKernel delta_rule(const DeltaRuleConfig& c) {
-  constexpr uint32_t kTokens = 8;  // whose queries and keys are staged at a time
   const DeltaShape& s = c.shape;
   const uint32_t dim = s.head_dim;
   return kernel("delta_rule", c.workgroup(),
-                [&](In<"x", F32> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
+                [&](In<"x", Vec4<F32>> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
                     In<"dt_bias", F32> dt_bias, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
                     WorkgroupId wg, LocalIndex tid) {
                   auto number = let("number", wg.y);
                   const SequenceOf sequence(sequences, s, number);
                   auto head = let("head", wg.x / c.parts_of_head());
                   auto part = let("part", tid % DeltaRuleConfig::kParts);
-                  auto column = let("column", (wg.x % c.parts_of_head()) * c.columns() + tid / DeltaRuleConfig::kParts);
+                  auto first_column = let("first_column", (wg.x % c.parts_of_head()) * c.columns());
+                  auto in_group = let("in_group", tid / DeltaRuleConfig::kParts);
+                  auto column = let("column", first_column + in_group);
                   const ColumnPart mine(s, sequence, head, part, column);
                   when(!sequence.is_new, [&] { mine.load(state); });
                   auto key_head = let("key_head", key_head_of(s, head));
                   auto decay_of_head = let("decay_of_head", decay[head]);
                   auto bias = let("bias", dt_bias[head]);
-                  auto keys = shared<F32>("keys", kTokens * dim);
-                  auto queries = shared<F32>("queries", kTokens * dim);
-                  loop("chunk", 0u, sequence.n, kTokens, [&](const Name<U32>& chunk) {
-                    auto n_here = let("n_here", min(sequence.n - chunk, kTokens));
+                  auto first_value = let("first_value", head * dim + first_column);
+                  const StagedTokens staged(c);
+                  loop("chunk", 0u, sequence.n, StagedTokens::kTokens, [&](const Name<U32>& chunk) {
+                    auto n_here = let("n_here", min(sequence.n - chunk, StagedTokens::kTokens));
+                    auto first_row = let("first_of_chunk", sequence.first + chunk);
                     workgroupBarrier();
-                    loop("i", tid, n_here * dim, c.workgroup(), [&](const Name<U32>& i) {
-                      auto source =
-                          let("source", (sequence.first + chunk + i / dim) * s.channels() + key_head * dim + i % dim);
-                      queries[i] = x[source];
-                      keys[i] = x[source + s.key_width()];
-                    });
+                    staged.stage(x, first_row, n_here, key_head, first_value, tid);
+                    workgroupBarrier();
+                    const auto gates_of = [&](const Name<U32>& t) {
+                      auto of_row = let("of_row", (first_row + t) * s.alpha_stride() + head);
+                      auto alpha_of_head = let("alpha_of_head", alpha[of_row + s.alpha_at()]);
+                      auto beta_of_head = let("beta_of_head", beta[of_row + s.beta_at()]);
+                      return delta_gates(alpha_of_head, beta_of_head, decay_of_head, bias);
+                    };
+                    staged.prepare(n_here, part, gates_of, tid);
                     workgroupBarrier();
                     loop("t", 0u, n_here, 1u, [&](const Name<U32>& t) {
-                      auto row = let("row", sequence.first + chunk + t);
-                      auto alpha_of_head = let("alpha_of_head", alpha[row * s.alpha_stride() + (s.alpha_at()) + head]);
-                      auto beta_of_head = let("beta_of_head", beta[row * s.alpha_stride() + (s.beta_at()) + head]);
-                      const DeltaGates gates = delta_gates(alpha_of_head, beta_of_head, decay_of_head, bias);
-                      auto at = let("at", head * dim + column);
-                      auto value = let("value", x[row * s.channels() + 2 * s.key_width() + at]);
-                      auto staged = let("staged", t * dim + mine.first_row);
-                      const Staged token{keys, staged, queries, staged};
-                      auto result = take_token(s, c.caps, c.workgroup(), mine, token, gates, value, tid);
-                      when(part == 0u, [&] { y[row * s.value_width() + at] = result; });
+                      const TokenFactors factors = staged.factors_of(t);
+                      auto value = staged.value(t, in_group);
+                      auto result =
+                          take_token(mine, staged.part_of(t, part), factors, value, c.caps, tid, c.workgroup());
+                      when(part == 0u, [&] { y[(first_row + t) * s.value_width() + head * dim + column] = result; });
                     });
                   });
                   mine.store(state);

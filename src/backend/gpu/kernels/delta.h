@@ -65,7 +65,7 @@ struct DeltaRuleConfig {
   bool operator==(const DeltaRuleConfig&) const = default;
 };
 using DeltaRuleKernel =
-    wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"alpha", wgsl::F32>, wgsl::In<"beta", wgsl::F32>,
+    wgsl::Kernel<wgsl::In<"x", wgsl::Vec4<wgsl::F32>>, wgsl::In<"alpha", wgsl::F32>, wgsl::In<"beta", wgsl::F32>,
                  wgsl::In<"decay", wgsl::F32>, wgsl::In<"dt_bias", wgsl::F32>, SequencesBuffer,
                  wgsl::InOut<"state", wgsl::F32>, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // alpha, beta: [n_rows, alpha_stride()], of which they are the values from alpha_at() and beta_at() on.

@@ -64,47 +64,68 @@ inline DeltaGates delta_gates(const Name<F32>& alpha, const Name<F32>& beta, con
   return {shrink, let("strength", 1.0f / (1.0f + exp(-beta)))};
 }
 
-// A token's key and query in workgroup memory: the rows of this invocation.
-struct Staged {
-  const Shared<F32>& keys;
-  const Name<U32>& k_at;
-  const Shared<F32>& queries;
-  const Name<U32>& q_at;
+// Rows of S that an invocation multiplies with a token's key and query: its part of these, not normed yet.
+struct TokenPart {
+  std::vector<Name<F32>> key, query;
+};
+// The factors that norm them; 1 / √head_dim is included in the query's.
+struct NormFactors {
+  Name<F32> key, query;
 };
 
-// One token: reads what S predicts for its key, writes the difference from its value, and reads for its query. Queries
-// and keys are not normed yet, so the factors that norm them are applied to the results.
-inline Name<F32> take_token(const DeltaShape& shape, const Caps& caps, uint32_t workgroup, const ColumnPart& mine,
-                            const Staged& token, const DeltaGates& gates, const Name<F32>& value,
-                            const LocalIndex& tid) {
-  const auto sum_of_parts = [&](const Var<F32>& part) {
-    auto v = let("mine", part);
-    return reduce_lanes(Reduce::kSum, caps, v, tid, DeltaRuleConfig::kParts, workgroup);
+// Σ a(i) · b(i) over the rows of all parts. Four sums per part: a chain of additions would take four times as long.
+template <class A, class B>
+Name<F32> sum_over_parts(uint32_t n_rows, const A& a, const B& b, const Caps& caps, const LocalIndex& tid,
+                         uint32_t workgroup) {
+  std::vector<Var<F32>> sums;
+  for (uint32_t i = 0; i < 4; ++i) sums.push_back(var("sum", 0.0f));
+  for (uint32_t i = 0; i < n_rows; ++i) sums[i % 4] += a(i) * b(i);
+  auto mine = let("mine", (sums[0] + sums[1]) + (sums[2] + sums[3]));
+  return reduce_lanes(Reduce::kSum, caps, mine, tid, DeltaRuleConfig::kParts, workgroup);
+}
+
+inline NormFactors norm_factors(const DeltaShape& shape, const TokenPart& token, const Caps& caps,
+                                const LocalIndex& tid, uint32_t workgroup) {
+  const auto squares = [&](const std::vector<Name<F32>>& v) {
+    const auto value = [&](uint32_t i) { return v[i]; };
+    return sum_over_parts(static_cast<uint32_t>(v.size()), value, value, caps, tid, workgroup);
   };
-  auto predicted = var("predicted", 0.0f);
-  auto k_squares = var("k_squares", 0.0f);
-  auto q_squares = var("q_squares", 0.0f);
-  for (uint32_t i = 0; i < mine.n_rows; ++i) {
-    auto k = let("k", token.keys[token.k_at + i]);
-    auto q = let("q", token.queries[token.q_at + i]);
-    predicted += k * mine.s[i];
-    k_squares += k * k;
-    q_squares += q * q;
-  }
-  auto all_predicted = sum_of_parts(predicted);
-  auto k_scale = let("k_scale", inverseSqrt(sum_of_parts(k_squares) + 1e-6f));
   const float per_dim = 1.0f / std::sqrt(static_cast<float>(shape.head_dim));
-  auto q_scale = let("q_scale", inverseSqrt(sum_of_parts(q_squares) + 1e-6f) * per_dim);
-  auto delta = let("delta", gates.strength * (value - gates.shrink * (all_predicted * k_scale)) * k_scale);
-  auto out = var("out", 0.0f);
+  auto of_key = let("k_scale", inverseSqrt(squares(token.key) + 1e-6f));
+  return {of_key, let("q_scale", inverseSqrt(squares(token.query) + 1e-6f) * per_dim)};
+}
+
+// What a token's gates and norms come to. It goes through workgroup memory in all kernels: compilers would otherwise
+// combine its factors with others in some of them, and results would differ in the last bits.
+struct TokenFactors {
+  DeltaGates gates;
+  NormFactors norms;
+};
+template <class I>
+void store_factors(const Shared<Vec4<F32>>& memory, const I& at, const TokenFactors& f) {
+  memory[at] = vec4f(f.gates.shrink, f.gates.strength, f.norms.key, f.norms.query);
+}
+template <class I>
+TokenFactors load_factors(const Shared<Vec4<F32>>& memory, const I& index) {
+  auto f = let("f", memory[index]);
+  return {{let("shrink", at(f, 0)), let("strength", at(f, 1))}, {let("k_scale", at(f, 2)), let("q_scale", at(f, 3))}};
+}
+
+// One token: reads what S predicts for its key, writes the difference from its value, and reads for its query. The
+// factors that norm keys and queries are applied to the results.
+inline Name<F32> take_token(const ColumnPart& mine, const TokenPart& token, const TokenFactors& factors,
+                            const Name<F32>& value, const Caps& caps, const LocalIndex& tid, uint32_t workgroup) {
+  const auto& [gates, scales] = factors;
+  const auto key = [&](uint32_t i) { return token.key[i]; };
+  const auto query = [&](uint32_t i) { return token.query[i]; };
+  const auto row = [&](uint32_t i) { return let("row_of_s", mine.s[i]); };
+  auto predicted = sum_over_parts(mine.n_rows, key, row, caps, tid, workgroup);
+  auto delta = let("delta", gates.strength * (value - gates.shrink * (predicted * scales.key)) * scales.key);
   for (uint32_t i = 0; i < mine.n_rows; ++i) {
-    auto k = let("k", token.keys[token.k_at + i]);
-    auto q = let("q", token.queries[token.q_at + i]);
-    auto updated = let("updated", gates.shrink * mine.s[i] + k * delta);
+    auto updated = let("updated", gates.shrink * mine.s[i] + token.key[i] * delta);
     mine.s[i] = updated;
-    out += q * updated;
   }
-  return let("result", sum_of_parts(out) * q_scale);
+  return let("result", sum_over_parts(mine.n_rows, query, row, caps, tid, workgroup) * scales.query);
 }
 
 // 1 / √(mean value(i)² + eps) of a head, by kLanes invocations. All invocations of the workgroup must call it.

@@ -8,14 +8,21 @@ using namespace delta;
 
 namespace {
 
-// The head's query, key and value of the only row, convolved, in workgroup memory [3, head_dim]. Moves the columns.
-// Only one of the heads that share a query and a key stores their columns.
+// A padding after each part of a query or key makes parts start in different banks.
+template <class I>
+auto padded(const DeltaShape& s, const I& i) {
+  return i + i / (s.head_dim / DeltaRuleConfig::kParts);
+}
+constexpr uint32_t padded_dim(const DeltaShape& s) { return s.head_dim + DeltaRuleConfig::kParts; }
+
+// The head's query, key and value of the only row, convolved, in workgroup memory [3, head_dim], padded. Moves the
+// columns. Only one of the heads that share a query and a key stores their columns.
 Shared<F32> convolved_row(const GatedDeltaConfig& c, const In<"rows", F32>& rows, const In<"taps", F32>& taps,
                           const InOut<"state", F32>& state, const SequenceOf& sequence, const Name<U32>& head,
                           const LocalIndex& tid) {
   const DeltaShape& s = c.shape;
   const uint32_t dim = s.head_dim, n_columns = s.n_taps - 1;
-  auto convolved = shared<F32>("convolved", 3 * dim);
+  auto convolved = shared<F32>("convolved", 3 * padded_dim(s));
   auto key_head = let("key_head", key_head_of(s, head));
   auto is_first = let("is_first", s.is_tiled ? head < s.n_k_heads : head % (s.n_v_heads / s.n_k_heads) == 0u);
   loop("i", tid, 3 * dim, c.workgroup, [&](const Name<U32>& i) {
@@ -40,7 +47,7 @@ Shared<F32> convolved_row(const GatedDeltaConfig& c, const In<"rows", F32>& rows
       }
     }
     auto v = let("v", sum);
-    convolved[i] = v / (1.0f + exp(-v));
+    convolved[padded(s, i)] = v / (1.0f + exp(-v));
     when(is_first || is_value, [&] {
       auto to_columns = let("to_columns", sequence.to + (s.columns_at()) + channel);
       for (uint32_t j = 0; j + 1 < n_columns; ++j) state[to_columns + j * s.channels()] = inputs[j + 1];
@@ -85,15 +92,24 @@ GatedDeltaKernel gated_delta(const GatedDeltaConfig& c) {
                   auto beta = let("beta", rows[row + (s.beta_at()) + head]);
                   auto decay_of_head = let("decay_of_head", decay[head]);
                   auto bias = let("bias", dt_bias[head]);
-                  const DeltaGates gates = delta_gates(alpha, beta, decay_of_head, bias);
                   const Shared<F32> convolved = convolved_row(c, rows, taps, state, sequence, head, tid);
                   auto outputs = shared<F32>("outputs", dim);
-                  auto q_at = let("q_at", parts.front().first_row);
-                  auto k_at = let("k_at", q_at + dim);
+                  TokenPart token;
+                  auto q_at = let("q_at", padded(s, parts.front().first_row));
+                  for (uint32_t i = 0; i < parts.front().n_rows; ++i) {
+                    token.query.push_back(let("query", convolved[q_at + i]));
+                    token.key.push_back(let("key", convolved[q_at + (padded_dim(s) + i)]));
+                  }
+                  const TokenFactors prepared = {delta_gates(alpha, beta, decay_of_head, bias),
+                                                 norm_factors(s, token, c.norm.caps, tid, c.workgroup)};
+                  auto factors_of_token = shared<Vec4<F32>>("factors", 1);
+                  when(tid == 0u, [&] { store_factors(factors_of_token, 0u, prepared); });
+                  workgroupBarrier();
+                  const TokenFactors factors = load_factors(factors_of_token, 0u);
                   for (size_t i = 0; i < parts.size(); ++i) {
-                    auto value = let("value", convolved[columns[i] + 2 * dim]);
-                    const Staged token{convolved, k_at, convolved, q_at};
-                    auto result = take_token(s, c.norm.caps, c.workgroup, parts[i], token, gates, value, tid);
+                    auto at_value = let("at_value", columns[i] + 2 * dim);
+                    auto value = let("value", convolved[padded(s, at_value)]);
+                    auto result = take_token(parts[i], token, factors, value, c.norm.caps, tid, c.workgroup);
                     when(part == 0u, [&] { outputs[columns[i]] = result; });
                     parts[i].store(state);
                   }

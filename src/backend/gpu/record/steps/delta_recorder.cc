@@ -63,7 +63,7 @@ Result<void> DeltaRecorder::rule(const step::DeltaRule& s, const Inputs& in) {
                       .axis = Axis::kY,
                       .rows = Rows::kSequences,
                       .when = in.when};
-  return r_.dispatch(r_.traced(delta_rule, config), extent, r_.work().floats(s.in), r_.work().floats(in.alpha),
+  return r_.dispatch(r_.traced(delta_rule, config), extent, r_.work().float_quads(s.in), r_.work().floats(in.alpha),
                      r_.work().floats(in.beta), View<wgsl::F32>{decay}, View<wgsl::F32>{dt_bias}, sequences(),
                      state(s.layer), r_.work().floats(s.out));
 }
