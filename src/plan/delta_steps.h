@@ -35,8 +35,15 @@ struct Rotate {
 struct SigmoidMul {
   SlotId gate;
   SlotId x;
+  // If present, a device finds the gates here: a row begins with heads of [2, head_dim], of which they are the second
+  // halves.
+  SlotId rows = {};
+  int head_dim = 0;
 
-  SlotUses uses() const { return {reads(gate), updates(x)}; }
+  SlotUses uses() const {
+    if (rows == SlotId{}) return {reads(gate), updates(x)};
+    return {reads(gate), reads(rows), updates(x)};
+  }
 };
 // out = silu(Σ_j taps[c][j] · in of the token taps − 1 − j places before): a causal convolution of every channel. The
 // last inputs of the sequence are part of its state.
@@ -71,6 +78,20 @@ struct GatedNorm {
   SlotId out;
 
   SlotUses uses() const { return {reads(in), reads(gate), writes(out)}; }
+};
+
+// The steps of a recurrent layer between its first matrices and its last: `rows` has their inputs side by side, as
+// FloatStack leaves them: those of the convolution, the gate, alpha, beta.
+struct GatedDelta {
+  SlotId rows;  // [channels + value_width + 2 n_v_heads]
+  CausalConv conv;
+  DeltaRule rule;
+  GatedNorm normed;
+
+  SlotUses uses() const {
+    return {reads(rows),        reads(conv.in),    reads(rule.alpha), reads(rule.beta),
+            reads(normed.gate), scratch(conv.out), scratch(rule.out), writes(normed.out)};
+  }
 };
 
 }  // namespace tern::step

@@ -21,8 +21,8 @@ SlotId expand_norm(SlotId in, const step::FloatNormOnRead& norm, Bodies& out) {
 void expand_heads(const step::FloatHeads& h, Bodies& out) {
   if (h.q_gain) out.push_back(step::HeadNorm{h.q, h.q_gain, h.eps, h.n_heads, h.head_dim});
   if (h.k_gain) out.push_back(step::HeadNorm{h.k, h.k_gain, h.eps, h.n_kv_heads, h.head_dim});
-  out.insert(out.end(), {step::Rope{h.q, h.n_heads, h.head_dim, h.rope, h.pairs},
-                         step::Rope{h.k, h.n_kv_heads, h.head_dim, h.rope, h.pairs},
+  out.insert(out.end(), {step::Rope{h.q, h.n_heads, h.head_dim, h.rope, h.pairs, h.n_dims},
+                         step::Rope{h.k, h.n_kv_heads, h.head_dim, h.rope, h.pairs, h.n_dims},
                          step::KvAppend{h.k, h.v, h.layer, h.n_kv_heads, h.head_dim}});
 }
 
@@ -40,11 +40,19 @@ struct Expand {
     Bodies out;
     const SlotId in = expand_norm(s.in, s.norm, out);
     const step::FloatHeads& h = s.heads;
-    out.insert(out.end(),
-               {step::FloatLinear{in, s.wq, h.q}, step::FloatLinear{in, s.wk, h.k}, step::FloatLinear{in, s.wv, h.v}});
+    out.push_back(step::FloatLinear{in, s.wq, h.is_gated() ? h.q_gate : h.q});
+    if (h.is_gated()) out.push_back(step::SplitHeads{h.q_gate, h.q, h.gate, h.n_heads, h.head_dim});
+    out.insert(out.end(), {step::FloatLinear{in, s.wk, h.k}, step::FloatLinear{in, s.wv, h.v}});
     if (!s.leaves_heads) expand_heads(h, out);
     return out;
   }
+  Bodies operator()(const step::FloatStack& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    for (const auto& part : s.parts) out.push_back(step::FloatLinear{in, part.w, part.out});
+    return out;
+  }
+  Bodies operator()(const step::GatedDelta& s) const { return {s.conv, s.rule, s.normed}; }
   template <class S>
     requires requires(S s) { s.norm; }
   Bodies operator()(const S& s) const {

@@ -8,13 +8,13 @@
 namespace tern {
 
 struct ExpandedPlan {
-  Plan plan;  // the same slots and buffers; no ternary_qkv or float_qkv, no norm or heads inside a step
+  Plan plan;  // the same slots and buffers; no steps that hosts do not have, no norm or heads inside a step
   // [plan.steps]: the step of the original that is complete after this one; null inside an expansion.
   std::vector<const Step*> completes;
 };
 
-// Replaces every ternary_qkv, float_qkv, and norm or heads (step::FloatHeads) inside another step by the steps that
-// they were fused from. The results are the same bits. `original` must outlive the result.
+// Replaces every step that hosts do not have, and norm or heads (step::FloatHeads) inside another step, by the steps
+// that they were fused from. The results are the same bits. `original` must outlive the result.
 ExpandedPlan expand(const Plan& original);
 
 }  // namespace tern

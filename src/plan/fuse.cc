@@ -6,25 +6,10 @@
 #include <span>
 #include <utility>
 
+#include "plan/fuse_rules.h"
+
 namespace tern {
 namespace {
-
-using Steps = std::span<const Step>;
-
-template <class T>
-const T* as(Steps steps, size_t i) {
-  return i < steps.size() ? std::get_if<T>(&steps[i].body) : nullptr;
-}
-
-// True if no step of `rest` reads what `slot` holds now: its next use is a write, or it is not used again.
-bool is_dead_after(SlotId slot, Steps rest) {
-  for (const Step& step : rest) {
-    for (const SlotUse& use : slot_uses(step.body)) {
-      if (use.slot == slot) return !use.reads;
-    }
-  }
-  return true;
-}
 
 struct Rewrite {
   size_t n_replaced;
@@ -62,6 +47,8 @@ std::optional<Rewrite> fuse_glu(Steps steps, Plan& /*plan*/) {
 template <class Linear>
 struct Projections {
   const Linear *q, *k, *v;
+  const step::SplitHeads* split;  // gates of attention come with the queries; or null
+  SlotId query;
   const step::HeadNorm *norm_q = nullptr, *norm_k = nullptr;  // both or none
   const step::Rope *rope_q, *rope_k;
   const step::KvAppend* append;
@@ -70,15 +57,19 @@ struct Projections {
 
 template <class Linear>
 std::optional<Projections<Linear>> find_projections(Steps steps) {
+  const auto* split = as<step::SplitHeads>(steps, 1);
+  const size_t at_k = split ? 2 : 1;
   Projections<Linear> p{.q = as<Linear>(steps, 0),
-                        .k = as<Linear>(steps, 1),
-                        .v = as<Linear>(steps, 2),
-                        .norm_q = as<step::HeadNorm>(steps, 3),
-                        .norm_k = as<step::HeadNorm>(steps, 4),
+                        .k = as<Linear>(steps, at_k),
+                        .v = as<Linear>(steps, at_k + 1),
+                        .split = split,
+                        .query = {},
+                        .norm_q = as<step::HeadNorm>(steps, at_k + 2),
+                        .norm_k = as<step::HeadNorm>(steps, at_k + 3),
                         .rope_q = nullptr,
                         .rope_k = nullptr,
                         .append = nullptr,
-                        .n_steps = 3};
+                        .n_steps = at_k + 2};
   if (p.norm_q || p.norm_k) p.n_steps += 2;
   p.rope_q = as<step::Rope>(steps, p.n_steps);
   p.rope_k = as<step::Rope>(steps, p.n_steps + 1);
@@ -86,22 +77,30 @@ std::optional<Projections<Linear>> find_projections(Steps steps) {
   p.n_steps += 3;
   const auto* attention = as<step::Attention>(steps, p.n_steps);
   if (!p.q || !p.k || !p.v || !p.rope_q || !p.rope_k || !p.append || !attention) return {};
-  if (p.k->in != p.q->in || p.v->in != p.q->in || p.rope_q->x != p.q->out || p.rope_k->x != p.k->out) return {};
+  p.query = split ? split->q : p.q->out;
+  if (p.k->in != p.q->in || p.v->in != p.q->in || p.rope_q->x != p.query || p.rope_k->x != p.k->out) return {};
   if (p.append->k != p.k->out || p.append->v != p.v->out) return {};
-  if (attention->q != p.q->out || attention->layer != p.append->layer) return {};
+  if (attention->q != p.query || attention->layer != p.append->layer) return {};
   if (p.rope_q->head_dim != p.rope_k->head_dim || p.rope_q->rope != p.rope_k->rope) return {};
-  if (p.rope_q->pairs != p.rope_k->pairs) return {};
-  if (p.rope_q->n_dims != 0 || p.rope_k->n_dims != 0) return {};  // fused steps rotate whole heads
+  if (p.rope_q->pairs != p.rope_k->pairs || p.rope_q->n_dims != p.rope_k->n_dims) return {};
   // A norm may also be of all heads together.
   if (p.norm_q && p.norm_q->head_dim != p.rope_q->head_dim) return {};
   const Steps rest = steps.subspan(p.n_steps);
   if (!is_dead_after(p.k->out, rest) || !is_dead_after(p.v->out, rest)) return {};
+  if (split && (split->in != p.q->out || !is_dead_after(p.q->out, rest))) return {};
   return p;
+}
+
+// The step that applies the gates, after the attention step that `rest` begins with; null if it is not the only one to
+// read them.
+const step::SigmoidMul* gating(Steps rest, SlotId gate) {
+  const auto* s = as<step::SigmoidMul>(rest, 1);
+  return s && s->gate == gate && is_dead_after(gate, rest.subspan(2)) ? s : nullptr;
 }
 
 std::optional<Rewrite> fuse_qkv(Steps steps, Plan& /*plan*/) {
   const auto p = find_projections<step::TernaryLinear>(steps);
-  if (!p || p->norm_q || p->norm_k) return {};
+  if (!p || p->norm_q || p->norm_k || p->split || p->rope_q->n_dims > 0) return {};
   return Rewrite{p->n_steps,
                  {steps[0].name + "kv", step::TernaryQkv{.in = p->q->in,
                                                          .wq = p->q->w,
@@ -120,12 +119,7 @@ std::optional<Rewrite> fuse_qkv(Steps steps, Plan& /*plan*/) {
 
 // The slot for the results of all three projections. Layers with equally wide projections share it.
 SlotId qkv_slot(Plan& plan, SlotId q, SlotId k) {
-  const int width = plan.slot(q).width + 2 * plan.slot(k).width;
-  for (size_t i = 0; i < plan.slots.size(); ++i) {
-    if (plan.slots[i].name == "qkv" && plan.slots[i].width == width) return {static_cast<int>(i)};
-  }
-  plan.slots.push_back({.name = "qkv", .type = SlotType::kF32, .rows = plan.slot(q).rows, .width = width});
-  return {static_cast<int>(plan.slots.size()) - 1};
+  return shared_slot(plan, "qkv", plan.slot(q), plan.slot(q).width + 2 * plan.slot(k).width);
 }
 
 std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
@@ -133,7 +127,9 @@ std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
   if (!p) return {};
   const bool has_norms = p->norm_q && p->norm_k;
   if (!has_norms && (p->norm_q || p->norm_k)) return {};
-  if (has_norms && (p->norm_q->x != p->q->out || p->norm_k->x != p->k->out || p->norm_q->eps != p->norm_k->eps)) {
+  if (p->split && !gating(steps.subspan(p->n_steps), p->split->gate)) return {};
+  if (p->rope_q->n_dims > 0 && p->rope_q->pairs != RopePairs::kHalves) return {};
+  if (has_norms && (p->norm_q->x != p->query || p->norm_k->x != p->k->out || p->norm_q->eps != p->norm_k->eps)) {
     return {};
   }
   return Rewrite{p->n_steps,
@@ -141,7 +137,7 @@ std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
                                                        .wq = p->q->w,
                                                        .wk = p->k->w,
                                                        .wv = p->v->w,
-                                                       .heads = {.q = p->q->out,
+                                                       .heads = {.q = p->query,
                                                                  .k = p->k->out,
                                                                  .v = p->v->out,
                                                                  .qkv = qkv_slot(plan, p->q->out, p->k->out),
@@ -153,7 +149,21 @@ std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
                                                                  .n_kv_heads = p->rope_k->n_heads,
                                                                  .head_dim = p->rope_q->head_dim,
                                                                  .rope = p->rope_q->rope,
-                                                                 .pairs = p->rope_q->pairs}}}};
+                                                                 .pairs = p->rope_q->pairs,
+                                                                 .n_dims = p->rope_q->n_dims,
+                                                                 .q_gate = p->split ? p->q->out : SlotId{},
+                                                                 .gate = p->split ? p->split->gate : SlotId{}}}}};
+}
+
+// Lets the steps that apply gates find them where float_qkv leaves them.
+void find_gates(Plan& plan) {
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto* qkv = as<step::FloatQkv>(plan.steps, i);
+    if (!qkv || !qkv->heads.is_gated()) continue;
+    auto& gating = std::get<step::SigmoidMul>(plan.steps[i + 2].body);
+    gating.rows = qkv->heads.qkv;
+    gating.head_dim = qkv->heads.head_dim;
+  }
 }
 
 // The slot of floats that a step writes, and the field that makes it leave statistics for the norm of that slot.
@@ -193,24 +203,31 @@ std::pair<SlotId*, step::FloatNormOnRead*> float_norm_reader(StepBody& body) {
   if (auto* s = std::get_if<step::FloatLinear>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::FloatGlu>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::FloatQkv>(&body)) return {&s->in, &s->norm};
+  if (auto* s = std::get_if<step::FloatStack>(&body)) return {&s->in, &s->norm};
   return {};
 }
 
-// Moves the rms_norm of steps[at] into the float step after it. Returns false if it cannot.
-bool fuse_norm_into_reader(Plan& plan, size_t at) {
+// Moves the rms_norm of steps[at] into the float steps after it. Returns false if it cannot.
+bool fuse_norm_into_readers(Plan& plan, size_t at) {
   const auto* norm = std::get_if<step::RmsNorm>(&plan.steps[at].body);
-  if (!norm || at + 1 == plan.steps.size()) return false;
-  const auto [in, on_read] = float_norm_reader(plan.steps[at + 1].body);
-  if (!in || *in != norm->out || on_read->gain) return false;
-  if (!is_dead_after(norm->out, Steps(plan.steps).subspan(at + 2))) return false;
-  *on_read = {.gain = norm->gain, .eps = norm->eps, .normed = norm->out};
-  *in = norm->in;
+  if (!norm) return false;
+  size_t end = at + 1;
+  for (; end < plan.steps.size(); ++end) {
+    const auto [in, on_read] = float_norm_reader(plan.steps[end].body);
+    if (!in || *in != norm->out || on_read->gain) break;
+  }
+  if (end == at + 1 || !is_dead_after(norm->out, Steps(plan.steps).subspan(end))) return false;
+  for (size_t i = at + 1; i < end; ++i) {
+    const auto [in, on_read] = float_norm_reader(plan.steps[i].body);
+    *on_read = {.gain = norm->gain, .eps = norm->eps, .normed = norm->out};
+    *in = norm->in;
+  }
   return true;
 }
 
 void fuse_norms(Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!fuse_norm_into_neighbors(plan, i) && !fuse_norm_into_reader(plan, i)) continue;
+    if (!fuse_norm_into_neighbors(plan, i) && !fuse_norm_into_readers(plan, i)) continue;
     plan.steps.erase(plan.steps.begin() + static_cast<ptrdiff_t>(i));
     --i;
   }
@@ -272,6 +289,14 @@ void quantize_inputs(Plan& plan) {
 
 }  // namespace
 
+SlotId shared_slot(Plan& plan, std::string_view name, const Slot& like, int width) {
+  for (size_t i = 0; i < plan.slots.size(); ++i) {
+    if (plan.slots[i].name == name && plan.slots[i].width == width) return {static_cast<int>(i)};
+  }
+  plan.slots.push_back({.name = std::string(name), .type = SlotType::kF32, .rows = like.rows, .width = width});
+  return {static_cast<int>(plan.slots.size()) - 1};
+}
+
 void fuse(Plan& plan, const Fusions& wanted) {
   const struct {
     bool is_wanted;
@@ -294,6 +319,8 @@ void fuse(Plan& plan, const Fusions& wanted) {
     i += rewrite ? rewrite->n_replaced : 1;
   }
   plan.steps = std::move(fused);
+  find_gates(plan);
+  if (wanted.delta) fuse_delta(plan);
   if (wanted.norms) fuse_norms(plan);
   if (wanted.heads) fuse_heads(plan);
   if (wanted.int8_blocks) quantize_inputs(plan);

@@ -12,7 +12,10 @@ namespace tern {
 //   ternary_linear ×3, rope ×2, kv_append       → ternary_qkv (also for float_linear, with the head norms)
 //   writer of x, rms_norm_quantize, reader      → the writer leaves statistics of x; the reader norms and quantizes it
 //   float_qkv, attention                        → attention norms and rotates the heads and appends them to the cache
-//   rms_norm, float step that reads it          → the float step norms its input itself
+//   float_linear ×4 of a recurrent layer        → float_stack, one for each input and format
+//   causal_conv, delta_rule, gated_norm         → gated_delta
+//   rms_norm, float step that reads it          → the float step norms its input itself (or several that follow each
+//   other)
 // Each rewrite happens only if it is requested and nothing else reads the slots between.
 //
 // With `int8_blocks` every row that a float linear layer with packed weights (those of a block format) reads is

@@ -232,6 +232,47 @@ TEST(Fuse, HeadsStayWhereNoAttentionFollowsThatCouldMakeThem) {
   EXPECT_EQ(made_by_attention({.heads = true}), 0);
 }
 
+// The first matrices of a recurrent layer are one stack for each input and format.
+TEST(Fuse, RecurrentLayersAreFiveSteps) {
+  Config c = float_config();
+  c.layers = std::vector<LayerConfig>(kLayers, {.is_recurrent = true});
+  c.delta = {.n_k_heads = 2, .n_v_heads = 4, .head_dim = 32, .conv_taps = 4};
+  Weights w = small_weights(c);
+  for (int i = 0; i < kLayers; ++i) {
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    Layer& l = w.layers[static_cast<size_t>(i)];
+    l.delta_qkv = tensor(blk + "attn_qkv.weight", c.delta.channels(), c.d_model);
+    l.delta_gate = tensor(blk + "attn_gate.weight", c.delta.value_width(), c.d_model);
+    l.delta_alpha = tensor(blk + "ssm_alpha.weight", c.delta.n_v_heads, c.d_model);
+    l.delta_beta = tensor(blk + "ssm_beta.weight", c.delta.n_v_heads, c.d_model);
+    l.delta_conv = tensor(blk + "ssm_conv1d.weight", c.delta.channels(), c.delta.conv_taps);
+    l.delta_decay = tensor(blk + "ssm_a", 1, c.delta.n_v_heads);
+    l.delta_dt_bias = tensor(blk + "ssm_dt.bias", 1, c.delta.n_v_heads);
+    l.delta_norm = tensor(blk + "ssm_norm.weight", 1, c.delta.head_dim);
+    l.delta_output = tensor(blk + "ssm_out.weight", c.d_model, c.delta.value_width());
+  }
+  const auto count = [&](Fusions fuse) {
+    auto counts = count_ops(make_plan(c, w, {.fuse = fuse}));
+    return std::vector{counts["float_stack"], counts["gated_delta"], counts["float_linear"], counts["rms_norm"]};
+  };
+  EXPECT_EQ(count(Fusions::all()), (std::vector{kLayers, kLayers, 1, 0}));
+  EXPECT_EQ(count({.delta = true}), (std::vector{kLayers, kLayers, 4 * kLayers + 1, 2 * kLayers + 1}));
+  EXPECT_EQ(count({.norms = true}), (std::vector{0, 0, 8 * kLayers + 1, 0}));
+  w.layers[1].delta_alpha.format = w.layers[1].delta_beta.format = Format::kBF16;
+  EXPECT_EQ(count(Fusions::all()), (std::vector{kLayers + 1, kLayers, 1, 0}));
+  const Plan plan = make_plan(c, w, {.fuse = Fusions::all()});
+  int first = 0;
+  for (const Step& step : plan.steps) {
+    const auto* stack = std::get_if<step::FloatStack>(&step.body);
+    if (!stack) continue;
+    EXPECT_EQ(stack->first, first) << step.name;
+    EXPECT_EQ(stack->norm.gain, &w.layers[step.name[4] - '0'].attn_norm);
+    for (const auto& part : stack->parts) first += part.w->rows;
+    if (first == plan.slot(stack->out).width) first = 0;
+  }
+  EXPECT_EQ(first, 0);
+}
+
 TEST(Expand, GivesTheStepsOfFloatLayersBack) {
   const Config c = float_config();
   const Weights w = small_weights(c);

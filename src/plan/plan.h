@@ -69,6 +69,7 @@ struct Fusions {
   bool linear_add = false;
   bool glu = false;
   bool qkv = false;
+  bool delta = false;  // recurrent layers: their first matrices, and the steps between these and the last
   bool heads = false;  // attention does what float_qkv does after the matrix products
   bool norms = false;  // rms_norm_quantize moves into the steps around it, rms_norm into the step that reads it
   // These two are no fusions. With them, float linears with packed weights (fuse.h) read their input as int8 blocks. A
@@ -85,6 +86,7 @@ struct Fusions {
             .linear_add = true,
             .glu = true,
             .qkv = true,
+            .delta = true,
             .heads = true,
             .norms = true,
             .int8_on_read = true};

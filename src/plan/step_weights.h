@@ -67,6 +67,15 @@ void for_each_weight(Body& body, F&& f) {
           f(s.wk, kMatrix);
           f(s.wv, kMatrix);
         }
+        if constexpr (std::is_same_v<S, step::FloatStack>) {
+          for (auto& part : s.parts) f(part.w, kMatrix);
+        }
+        if constexpr (std::is_same_v<S, step::GatedDelta>) {
+          vector(s.conv.taps);
+          vector(s.rule.decay);
+          vector(s.rule.dt_bias);
+          vector(s.normed.gain);
+        }
         if constexpr (std::is_same_v<S, step::FloatQkv>) {
           if (!s.leaves_heads) gains_of(s.heads);
         }

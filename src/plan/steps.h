@@ -70,6 +70,12 @@ struct FloatHeads {
   int head_dim = 0;
   int rope = 0;  // index into Config::ropes
   RopePairs pairs = {};
+  int n_dims = 0;  // see Rope
+  // If the model gates attention: wq gives each query's head followed by its gate, `q_gate` [n_heads, 2, head_dim].
+  // `gate` [n_heads, head_dim] is where a host splits the gates off.
+  SlotId q_gate, gate;
+
+  bool is_gated() const { return gate != SlotId{}; }
 };
 
 // out = table[token] · scale
@@ -293,8 +299,29 @@ struct FloatQkv {
 
   SlotUses uses() const {
     const FloatHeads& h = heads;
-    if (leaves_heads) return norm.with({reads(in), hidden(h.q), hidden(h.k), hidden(h.v), hidden(h.qkv)});
-    return norm.with({reads(in), writes(h.q), scratch(h.k), scratch(h.v), scratch(h.qkv)});
+    SlotUses uses = {reads(in), writes(h.q), scratch(h.k), scratch(h.v), scratch(h.qkv)};
+    if (leaves_heads) uses = {reads(in), hidden(h.q), hidden(h.k), hidden(h.v), hidden(h.qkv)};
+    if (h.is_gated()) uses.back() = hidden(h.qkv), uses.insert(uses.end(), {scratch(h.q_gate), hidden(h.gate)});
+    return norm.with(std::move(uses));
+  }
+};
+
+// Several matrices times `in`: their results lie side by side in `out`, from value `first` on.
+struct FloatStack {
+  struct Part {
+    const Tensor* w;
+    SlotId out;  // of its own, where a host computes it
+  };
+  SlotId in;
+  std::vector<Part> parts;
+  SlotId out;
+  int first = 0;
+  FloatNormOnRead norm = {};
+
+  SlotUses uses() const {
+    SlotUses uses = {reads(in), first == 0 ? hidden(out) : passes_on(out)};
+    for (const Part& part : parts) uses.push_back(hidden(part.out));
+    return norm.with(std::move(uses));
   }
 };
 
@@ -335,7 +362,9 @@ struct FloatQkv {
 // Steps that hosts run as several others (plan/expand.h), so they have no op.
 #define TERN_GPU_STEPS(X)        \
   X(TernaryQkv, "ternary_qkv", ) \
-  X(FloatQkv, "float_qkv", )
+  X(FloatQkv, "float_qkv", )     \
+  X(FloatStack, "float_stack", ) \
+  X(GatedDelta, "gated_delta", )
 #define TERN_STEPS(X) TERN_HOST_STEPS(X) TERN_GPU_STEPS(X)
 
 template <class First, class... Steps>

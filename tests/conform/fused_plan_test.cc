@@ -7,6 +7,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "backend/kv_cache.h"
 #include "backend/ref/ref_backend.h"
+#include "conform/delta_model.h"
 #include "conform/float_model.h"
 #include "model/model.h"
 #include "support/checkout.h"
@@ -24,7 +25,7 @@ struct Outcome {
 
 // Five tokens in two batches. The second batch reads what the first wrote to the cache.
 Outcome run(Executable& executable) {
-  const std::vector<TokenId> tokens = {1, 700, 42, 8000, 5};
+  const std::vector<TokenId> tokens = {1, 300, 42, 400, 5};
   const auto cache = executable.new_cache(kTokens, KvType::kF16).value();
   Outcome outcome;
   executable.observe([&](const StepOutput& o) { outcome.slots.push_back(o.step->name + " " + o.slot->name); });
@@ -94,6 +95,25 @@ TEST_F(FusedPlan, FloatActivationsGiveTheSameBitsToo) {
   EXPECT_EQ(logits(Fusions::all()), plain);
   EXPECT_EQ(logits({.qkv = true}), plain);
   EXPECT_EQ(logits({.qkv = true, .heads = true}), plain);
+}
+
+TEST_F(FusedPlan, RecurrentLayersGiveTheSameBitsToo) {
+  for (const auto only : {std::optional<Format>(), std::optional(Format::kF32)}) {
+    conform::DeltaModel model(only);
+    const auto run_with = [&](Fusions fuse) {
+      const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
+      return run(*cpu::compile(plan, kOptions, pool_).value()).logits;
+    };
+    const auto plain = run_with(Fusions::none());
+    EXPECT_EQ(run_with({.delta = true}), plain);
+    EXPECT_EQ(run_with(Fusions::all()), plain);
+    const Plan all = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+    const auto makes_gates = [](const Step& step) {
+      const auto* qkv = std::get_if<step::FloatQkv>(&step.body);
+      return qkv && qkv->heads.is_gated();
+    };
+    EXPECT_EQ(std::ranges::count_if(all.steps, makes_gates), 1);
+  }
 }
 
 }  // namespace

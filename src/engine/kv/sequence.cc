@@ -186,7 +186,9 @@ Result<void> Sequence::check_logits(std::span<const float> rows, size_t n_rows, 
 Result<Slice> Sequence::start_of_stream(std::span<const TokenId> token, int n_tokens) {
   CHECK(token.size() == 1 && n_used() + n_tokens <= n_ctx_);
   TRY_STATUS(make_room(static_cast<size_t>(n_tokens)));
-  return Slice{.tokens = token, .first_pos = n_used(), .blocks = blocks_, .n_ctx = n_ctx_};
+  Slice slice{.tokens = token, .first_pos = n_used(), .blocks = blocks_, .n_ctx = n_ctx_};
+  if (state_) TRY_STATUS(state_->begin_stream(slice));
+  return slice;
 }
 
 Result<std::unique_ptr<TokenStream>> Sequence::decode(TokenId token, int n_tokens, const DeviceSampling& sampling) {

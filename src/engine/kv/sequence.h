@@ -70,6 +70,10 @@ class Sequence {
 
   // The slice that starts a stream: `token` after the present tokens, with blocks for n_tokens. kOutOfMemory.
   Result<Slice> start_of_stream(std::span<const TokenId> token, int n_tokens);
+  // After a stream has failed: how far it had come is not known, so a state may describe other tokens.
+  void lose_state() {
+    if (state_) clear();
+  }
   // Releases blocks beyond those of the present tokens.
   void release_rest() { truncate(tokens_.size()); }
   // Starts device-side sampling of the tokens after `token`; null if the host has to choose. Call add() for each token

@@ -70,6 +70,13 @@ Result<void> SequenceState::begin_run(Slice& slice, bool is_check) {
   return {};
 }
 
+Result<void> SequenceState::begin_stream(Slice& slice) {
+  TRY_STATUS(begin_run(slice, /*is_check=*/false));
+  CHECK(slice.n_confirmed == 0);  // devices leave no tokens pending
+  has_taken_in(static_cast<size_t>(slice.first_pos));
+  return {};
+}
+
 void SequenceState::add(size_t n) {
   if (is_running_) {
     n_tokens_ += n_confirmed_;

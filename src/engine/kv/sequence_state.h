@@ -37,6 +37,9 @@ class SequenceState {
   // Puts the state into a slice that continues the sequence. Until add() is called, the state counts as invalid: the
   // run may fail. kOutOfMemory.
   Result<void> begin_run(Slice& slice, bool is_check);
+  // Puts the state into the slice that starts a stream. It describes the tokens that add() has been told of at any
+  // time: a stream runs ahead of them in other memory.
+  Result<void> begin_stream(Slice& slice);
   // n tokens of the last slice stay: all of them, or after a check, in one call or several, those that were right.
   void add(size_t n);
 

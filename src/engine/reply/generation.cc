@@ -247,8 +247,12 @@ Result<void> Generation::Impl::start_stream() {
 }
 
 Result<void> Generation::Impl::take_from_stream() {
-  TRY(const auto next, stream_.own->next());
-  take_streamed(next[0]);
+  const auto next = stream_.own->next();
+  if (!next) {
+    sequence_.lose_state();
+    return std::unexpected(next.error());
+  }
+  take_streamed((*next)[0]);
   if (--stream_.n_left == 0) drop_stream();  // the next step starts another one if needed
   return {};
 }

@@ -5,25 +5,22 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/gpu/run/webgpu_backend.h"
-#include "backend/kv_cache.h"
 #include "backend/ref/ops.h"
-#include "backend/ref/ref_backend.h"
 #include "backend/state_layout.h"
-#include "conform/delta_model.h"
 #include "conform/gpu/gpu_bench.h"
-#include "conform/rotated_model.h"
 
 namespace tern::conform {
 namespace {
 
 using namespace wgsl;
 
-constexpr uint32_t kLength = 21, kStates = 4;  // rows of a text, states of a buffer
+constexpr uint32_t kLength = 21, kStates = 6;  // rows of a text, states of a buffer
 
 // A text: the inputs of a layer, and the state that is its own.
 struct Text {
-  Text(const DeltaConfig& d, uint64_t seed, uint32_t state) : state(state) {
+  Text(const DeltaConfig& d, uint64_t seed, uint32_t state) : Text(d, seed, state, state) {}
+  // Its state moves to another place with each run, and back.
+  Text(const DeltaConfig& d, uint64_t seed, uint32_t state, uint32_t other) : state(state), other(other) {
     const auto rows = [&](int width, uint64_t more) {
       return random(kLength * static_cast<size_t>(width), seed + more);
     };
@@ -32,7 +29,7 @@ struct Text {
     beta = rows(d.n_v_heads, 2);
   }
   std::vector<float> x, alpha, beta;
-  uint32_t state;
+  uint32_t state, other;
   uint32_t n_run = 0;
   std::vector<float> y = {};  // of the rows so far
 };
@@ -78,6 +75,7 @@ class GpuDelta : public GpuConform {
       words[gpu::kFirstRowOf] = i * n;
       words[gpu::kRowsOf] = n;
       words[gpu::kStateOf] = text.state;
+      words[gpu::kStateTo] = text.other;
       words[gpu::kIsNew] = text.n_run == 0 ? 1 : 0;
       sequences.insert(sequences.end(), n, i);
       const auto take = [&](const std::vector<float>& from, int width, std::vector<float>& to) {
@@ -99,13 +97,59 @@ class GpuDelta : public GpuConform {
     bench().run(gpu::keep_columns(layer.shape), {.x = groups, .y = n_texts}, in<F32>(x), in<U32>(sequences),
                 out<F32>(layer.states));
     bench().run(gpu::delta_rule(config), {.x = layer.shape.n_v_heads * config.parts_of_head(), .y = n_texts},
-                in<F32>(conv), in<F32>(alpha), in<F32>(beta), in<F32>(layer.decay), in<F32>(layer.dt_bias),
+                in<Vec4<F32>>(conv), in<F32>(alpha), in<F32>(beta), in<F32>(layer.decay), in<F32>(layer.dt_bias),
                 in<U32>(sequences), out<F32>(layer.states), out<F32>(y));
     const size_t of_text = n * layer.shape.value_width();
     for (size_t i = 0; i < texts.size(); ++i) {
+      std::swap(texts[i]->state, texts[i]->other);
       texts[i]->y.insert(texts[i]->y.end(), y.begin() + static_cast<ptrdiff_t>(i * of_text),
                          y.begin() + static_cast<ptrdiff_t>((i + 1) * of_text));
     }
+  }
+
+  // Runs the next row of each text in one dispatch. Returns the normed outputs.
+  std::vector<float> run_at_once(Layer& layer, std::span<Text* const> texts, std::span<const float> gates,
+                                 const std::vector<float>& gain) {
+    std::vector<uint32_t> sequences(gpu::kSequenceOfRow, kPoison);
+    std::vector<float> rows;
+    const auto take = [&rows](std::span<const float> from, size_t row, int width) {
+      const auto values = from.subspan(row * static_cast<size_t>(width), static_cast<size_t>(width));
+      rows.insert(rows.end(), values.begin(), values.end());
+    };
+    for (uint32_t i = 0; i < texts.size(); ++i) {
+      Text& text = *texts[i];
+      uint32_t* const words = sequences.data() + size_t{gpu::kSequenceWords} * i;
+      words[gpu::kFirstRowOf] = i;
+      words[gpu::kRowsOf] = 1;
+      words[gpu::kStateOf] = text.state;
+      words[gpu::kStateTo] = text.other;
+      words[gpu::kIsNew] = text.n_run == 0 ? 1 : 0;
+      take(text.x, text.n_run, layer.d.channels());
+      take(gates, text.n_run, layer.d.value_width());
+      take(text.alpha, text.n_run, layer.d.n_v_heads);
+      take(text.beta, text.n_run, layer.d.n_v_heads);
+      std::swap(text.state, text.other);
+      ++text.n_run;
+    }
+    gpu::DeltaShape shape = layer.shape;
+    shape.are_side_by_side = true;
+    gpu::GatedDeltaConfig config{.shape = shape, .norm = norm_of(shape), .workgroup = 4 * shape.head_dim};
+    while (config.workgroup > bench().device().limits().invocations) config.workgroup /= 2;
+    EXPECT_TRUE(gpu::has_gated_delta(config, bench().device().limits().invocations));
+    const auto n_texts = static_cast<uint32_t>(texts.size());
+    auto y = poisoned<float>(n_texts * shape.value_width());
+    bench().run(gpu::gated_delta(config), {.x = shape.n_v_heads, .y = n_texts}, in<F32>(rows), in<F32>(layer.taps),
+                in<F32>(layer.decay), in<F32>(layer.dt_bias), in<F32>(gain), in<U32>(sequences), out<F32>(layer.states),
+                out<F32>(y));
+    return y;
+  }
+  gpu::GatedNormConfig norm_of(const gpu::DeltaShape& shape) {
+    return {.n_heads = shape.n_v_heads,
+            .head_dim = shape.head_dim,
+            .eps = kEps,
+            .caps = caps(),
+            .gate_stride = shape.gate_stride(),
+            .gate_at = shape.gate_at()};
   }
 
   // By the reference: the outputs, and the state in the end.
@@ -148,17 +192,56 @@ TEST_P(GpuDelta, DoesNotDependOnPassesOrNeighbors) {
   for (const DeltaConfig& d : kShapes) {
     Layer layer(d);
     const Layer before = layer;
-    Text whole(d, 10, 0), parts(d, 10, 3), other(d, 20, 1);
+    Text whole(d, 10, 0), parts(d, 10, 3), other(d, 20, 1), moving(d, 10, 4, 5);
     Text* const alone[] = {&whole};
     run(layer, alone, kLength);
     for (const uint32_t n : {1u, 2u, 9u, 8u, 1u}) {
-      Text* const pair[] = {&other, &parts};
-      run(layer, pair, n);
+      Text* const together[] = {&other, &parts, &moving};
+      run(layer, together, n);
     }
     EXPECT_EQ(parts.y, whole.y);
+    EXPECT_EQ(moving.y, whole.y);
     EXPECT_TRUE(std::ranges::equal(layer.state(3), layer.state(0)));
+    EXPECT_EQ(moving.state, 5u);
+    EXPECT_TRUE(std::ranges::equal(layer.state(5), layer.state(0)));
+    EXPECT_FALSE(std::ranges::equal(layer.state(4), layer.state(0)));  // it has the state before the last row
     EXPECT_TRUE(std::ranges::equal(layer.state(2), before.state(2)));
   }
+}
+
+TEST_P(GpuDelta, OneDispatchGivesTheSameBits) {
+  for (const DeltaConfig& d : kShapes) {
+    Layer layer(d);
+    Text steps(d, 10, 0), at_once(d, 10, 4, 5), other(d, 20, 1, 3);
+    const auto gates = random(kLength * layer.shape.value_width(), 7, 4);
+    const auto gain = random(layer.shape.head_dim, 9);
+    Text* const alone[] = {&steps};
+    run(layer, alone, kLength);
+    auto expected = poisoned<float>(steps.y.size());
+    bench().run(gpu::gated_norm(norm_of(layer.shape)), {.x = layer.shape.n_v_heads, .y = kLength}, in<F32>(steps.y),
+                in<F32>(gates), in<F32>(gain), out<F32>(expected));
+    std::vector<float> y;
+    for (uint32_t i = 0; i < kLength; ++i) {
+      Text* const both[] = {&other, &at_once};
+      const auto rows = run_at_once(layer, both, gates, gain);
+      y.insert(y.end(), rows.begin() + layer.shape.value_width(), rows.end());
+    }
+    EXPECT_EQ(y, expected);
+    EXPECT_TRUE(std::ranges::equal(layer.state(5), layer.state(0)));
+  }
+}
+
+TEST_P(GpuDelta, StatesAreTurned) {
+  std::vector<uint32_t> words(gpu::kSequenceOfRow);
+  for (uint32_t i = 0; i < words.size(); ++i) words[i] = i + 1;
+  std::vector<uint32_t> expected = words;
+  for (uint32_t i = 0; i < gpu::kMostSequences; ++i) {
+    uint32_t* const of = expected.data() + size_t{gpu::kSequenceWords} * i;
+    std::swap(of[gpu::kStateOf], of[gpu::kStateTo]);
+    of[gpu::kIsNew] = 0;
+  }
+  bench().run(gpu::turn_states(), {}, out<U32>(words));
+  EXPECT_EQ(words, expected);
 }
 
 TEST_P(GpuDelta, Gates) {
@@ -167,11 +250,21 @@ TEST_P(GpuDelta, Gates) {
   std::vector<float> normed(x.size()), product = x, y = poisoned<float>(x.size()), gated = x;
   ref::gated_norm({x.data(), gate.data(), gain.data(), kEps, kRows * kHeads, kDim, normed.data()});
   ref::sigmoid_mul({gate.data(), gate.size(), product.data()});
-  bench().run(gpu::gated_norm({.n_heads = kHeads, .head_dim = kDim, .eps = kEps, .caps = caps()}),
-              {.x = kHeads, .y = kRows}, in<F32>(x), in<F32>(gate), in<F32>(gain), out<F32>(y));
+  bench().run(
+      gpu::gated_norm({.n_heads = kHeads, .head_dim = kDim, .eps = kEps, .caps = caps(), .gate_stride = kHeads * kDim}),
+      {.x = kHeads, .y = kRows}, in<F32>(x), in<F32>(gate), in<F32>(gain), out<F32>(y));
   bench().run(gpu::sigmoid_mul({kHeads * kDim}), {.x = 2, .y = kRows}, in<F32>(gate), out<F32>(gated));
   EXPECT_LT(nmse(y, normed), 1e-12);
   EXPECT_LT(nmse(gated, product), 1e-12);
+  constexpr uint32_t kStride = 2 * kHeads * kDim + 5;  // the same gates in rows with other values
+  std::vector<float> rows = poisoned<float>(kRows * kStride), gated_by_rows = x;
+  for (uint32_t i = 0; i < x.size(); ++i) {
+    const uint32_t row = i / (kHeads * kDim), head = i / kDim % kHeads;
+    rows[row * kStride + head * 2 * kDim + kDim + i % kDim] = gate[i];
+  }
+  bench().run(gpu::sigmoid_mul({.width = kHeads * kDim, .stride = kStride, .head_dim = kDim}), {.x = 2, .y = kRows},
+              in<F32>(rows), out<F32>(gated_by_rows));
+  EXPECT_EQ(gated_by_rows, gated);
   std::vector<float> both = random(2 * x.size(), 11), q = poisoned<float>(x.size()), g = q, eq = q, eg = q;
   ref::split_heads({both.data(), kRows, kHeads, kDim, eq.data(), eg.data()});
   bench().run(gpu::split_heads({kHeads, kDim}), {.x = 2, .y = kRows}, in<F32>(both), out<F32>(q), out<F32>(g));
@@ -197,63 +290,6 @@ TEST_P(GpuDelta, Rotations) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, GpuDelta, testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
-
-// A whole model: the logits of the reference, and states that are kept, copied and read back.
-TEST(GpuDeltaModel, GivesTheLogitsOfTheReference) {
-  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
-  DeltaModel model;
-  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
-  const Plan unfused = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
-  const auto ref = ref::compile(unfused, {.max_batch = 32, .max_logit_rows = 32}).value();
-  const auto made = gpu::compile(plan, {.max_batch = 32, .max_logit_rows = 32, .gpu = {.validation = true}});
-  ASSERT_TRUE(made) << made.error().message;
-  Executable& gpu = **made;
-  std::vector<TokenId> tokens;
-  for (int i = 0; i < 24; ++i) tokens.push_back((i * 97 + 13) % model.config.n_vocab);
-  const auto on_ref = ref->new_cache(64, KvType::kF32).value();
-  const auto expected = ref->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
-  const auto store = gpu.new_kv_store(gpu.kv_block_tokens(64), KvType::kF32).value();
-  const KvBlockId blocks[] = {0};
-  ASSERT_TRUE(store->allocate(0));
-  for (StateId state = 0; state < 3; ++state) ASSERT_TRUE(store->allocate_state(state));
-  const auto run = [&](size_t from, size_t n, StateId state) {
-    const Slice slice{.tokens = std::span(tokens).subspan(from, n),
-                      .first_pos = static_cast<int>(from),
-                      .blocks = blocks,
-                      .n_ctx = 64,
-                      .state = state};
-    const auto logits = gpu.run(*store, {&slice, 1});
-    EXPECT_TRUE(logits) << logits.error().message;
-    return logits ? std::vector<float>(logits->begin(), logits->end()) : std::vector<float>();
-  };
-  EXPECT_LT(nmse(run(0, 24, 0), expected), 1e-6);
-  // In parts, with the state kept in between as a copy and as bytes.
-  run(0, 9, 1);
-  ASSERT_TRUE(store->copy_state(1, 2));
-  std::vector<std::byte> bytes(store->state_bytes());
-  ASSERT_TRUE(store->read_state(1, bytes));
-  const auto first = run(9, 15, 1);
-  EXPECT_LT(nmse(first, expected), 1e-6);
-  EXPECT_EQ(run(9, 15, 2), first);
-  ASSERT_TRUE(store->write_state(2, bytes));
-  EXPECT_EQ(run(9, 15, 2), first);
-}
-
-TEST(GpuDeltaModel, ARotatedModelComputesTheSame) {
-  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
-  DeltaModel model(Format::kF32);
-  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1};
-  const auto ref = ref::compile(make_plan(model.config, model.weights, {.fuse = Fusions::none()}), {.max_batch = 8});
-  const auto on_ref = (*ref)->new_cache(16, KvType::kF32).value();
-  const auto logits = (*ref)->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
-  const std::vector<float> expected(logits.begin(), logits.end());
-  rotate(model);
-  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
-  const auto gpu = gpu::compile(plan, {.max_batch = 8, .gpu = {.validation = true}});
-  ASSERT_TRUE(gpu) << gpu.error().message;
-  const auto cache = (*gpu)->new_cache(16, KvType::kF32).value();
-  EXPECT_LT(nmse((*gpu)->run(*cache, {.tokens = tokens, .first_pos = 0}).value(), expected), 1e-9);
-}
 
 }  // namespace
 }  // namespace tern::conform

@@ -17,24 +17,29 @@ using GpuQkvHeads = GpuConform;
 TERN_FOR_VARIANTS_WITHOUT_INTEGERS(GpuQkvHeads);
 
 template <class KvWord>
-void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs pairs, int pos, int n) {
+// n_dims: only these rotate, and gates follow the queries' heads; 0: neither.
+void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs pairs, int pos, int n,
+                int n_dims = 0) {
   constexpr KvType kType = kv_type_of<KvWord>();
   const int d = static_cast<int>(s.head_dim), n_heads = static_cast<int>(s.n_heads),
             n_kv = static_cast<int>(s.n_kv_heads);
   const size_t q_width = s.n_heads * s.head_dim, kv_width = s.n_kv_heads * s.head_dim;
-  const auto qkv = random(static_cast<size_t>(n) * (q_width + 2 * kv_width), static_cast<uint64_t>(d + pos));
+  const size_t q_stride = s.head_dim * (n_dims > 0 ? 2 : 1), stride = s.n_heads * q_stride + 2 * kv_width;
+  const auto qkv = random(static_cast<size_t>(n) * stride, static_cast<uint64_t>(d + pos));
   const auto q_gain = random(s.head_dim, 2), k_gain = random(s.head_dim, 3);
-  RopeTable table({.theta = 10000.0f}, d, kSomePositions);
+  RopeTable table({.theta = 10000.0f, .n_dims = n_dims}, d, kSomePositions);
   table.fill(0, kSomePositions, 0);
-  auto angles = poisoned<float>(size_t{kOthers} * s.head_dim);
-  for (uint32_t i = 0; i < kSomePositions * s.head_dim / 2; ++i)
+  const size_t turned = static_cast<size_t>(n_dims > 0 ? n_dims : d);
+  auto angles = poisoned<float>(kOthers * turned);
+  for (size_t i = 0; i < kSomePositions * turned / 2; ++i)
     angles.insert(angles.end(), {table.cos()[i], table.sin()[i]});
 
   std::vector<float> q, k, v;
   for (size_t t = 0; t < static_cast<size_t>(n); ++t) {
-    const auto row = qkv.begin() + static_cast<ptrdiff_t>(t * (q_width + 2 * kv_width));
-    const auto k_row = row + static_cast<ptrdiff_t>(q_width), v_row = k_row + static_cast<ptrdiff_t>(kv_width);
-    q.insert(q.end(), row, k_row);
+    const auto row = qkv.begin() + static_cast<ptrdiff_t>(t * stride);
+    const auto k_row = row + static_cast<ptrdiff_t>(s.n_heads * q_stride),
+               v_row = k_row + static_cast<ptrdiff_t>(kv_width);
+    for (auto head = row; head != k_row; head += static_cast<ptrdiff_t>(q_stride)) q.insert(q.end(), head, head + d);
     k.insert(k.end(), k_row, v_row);
     v.insert(v.end(), v_row, v_row + static_cast<ptrdiff_t>(kv_width));
   }
@@ -43,14 +48,19 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
     ref::rms_norm({q_in.data(), q_gain.data(), kEps, n * n_heads, d, q.data()});
     ref::rms_norm({k_in.data(), k_gain.data(), kEps, n * n_kv, d, k.data()});
   }
-  const size_t at = s.head_dim / 2 * static_cast<size_t>(pos);
-  ref::rope({q.data(), n, n_heads, d, table.cos() + at, table.sin() + at, pairs});
-  ref::rope({k.data(), n, n_kv, d, table.cos() + at, table.sin() + at, pairs});
+  const size_t at = turned / 2 * static_cast<size_t>(pos);
+  ref::rope({q.data(), n, n_heads, d, table.cos() + at, table.sin() + at, pairs, n_dims});
+  ref::rope({k.data(), n, n_kv, d, table.cos() + at, table.sin() + at, pairs, n_dims});
   KvData expected(s, kType, kSomePositions);
   expected.append(k.data(), v.data(), n, pos);
 
-  const gpu::HeadsConfig config{
-      .shape = s, .interleaved = pairs == RopePairs::kInterleaved, .normed = normed, .eps = kEps, .caps = bench.caps()};
+  const gpu::HeadsConfig config{.shape = s,
+                                .interleaved = pairs == RopePairs::kInterleaved,
+                                .normed = normed,
+                                .eps = kEps,
+                                .caps = bench.caps(),
+                                .gated = n_dims > 0,
+                                .n_dims = static_cast<uint32_t>(n_dims)};
   // Rotation keeps a head's length. It has two products and a sum, after a norm (norms_test.cc has its error).
   const auto expect = [&](float is, float should, double length, double scale, const char* what, size_t i) {
     const double error = (4 + (normed ? d / 2.0 + 23 : 0)) * kUlp * length;
@@ -79,7 +89,7 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
     }
   };
   test(gpu::qkv_heads<KvWord>(config), gpu::qkv_heads_workgroups(config));
-  if (bench.has_serial_subgroups()) test(gpu::serial_heads<KvWord>(config), config.rows());
+  if (bench.has_serial_subgroups() && n_dims == 0) test(gpu::serial_heads<KvWord>(config), config.rows());
 }
 
 TEST_P(GpuQkvHeads, AreTheStepsThatTheyReplace) {
@@ -92,6 +102,8 @@ TEST_P(GpuQkvHeads, AreTheStepsThatTheyReplace) {
     test_heads<I8x4>(bench(), {2, 1, 128}, normed, RopePairs::kInterleaved, 5, 1);
     test_heads<I8x4>(bench(), {3, 3, 80}, normed, RopePairs::kHalves, 127, 2);
     test_heads<I8x4>(bench(), {2, 2, 12}, normed, RopePairs::kInterleaved, 129, 1);
+    test_heads<F16x2>(bench(), {4, 2, 64}, normed, RopePairs::kHalves, 62, 3, /*n_dims=*/16);
+    test_heads<I8x4>(bench(), {3, 1, 80}, normed, RopePairs::kHalves, 127, 2, /*n_dims=*/24);
   }
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 // Two layers of random weights: CPU drivers take a third of a second per token of the default model, which has ten.
 const std::string kModel = source_path("tests/golden/bitnet/a_v2_tokenizer.gguf");
+const std::string kRecurrent = source_path("tests/golden/families/qwen35.gguf");
 
 class GpuToken : public testing::Test {
  protected:
@@ -23,9 +24,9 @@ class GpuToken : public testing::Test {
   }
 
   // Without "serial", software drivers sample tokens on the device, as GPUs do.
-  static Engine engine(std::vector<std::string> without = {}) {
+  static Engine engine(std::vector<std::string> without = {}, const std::string& model = kModel) {
     without.emplace_back("serial");
-    auto loaded = Engine::load({.model_path = kModel,
+    auto loaded = Engine::load({.model_path = model,
                                 .backend = BackendKind::kWebGpu,
                                 .n_threads = 1,
                                 .gpu = {.validation = true, .without = std::move(without)}});
@@ -96,6 +97,43 @@ TEST_F(GpuToken, RepliesTogetherAreAsTheyAreAlone) {
     }
     EXPECT_EQ(together, alone) << host_chooses;
   }
+}
+
+// A stream runs ahead of the tokens that are taken, and a state cannot forget tokens.
+TEST_F(GpuToken, RecurrentLayersGoOnFromTheTokensTaken) {
+  const Engine gpu = engine({}, kRecurrent);
+  const std::vector<TokenId> prompt = {5, 60, 3, 41, 7};
+  const auto alone = [&](std::span<const TokenId> tokens, const SampleOptions& way, int n) {
+    return gpu.new_session().value().generate(tokens, in_way(way, n)).value().tokens;
+  };
+  for (const SampleOptions& way : kWays) {
+    for (const int n : {1, 2, 5, 70}) {
+      Session session = gpu.new_session().value();
+      std::vector<TokenId> known = prompt;
+      const auto first = session.generate(known, in_way(way, n)).value().tokens;
+      ASSERT_EQ(std::ssize(first), n);
+      known.insert(known.end(), first.begin(), first.end());
+      known.push_back(11);
+      const auto second = session.generate(known, in_way(way, 9)).value();
+      EXPECT_EQ(second.stats.n_reused, std::ssize(known) - 2) << n;  // the reply's last token has not run
+      EXPECT_EQ(second.tokens, alone(known, way, 9)) << n;
+    }
+  }
+  Scheduler scheduler = gpu.new_scheduler({.n_ctx = 128}).value();
+  std::vector<std::vector<TokenId>> together(4), apart;
+  for (size_t i = 0; i < together.size(); ++i) {
+    const std::vector<TokenId> text = {static_cast<TokenId>(i + 20), 3, 41, 7};
+    const int n = 8 + 3 * static_cast<int>(i);
+    apart.push_back(alone(text, kWays[i % 2], n));
+    const auto keep = [&together, i](const Result<GenerationStep>& step, const GenerateResult& so_far) {
+      ASSERT_TRUE(step) << step.error().message;
+      together[i] = so_far.tokens;
+    };
+    ASSERT_TRUE(scheduler.submit(text, in_way(kWays[i % 2], n), keep));
+  }
+  while (scheduler.step()) {
+  }
+  EXPECT_EQ(together, apart);
 }
 
 void look(const Engine& engine) {

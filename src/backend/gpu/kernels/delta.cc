@@ -2,24 +2,12 @@
 
 #include <cmath>
 
+#include "backend/gpu/kernels/delta_token.h"
+
 namespace tern::gpu {
 
 using namespace wgsl;
-
-namespace {
-
-// A sequence of the batch.
-struct SequenceOf {
-  SequenceOf(const SequencesBuffer& sequences, const DeltaShape& c, const Name<U32>& number)
-      : first(let("first", sequences[number * kSequenceWords + kFirstRowOf])),
-        n(let("n", sequences[number * kSequenceWords + kRowsOf])),
-        state_at(let("state_at", sequences[number * kSequenceWords + kStateOf] * c.state_floats())),
-        is_new(let("is_new", sequences[number * kSequenceWords + kIsNew] != 0u)) {}
-  Name<U32> first, n, state_at;
-  Name<Bool> is_new;
-};
-
-}  // namespace
+using namespace delta;
 
 CausalConvKernel causal_conv(const DeltaShape& c) {
   const uint32_t n_columns = c.n_taps - 1;
@@ -38,7 +26,7 @@ CausalConvKernel causal_conv(const DeltaShape& c) {
                       when(
                           row >= before,
                           [&] {
-                            auto at = let("at", (wg.y - before) * c.channels() + channel);
+                            auto at = let("at", (wg.y - before) * c.conv_stride() + channel);
                             sum += tap * x[at];
                           },
                           [&] {
@@ -65,6 +53,7 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
         const SequenceOf sequence(sequences, c, number);
         for_column(c.channels(), wg, tid, [&](const Name<U32>& channel) {
           auto columns = let("columns", sequence.state_at + (c.columns_at()) + channel);
+          auto to_columns = let("to_columns", sequence.to + (c.columns_at()) + channel);
           for (uint32_t j = 0; j < n_columns; ++j) {
             // Column j takes input n + j, counted from the oldest column.
             auto from = let("source", sequence.n + j);
@@ -72,11 +61,11 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
             when(
                 from >= n_columns,
                 [&] {
-                  auto at = let("at", (sequence.first + from - n_columns) * c.channels() + channel);
+                  auto at = let("at", (sequence.first + from - n_columns) * c.conv_stride() + channel);
                   value = x[at];
                 },
                 [&] { when(!sequence.is_new, [&] { value = state[columns + from * c.channels()]; }); });
-            state[columns + j * c.channels()] = value;
+            state[to_columns + j * c.channels()] = value;
           }
         });
       });
@@ -84,127 +73,135 @@ KeepColumnsKernel keep_columns(const DeltaShape& c) {
 
 namespace {
 
-// The part of a column of S that an invocation keeps in registers: n_rows rows from first_row on.
-struct ColumnPart {
-  ColumnPart(const DeltaRuleConfig& c, const SequenceOf& sequence, const WorkgroupId& wg, const LocalIndex& tid)
-      : n_rows(c.shape.head_dim / DeltaRuleConfig::kParts),
-        head(let("head", wg.x / c.parts_of_head())),
-        part(let("part", tid % DeltaRuleConfig::kParts)),
-        column(let("column", (wg.x % c.parts_of_head()) * c.columns() + tid / DeltaRuleConfig::kParts)),
-        first_row(let("first_row", part * n_rows)),
-        place(let("place", sequence.state_at + (head * c.shape.head_dim + first_row) * c.shape.head_dim + column)) {
-    for (uint32_t i = 0; i < n_rows; ++i) s.push_back(var("s", 0.0f));
+// Keys, queries and values of some tokens in workgroup memory, with what each token's norms and gates come to. A
+// padding after each part of a key or query makes parts start in different banks.
+class StagedTokens {
+ public:
+  static constexpr uint32_t kTokens = 8;
+
+  explicit StagedTokens(const DeltaRuleConfig& c)
+      : c_(c),
+        keys_(shared<Vec4<F32>>("keys", kTokens * DeltaRuleConfig::kParts * stride())),
+        queries_(shared<Vec4<F32>>("queries", kTokens * DeltaRuleConfig::kParts * stride())),
+        values_(shared<F32>("values", kTokens * c.columns())),
+        factors_(shared<Vec4<F32>>("factors", kTokens)) {}
+
+  // n tokens from row `first_row` of x on. first_value: of this workgroup, among a head's.
+  void stage(const In<"x", Vec4<F32>>& x, const Name<U32>& first_row, const Name<U32>& n, const Name<U32>& key_head,
+             const Name<U32>& first_value, const LocalIndex& tid) const {
+    const DeltaShape& s = c_.shape;
+    const uint32_t quads = s.head_dim / 4, of_part = quads / DeltaRuleConfig::kParts, of_row = s.channels() / 4;
+    loop("i", tid, n * quads, c_.workgroup(), [&](const Name<U32>& i) {
+      auto quad = let("quad", i % quads);
+      auto source = let("source", (first_row + i / quads) * of_row + key_head * quads + quad);
+      auto to = let("to", (i / quads * DeltaRuleConfig::kParts + quad / of_part) * stride() + quad % of_part);
+      queries_[to] = x[source];
+      keys_[to] = x[source + s.key_width() / 4];
+    });
+    const uint32_t value_quads = c_.columns() / 4;
+    loop("i", tid, n * value_quads, c_.workgroup(), [&](const Name<U32>& i) {
+      auto at_value = let("at_value", first_value / 4u + i % value_quads + (s.key_width() / 2));
+      auto v = let("v", x[(first_row + i / value_quads) * of_row + at_value]);
+      for (uint32_t k = 0; k < 4; ++k) values_[i * 4u + k] = at(v, k);
+    });
   }
 
-  uint32_t n_rows;
-  Name<U32> head, part, column, first_row;
-  Name<U32> place;  // of the first row, in the states
-  std::vector<Var<F32>> s;
+  // This invocation's part of a token's key and query.
+  TokenPart part_of(const Name<U32>& t, const Name<U32>& part) const {
+    auto from = let("from_part", (t * DeltaRuleConfig::kParts + part) * stride());
+    TokenPart token;
+    for (uint32_t j = 0; j + 1 < stride(); ++j) {
+      auto k = let("k", keys_[from + j]);
+      auto q = let("q", queries_[from + j]);
+      for (uint32_t i = 0; i < 4; ++i) {
+        token.key.push_back(let("key", at(k, i)));
+        token.query.push_back(let("query", at(q, i)));
+      }
+    }
+    return token;
+  }
+
+  // Computes the factors of all n tokens, each by as many invocations as there are parts. gates_of(t): of token t.
+  template <class Gates>
+  void prepare(const Name<U32>& n, const Name<U32>& part, const Gates& gates_of, const LocalIndex& tid) const {
+    auto t = let("my_token", min(tid / DeltaRuleConfig::kParts % kTokens, n - 1u));
+    const TokenFactors factors = {gates_of(t), norm_factors(c_.shape, part_of(t, part), c_.caps, tid, c_.workgroup())};
+    when(part == 0u && tid < DeltaRuleConfig::kParts * kTokens, [&] { store_factors(factors_, t, factors); });
+  }
+  TokenFactors factors_of(const Name<U32>& t) const { return load_factors(factors_, t); }
+  Name<F32> value(const Name<U32>& t, const Name<U32>& column) const {
+    return let("value", values_[t * c_.columns() + column]);
+  }
+
+ private:
+  uint32_t stride() const { return c_.shape.head_dim / 4 / DeltaRuleConfig::kParts + 1; }  // of parts, in quads
+
+  DeltaRuleConfig c_;
+  Shared<Vec4<F32>> keys_, queries_;
+  Shared<F32> values_;
+  Shared<Vec4<F32>> factors_;
 };
-
-// How much of S stays, and how much of a token is written.
-struct DeltaGates {
-  Name<F32> shrink, strength;
-};
-template <class Alpha, class Beta>
-DeltaGates delta_gates(const Alpha& alpha, const Beta& beta, const Name<F32>& decay, const Name<F32>& bias,
-                       const Name<U32>& of_head) {
-  auto dt = let("dt", alpha[of_head] + bias);
-  auto softplus = let("softplus", select(log(1.0f + exp(min(dt, 20.0f))), dt, dt > 20.0f));
-  auto shrink = let("shrink", exp(decay * softplus));
-  return {shrink, let("strength", 1.0f / (1.0f + exp(-beta[of_head])))};
-}
-
-// One token: reads what S predicts for its key, writes the difference from its value, and reads for its query. Queries
-// and keys are not normed yet, so the factors that norm them are applied to the results.
-Name<F32> take_token(const DeltaRuleConfig& c, const ColumnPart& mine, const Shared<F32>& keys,
-                     const Shared<F32>& queries, const Name<U32>& staged, const DeltaGates& gates,
-                     const Name<F32>& value, const LocalIndex& tid) {
-  const auto sum_of_parts = [&](const Var<F32>& part) {
-    auto v = let("mine", part);
-    return reduce_lanes(Reduce::kSum, c.caps, v, tid, DeltaRuleConfig::kParts, c.workgroup());
-  };
-  auto predicted = var("predicted", 0.0f);
-  auto k_squares = var("k_squares", 0.0f);
-  auto q_squares = var("q_squares", 0.0f);
-  for (uint32_t i = 0; i < mine.n_rows; ++i) {
-    auto k = let("k", keys[staged + i]);
-    auto q = let("q", queries[staged + i]);
-    predicted += k * mine.s[i];
-    k_squares += k * k;
-    q_squares += q * q;
-  }
-  auto all_predicted = sum_of_parts(predicted);
-  auto k_scale = let("k_scale", inverseSqrt(sum_of_parts(k_squares) + 1e-6f));
-  const float per_dim = 1.0f / std::sqrt(static_cast<float>(c.shape.head_dim));
-  auto q_scale = let("q_scale", inverseSqrt(sum_of_parts(q_squares) + 1e-6f) * per_dim);
-  auto delta = let("delta", gates.strength * (value - gates.shrink * (all_predicted * k_scale)) * k_scale);
-  auto out = var("out", 0.0f);
-  for (uint32_t i = 0; i < mine.n_rows; ++i) {
-    auto k = let("k", keys[staged + i]);
-    auto q = let("q", queries[staged + i]);
-    auto updated = let("updated", gates.shrink * mine.s[i] + k * delta);
-    mine.s[i] = updated;
-    out += q * updated;
-  }
-  return let("result", sum_of_parts(out) * q_scale);
-}
 
 }  // namespace
 
 DeltaRuleKernel delta_rule(const DeltaRuleConfig& c) {
-  constexpr uint32_t kTokens = 8;  // whose queries and keys are staged at a time
   const DeltaShape& s = c.shape;
   const uint32_t dim = s.head_dim;
-  return kernel(
-      "delta_rule", c.workgroup(),
-      [&](In<"x", F32> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
-          In<"dt_bias", F32> dt_bias, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
-          WorkgroupId wg, LocalIndex tid) {
-        auto number = let("number", wg.y);
-        const SequenceOf sequence(sequences, s, number);
-        const ColumnPart mine(c, sequence, wg, tid);
-        when(!sequence.is_new, [&] {
-          for (uint32_t i = 0; i < mine.n_rows; ++i) mine.s[i] = state[mine.place + i * dim];
-        });
-        auto key_head = let("key_head", s.is_tiled ? mine.head % s.n_k_heads : mine.head / (s.n_v_heads / s.n_k_heads));
-        auto decay_of_head = let("decay_of_head", decay[mine.head]);
-        auto bias = let("bias", dt_bias[mine.head]);
-        auto keys = shared<F32>("keys", kTokens * dim);
-        auto queries = shared<F32>("queries", kTokens * dim);
-        loop("chunk", 0u, sequence.n, kTokens, [&](const Name<U32>& chunk) {
-          auto n_here = let("n_here", min(sequence.n - chunk, kTokens));
-          workgroupBarrier();
-          loop("i", tid, n_here * dim, c.workgroup(), [&](const Name<U32>& i) {
-            auto source = let("source", (sequence.first + chunk + i / dim) * s.channels() + key_head * dim + i % dim);
-            queries[i] = x[source];
-            keys[i] = x[source + s.key_width()];
-          });
-          workgroupBarrier();
-          loop("t", 0u, n_here, 1u, [&](const Name<U32>& t) {
-            auto row = let("row", sequence.first + chunk + t);
-            auto of_head = let("of_head", row * s.n_v_heads + mine.head);
-            const DeltaGates gates = delta_gates(alpha, beta, decay_of_head, bias, of_head);
-            auto at = let("at", mine.head * dim + mine.column);
-            auto value = let("value", x[row * s.channels() + 2 * s.key_width() + at]);
-            auto staged = let("staged", t * dim + mine.first_row);
-            auto result = take_token(c, mine, keys, queries, staged, gates, value, tid);
-            when(mine.part == 0u, [&] { y[row * s.value_width() + at] = result; });
-          });
-        });
-        for (uint32_t i = 0; i < mine.n_rows; ++i) state[mine.place + i * dim] = mine.s[i];
-      });
+  return kernel("delta_rule", c.workgroup(),
+                [&](In<"x", Vec4<F32>> x, In<"alpha", F32> alpha, In<"beta", F32> beta, In<"decay", F32> decay,
+                    In<"dt_bias", F32> dt_bias, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
+                    WorkgroupId wg, LocalIndex tid) {
+                  auto number = let("number", wg.y);
+                  const SequenceOf sequence(sequences, s, number);
+                  auto head = let("head", wg.x / c.parts_of_head());
+                  auto part = let("part", tid % DeltaRuleConfig::kParts);
+                  auto first_column = let("first_column", (wg.x % c.parts_of_head()) * c.columns());
+                  auto in_group = let("in_group", tid / DeltaRuleConfig::kParts);
+                  auto column = let("column", first_column + in_group);
+                  const ColumnPart mine(s, sequence, head, part, column);
+                  when(!sequence.is_new, [&] { mine.load(state); });
+                  auto key_head = let("key_head", key_head_of(s, head));
+                  auto decay_of_head = let("decay_of_head", decay[head]);
+                  auto bias = let("bias", dt_bias[head]);
+                  auto first_value = let("first_value", head * dim + first_column);
+                  const StagedTokens staged(c);
+                  loop("chunk", 0u, sequence.n, StagedTokens::kTokens, [&](const Name<U32>& chunk) {
+                    auto n_here = let("n_here", min(sequence.n - chunk, StagedTokens::kTokens));
+                    auto first_row = let("first_of_chunk", sequence.first + chunk);
+                    workgroupBarrier();
+                    staged.stage(x, first_row, n_here, key_head, first_value, tid);
+                    workgroupBarrier();
+                    const auto gates_of = [&](const Name<U32>& t) {
+                      auto of_row = let("of_row", (first_row + t) * s.alpha_stride() + head);
+                      auto alpha_of_head = let("alpha_of_head", alpha[of_row + s.alpha_at()]);
+                      auto beta_of_head = let("beta_of_head", beta[of_row + s.beta_at()]);
+                      return delta_gates(alpha_of_head, beta_of_head, decay_of_head, bias);
+                    };
+                    staged.prepare(n_here, part, gates_of, tid);
+                    workgroupBarrier();
+                    loop("t", 0u, n_here, 1u, [&](const Name<U32>& t) {
+                      const TokenFactors factors = staged.factors_of(t);
+                      auto value = staged.value(t, in_group);
+                      auto result =
+                          take_token(mine, staged.part_of(t, part), factors, value, c.caps, tid, c.workgroup());
+                      when(part == 0u, [&] { y[(first_row + t) * s.value_width() + head * dim + column] = result; });
+                    });
+                  });
+                  mine.store(state);
+                });
 }
 
-GatedNormKernel gated_norm(const HeadNormConfig& c) {
+GatedNormKernel gated_norm(const GatedNormConfig& c) {
   return kernel(
-      "gated_norm", c.workgroup,
+      "gated_norm", GatedNormConfig::kLanes,
       [&](In<"x", F32> x, In<"gate", F32> gate, In<"gain", F32> gain, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
         auto head = let("head", (wg.y * c.n_heads + wg.x) * c.head_dim);
-        auto factor = inverse_head_rms(c, x, head, tid);
-        loop("i", tid, c.head_dim, c.workgroup, [&](const Name<U32>& i) {
-          auto v = let("v", x[head + i]);
-          auto g = let("g", gate[head + i]);
+        auto of_gate = let("of_gate", wg.y * c.gate_stride + (c.gate_at) + wg.x * c.head_dim);
+        const auto value = [&](const Name<U32>& i) { return x[head + i]; };
+        auto factor = inverse_rms_over_lanes(c, value, tid, tid, GatedNormConfig::kLanes);
+        loop("i", tid, c.head_dim, GatedNormConfig::kLanes, [&](const Name<U32>& i) {
+          auto v = let("v", value(i));
+          auto g = let("g", gate[of_gate + i]);
           y[head + i] = v * factor * gain[i] * (g / (1.0f + exp(-g)));
         });
       });
@@ -221,6 +218,17 @@ SplitHeadsKernel split_heads(const SplitHeadsConfig& c) {
                     gate[to] = x[from + c.head_dim];
                   });
                 });
+}
+
+TurnStatesKernel turn_states() {
+  return kernel("turn_states", kMostSequences, [&](InOut<"sequences", U32> sequences, LocalIndex tid) {
+    auto at = let("at", tid * kSequenceWords);
+    auto from = let("from_state", sequences[at + kStateOf]);
+    auto to = let("to_state", sequences[at + kStateTo]);
+    sequences[at + kStateOf] = to;
+    sequences[at + kStateTo] = from;
+    sequences[at + kIsNew] = 0u;
+  });
 }
 
 RotateKernel rotate(const RotateConfig& c) {
@@ -265,15 +273,18 @@ RotateKernel rotate(const RotateConfig& c) {
                 });
 }
 
-SigmoidMulKernel sigmoid_mul(const RowsConfig& c) {
-  return kernel("sigmoid_mul", kElementwiseWorkgroup,
-                [&](In<"gate", F32> gate, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
-                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
-                    auto i = let("i", wg.y * c.width + column);
-                    auto g = let("g", gate[i]);
-                    x[i] = x[i] / (1.0f + exp(-g));
-                  });
-                });
+SigmoidMulKernel sigmoid_mul(const SigmoidMulConfig& c) {
+  return kernel(
+      "sigmoid_mul", kElementwiseWorkgroup,
+      [&](In<"gate", F32> gate, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+        for_column(c.width, wg, tid, [&](const Name<U32>& column) {
+          auto i = let("i", wg.y * c.width + column);
+          auto of_gate =
+              c.stride == 0 ? i : let("of_gate", wg.y * c.stride + column + (column / c.head_dim + 1u) * c.head_dim);
+          auto g = let("g", gate[of_gate]);
+          x[i] = x[i] / (1.0f + exp(-g));
+        });
+      });
 }
 
 }  // namespace tern::gpu

@@ -15,6 +15,23 @@ struct HeadPair {
   Name<Vec2<F32>> angle;
 };
 
+// Sets where pair `at` lies. Returns whether it rotates, if not all pairs do: the other dimensions pass in pairs of
+// their own.
+template <class At>
+std::optional<Name<Bool>> place_pair(const HeadsConfig& c, const At& at, HeadPair& p) {
+  const uint32_t half = c.shape.head_dim / 2, turned = c.rotated() / 2;
+  if (turned == half) {
+    p.at_a = let("at_a", c.interleaved ? at * 2u : e(at));
+    p.at_b = let("at_b", p.at_a + (c.interleaved ? 1u : half));
+    return {};
+  }
+  CHECK(!c.interleaved);
+  auto turns_here = let("turns_here", at < turned);
+  p.at_a = let("at_a", at + select(turned, 0u, turns_here));
+  p.at_b = let("at_b", at + select(half, turned, turns_here));
+  return turns_here;
+}
+
 }  // namespace
 
 HeadTeams::HeadTeams(const HeadsConfig& c, uint32_t n_teams, const LocalIndex& tid, uint32_t workgroup)
@@ -33,7 +50,7 @@ HeadTeams::HeadTeams(const HeadsConfig& c, uint32_t n_teams, const LocalIndex& t
 void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U32>& row, const Name<U32>& turns,
                      const Name<Bool>& is_used) const {
   const HeadShape& s = c_.shape;
-  const uint32_t half = s.head_dim / 2, lanes = c_.team();
+  const uint32_t half = s.head_dim / 2, lanes = c_.team(), turned = c_.rotated() / 2;
   auto is_query = let("is_query", row < s.n_heads);
   auto is_turned = let("is_turned", row < s.n_heads + s.n_kv_heads);  // values are neither normed nor rotated
   const auto gain_at = [&](const Name<U32>& i) {
@@ -43,23 +60,25 @@ void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U3
   std::optional<Var<F32>> squares;
   if (c_.normed) squares.emplace(var("squares", 0.0f));
   when(is_used, [&] {
-    auto from = let("from_row", (token * c_.rows() + row) * s.head_dim);
+    auto from = c_.gated ? let("from_row", (token * (c_.rows() + s.n_heads) + row + min(row, s.n_heads)) * s.head_dim)
+                         : let("from_row", (token * c_.rows() + row) * s.head_dim);
     std::vector<HeadPair> pairs;  // all loads of a lane are issued before the first result is used
     for (uint32_t i = 0; i * lanes < half; ++i) {
       const bool whole = (i + 1) * lanes <= half;
       HeadPair p;
       p.pair = let("pair", lane_ + i * lanes);
       auto at = whole ? p.pair : let("pair_at", min(p.pair, half - 1));
-      p.at_a = let("at_a", c_.interleaved ? at * 2u : e(at));
-      p.at_b = let("at_b", p.at_a + (c_.interleaved ? 1u : half));
+      const auto turns_here = place_pair(c_, at, p);
       p.a = let("a", in.qkv[from + p.at_a]);
       p.b = let("b", in.qkv[from + p.at_b]);
       if (c_.normed) {
         p.gain_a = gain_at(p.at_a);
         p.gain_b = gain_at(p.at_b);
       }
-      auto turn = let("turn", in.angles[turns * half + at]);
-      p.angle = let("angle", select(vec2f(1.0f, 0.0f), turn, is_turned));
+      auto turn = turns_here ? let("turn", in.angles[turns * turned + min(at, turned - 1)])
+                             : let("turn", in.angles[turns * half + at]);
+      p.angle = turns_here ? let("angle", select(vec2f(1.0f, 0.0f), turn, is_turned && *turns_here))
+                           : let("angle", select(vec2f(1.0f, 0.0f), turn, is_turned));
       pairs.push_back(p);
     }
     auto base = let("tile_base", team_ * s.head_dim);

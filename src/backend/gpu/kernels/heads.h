@@ -13,15 +13,19 @@ struct HeadsConfig {
   bool normed = false;       // heads of q and k have RMS norms; otherwise the gains are not read
   float eps = 0;
   Caps caps;
+  bool gated = false;   // each query's head is followed by as many values of a gate, which are not read here
+  uint32_t n_dims = 0;  // only the first dimensions of a head rotate, with pairs half of them apart; 0: all
   // Invocations that share a head. With subgroups, a team lies within one, and adds up the head's squares without a
   // barrier.
   uint32_t team() const { return caps.subgroup == 0 ? 32 : std::min(caps.subgroup, 32u); }
   uint32_t rows() const { return shape.n_heads + 2 * shape.n_kv_heads; }
+  uint32_t rotated() const { return n_dims > 0 ? n_dims : shape.head_dim; }
 
   bool operator==(const HeadsConfig&) const = default;
 };
 
-// qkv: [n_tokens, n_heads + 2 n_kv_heads, head_dim]. Gains: [head_dim]. angles: (cos, sin) of [positions, head_dim/2].
+// qkv: [n_tokens, n_heads + 2 n_kv_heads, head_dim], with gates between. Gains: [head_dim]. angles: (cos, sin) of
+// [positions, rotated()/2].
 // A batch row's BatchRow::angles says where its sequence's position 0 begins.
 using QkvRows = wgsl::In<"qkv", wgsl::F32>;
 using QueryGain = wgsl::In<"q_gain", wgsl::F32>;

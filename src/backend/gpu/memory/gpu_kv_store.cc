@@ -12,6 +12,7 @@ namespace tern::gpu {
 
 namespace {
 constexpr int kFirstBlocks = 8;
+constexpr uint32_t kMostMoreStates = 8;  // for which memory is taken at once
 }  // namespace
 
 GpuKvStore::GpuKvStore(Device& device, const Config& config, KvType type, bool together,
@@ -255,10 +256,10 @@ BufferView GpuKvStore::state_of(size_t layer, StateId state) const {
   return {states_.buffers[layer].get(), state_place(state) * bytes, bytes};
 }
 
-Result<void> GpuKvStore::grow_states(int n) {
+Result<void> GpuKvStore::grow_states(uint32_t n) {
   for (size_t i = 0; i < states_.buffers.size(); ++i) {
     if (states_.bytes[i] == 0) continue;
-    const uint64_t bytes = static_cast<uint64_t>(n + 1) * states_.bytes[i];
+    const uint64_t bytes = (uint64_t{n} + 1) * states_.bytes[i];
     if (bytes > device_.limits().binding_bytes) {
       return fail(ErrorCode::kOutOfMemory,
                   "the states of {} sequences take {} MB a layer, but this GPU binds at most {} MB at once; hold fewer "
@@ -267,17 +268,58 @@ Result<void> GpuKvStore::grow_states(int n) {
     }
     TRY_STATUS(enlarge(states_.buffers[i], bytes, format_text("the states of layer {}", i)));
   }
+  for (uint32_t place = n; place > states_.capacity; --place) states_.free.push_back(place);  // the first is used first
   states_.capacity = n;
   return {};
 }
 
+Result<uint32_t> GpuKvStore::take_state_place() {
+  if (states_.free.empty()) {
+    const uint32_t n = states_.capacity + 1,
+                   wanted = states_.capacity + std::clamp(states_.capacity, 1u, kMostMoreStates);
+    auto grown = grow_states(wanted);
+    if (!grown && grown.error().code == ErrorCode::kOutOfMemory && wanted > n) grown = grow_states(n);
+    TRY_STATUS(std::move(grown));
+    TRY_STATUS(on_new_buffers_());
+  }
+  const uint32_t place = states_.free.back();
+  states_.free.pop_back();
+  return place;
+}
+
+uint32_t GpuKvStore::place_of(StateId state, uint32_t States::Places::* which) const {
+  if (state == kSpare) return 0;
+  const States::Places& places = states_.places[static_cast<size_t>(state)];
+  return which == &States::Places::other && places.other == 0 ? places.now : places.*which;
+}
+
 Result<void> GpuKvStore::allocate_state(StateId state) {
-  if (state < states_.capacity) return {};
-  const int n = state + 1, wanted = std::max(2 * states_.capacity, n);
-  auto grown = grow_states(wanted);
-  if (!grown && grown.error().code == ErrorCode::kOutOfMemory && wanted > n) grown = grow_states(n);
-  TRY_STATUS(std::move(grown));
-  return on_new_buffers_();
+  TRY(const uint32_t place, take_state_place());
+  const auto index = static_cast<size_t>(state);
+  if (states_.places.size() <= index) states_.places.resize(index + 1);
+  states_.places[index] = {.now = place};
+  return {};
+}
+
+void GpuKvStore::free_state(StateId state) {
+  States::Places& places = states_.places[static_cast<size_t>(state)];
+  for (const uint32_t place : {places.now, places.other}) {
+    if (place > 0) states_.free.push_back(place);
+  }
+  places = {};
+}
+
+Result<void> GpuKvStore::pair_state(StateId state) {
+  if (state == kSpare || is_paired(state)) return {};
+  TRY(const uint32_t place, take_state_place());
+  states_.places[static_cast<size_t>(state)].other = place;
+  return {};
+}
+
+void GpuKvStore::move_state(StateId state) {
+  States::Places& places = states_.places[static_cast<size_t>(state)];
+  CHECK(places.other > 0);
+  std::swap(places.now, places.other);
 }
 
 Result<void> GpuKvStore::copy_state(StateId from, StateId to) {

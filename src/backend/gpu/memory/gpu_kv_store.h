@@ -35,14 +35,20 @@ class GpuKvStore : public KvStore {
   uint64_t state_bytes() const override { return states_.layout.kept_bytes(); }
   int most_pending() const override { return 0; }
   Result<void> allocate_state(StateId state) override;
-  void free_state(StateId /*state*/) override {}
+  void free_state(StateId state) override;
   Result<void> copy_state(StateId from, StateId to) override;
   Result<void> read_state(StateId state, MutableBytes out) const override;
   Result<void> write_state(StateId state, Bytes in) override;
   // All states of a recurrent layer.
   BufferView states(int layer) const { return {states_.buffers[static_cast<size_t>(layer)].get(), 0, 0}; }
   // Index of a state in them; that of kSpare always exists.
-  static uint32_t state_place(StateId state) { return static_cast<uint32_t>(state + 1); }
+  uint32_t state_place(StateId state) const { return place_of(state, &States::Places::now); }
+  // A second place for a state, so that a run can write the next state without losing this one. move_state() makes it
+  // the state's place, and the other way round. kSpare has only one.
+  Result<void> pair_state(StateId state);
+  bool is_paired(StateId state) const { return other_place(state) != state_place(state); }
+  uint32_t other_place(StateId state) const { return place_of(state, &States::Places::other); }
+  void move_state(StateId state);
 
   // A block that always exists beside the allocated ones, for runs that are only timed.
   static constexpr KvBlockId kSpare = -1;
@@ -78,14 +84,21 @@ class GpuKvStore : public KvStore {
     StateLayout layout;
     std::vector<uint64_t> bytes;  // of one state, by layer
     std::vector<std::unique_ptr<Buffer>> buffers;
-    int capacity = 0;
+    uint32_t capacity = 0;  // places besides the spare one, place 0
+    struct Places {
+      uint32_t now = 0, other = 0;  // other = 0: it has no second place
+    };
+    std::vector<Places> places;  // by state
+    std::vector<uint32_t> free;
   };
+  uint32_t place_of(StateId state, uint32_t States::Places::* which) const;
+  Result<uint32_t> take_state_place();
   BufferView state_of(size_t layer, StateId state) const;
   // Replaces `buffer` by one with room for `bytes`, and with its contents, unless it has room for them.
   Result<void> enlarge(std::unique_ptr<Buffer>& buffer, uint64_t bytes, const std::string& name);
   // Copies the first view of each pair to the second, which has the same size.
   Result<void> copy_parts(std::span<const std::pair<BufferView, BufferView>> parts);
-  Result<void> grow_states(int n);  // does not call on_new_buffers_
+  Result<void> grow_states(uint32_t n);  // does not call on_new_buffers_
   Result<int> capacity_for(int n_blocks, int wanted) const;
   Result<void> grow(int n_blocks, int wanted);
   Result<void> grow_to(int capacity);

@@ -32,6 +32,7 @@ bool applies(const RecordedDispatch& d, const RunShape& shape) {
   if (e.when.slices != Slices::kAny && (e.when.slices == Slices::kDecodeBatch) != shape.is_decode_batch) return false;
   if (shape.slice_tokens_estimate < e.when.min_slice || shape.slice_tokens_estimate > e.when.max_slice) return false;
   if (!holds(e.when.embeds_next, shape.embeds_next) || !holds(e.when.is_embedded, shape.is_embedded)) return false;
+  if (!holds(e.when.moves_states, shape.moves_states)) return false;
   if (shape.n_best < e.when.min_best || shape.n_best > e.when.max_best) return false;
   return shape.n_tokens >= e.when.min_tokens && shape.n_tokens <= e.when.max_tokens && shape.n_pos >= e.when.min_pos &&
          shape.n_pos <= e.when.max_pos;

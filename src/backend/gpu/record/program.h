@@ -22,7 +22,7 @@ struct When {
   int min_slice = 1, max_slice = INT_MAX;  // slice_tokens_estimate
   int min_rows = 1, max_rows = INT_MAX;    // rows of the extent's kind
   int min_best = 0, max_best = INT_MAX;    // n_best
-  If embeds_next = If::kAny, is_embedded = If::kAny;
+  If embeds_next = If::kAny, is_embedded = If::kAny, moves_states = If::kAny;
 };
 
 // A grid of at least n workgroups in x and y, each dimension at most `most`.

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "backend/gpu/kernels/delta.h"
 #include "backend/gpu/memory/weights/upload.h"
 #include "backend/gpu/record/steps/native_parts.h"
 #include "backend/gpu/run/memory_need.h"
@@ -71,6 +72,10 @@ Result<void> GpuExecutable::load() {
                                        .params = work_->params(),
                                        .embedding = embedding,
                                        .serial = layouts_.serial}));
+  if (work_->has_states()) {
+    TRY(auto turn, kernels_.record(kernels_.traced(turn_states), {}, View<wgsl::U32>{{&work_->sequences()}}));
+    turn_states_.add(std::move(turn));
+  }
   TRY(head_copy_, native_parts().make_head_copy(of_head, weights_));
   TRY_STATUS(device_->wait());
   options_.end_phase("weights");
@@ -173,10 +178,26 @@ Result<void> GpuExecutable::prepare(PreparedStore& store, int n_pos) const {
   return device_->check();
 }
 
-Result<RunShape> GpuExecutable::put(Batch batch, int n_more) const {
+Result<bool> GpuExecutable::pair_states(PreparedStore& store, Batch batch) const {
+  const auto is_one_token = [](const Slice& slice) { return slice.tokens.size() == 1; };
+  if (!work_->has_states() || !std::ranges::all_of(batch, is_one_token)) return false;
+  for (const Slice& slice : batch) {
+    const auto paired = store.pair_state(slice.state);
+    if (!paired && paired.error().code == ErrorCode::kOutOfMemory) return false;
+    TRY_STATUS(paired);
+  }
+  return true;
+}
+
+void GpuExecutable::move_states(PreparedStore& store, Batch batch) {
+  for (const Slice& slice : batch) store.move_state(slice.state);
+}
+
+Result<RunShape> GpuExecutable::put(const PreparedStore& store, Batch batch, int n_more, bool moves_states) const {
   run_.in_control = nullptr;
   run_.words.set(batch, work_->ropes(), n_more);
-  if (work_->has_states()) run_.words.set_sequences(batch);
+  if (work_->has_states()) run_.words.set_sequences(batch, store, moves_states);
+  run_.words.shape.moves_states = moves_states;
   CHECK(run_.words.shape.n_tokens <= options_.max_batch && run_.words.shape.n_logit_rows <= options_.max_logit_rows);
   if (std::span(run_.words.params).size_bytes() > work_->params().bytes()) {
     return fail(ErrorCode::kInvalidArgument, "a sequence of more than the {} tokens that the model was trained for",
@@ -223,8 +244,9 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   int n_pos = 0;
   for (const Slice& slice : batch) n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   TRY_STATUS(check_before(store, batch));
+  TRY(const bool moves_states, pair_states(store, batch));
   TRY_STATUS(prepare(store, n_pos));
-  TRY(RunShape shape, put(batch));
+  TRY(RunShape shape, put(store, batch, 0, moves_states));
   shape = choose_layer_path(shape, store);
   const int n_rows = shape.n_logit_rows;
   std::unique_ptr<ReadBack> outcome;  // of the megakernel
@@ -248,6 +270,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     }
     if (shape.n_tokens == 1 && n_rows == 1) remember(store, batch[0], nullptr, shape);
   }
+  if (moves_states) move_states(store, batch);
   if (n_rows == 0) {
     TRY(const bool failed, has_failed());
     if (failed) return run(kv_store, batch);

@@ -37,9 +37,8 @@ class GpuExecutable final : public Executable, private StreamHost {
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }
   int max_slices() const override { return std::min(64, options_.max_batch); }
-  // A stream runs ahead of the tokens that are taken. A state cannot forget tokens, and the host must know a token to
-  // look up its rows.
-  bool decodes() const override { return !plan_.config.has_recurrent_layers() && !table_on_host(); }
+  // A stream runs ahead of the tokens that are taken, so the host cannot look up their rows.
+  bool decodes() const override { return !table_on_host(); }
   int kv_block_tokens(int) const override { return kKvBlock; }
   Result<std::unique_ptr<KvStore>> new_kv_store(int block_tokens, KvType type) const override;
   Result<void> expect(int n_sequences) override;
@@ -116,7 +115,8 @@ class GpuExecutable final : public Executable, private StreamHost {
   LayerPathContext layer_path_context();
   RecorderContext context() const;
 
-  Result<RunShape> give_control(const GpuTokenStream& stream, Batch rows, int n_more) override;
+  Result<RunShape> give_control(const GpuTokenStream& stream, const PreparedStore& store, Batch rows,
+                                int n_more) override;
   bool has_control(const GpuTokenStream& stream) const override;
   void end_control() override { run_.in_control = nullptr; }
   Result<QueuedStep> queue_step(PreparedStore& store, const Slice& first, const Program& sampler, const BufferView& ids,
@@ -134,8 +134,13 @@ class GpuExecutable final : public Executable, private StreamHost {
   Result<std::unique_ptr<PreparedStore>> new_spare_store(bool for_trial = false) const;
   // Makes the store's program ready for positions below n_pos: records or binds it again if the buffers have changed.
   Result<void> prepare(PreparedStore& store, int n_pos) const;
+  // Gives the states of a batch of single tokens other places to go to. False if there are no states, longer slices, or
+  // no memory: then new states replace those before.
+  Result<bool> pair_states(PreparedStore& store, Batch batch) const;
+  static void move_states(PreparedStore& store, Batch batch);  // after the run
   // Writes the batch to the work buffers, with tables for n_more positions after each slice. Returns its shape.
-  Result<RunShape> put(Batch batch, int n_more = 0) const;
+  // `moves_states`: the new states go to their other places (pair_states()).
+  Result<RunShape> put(const PreparedStore& store, Batch batch, int n_more = 0, bool moves_states = false) const;
   // The step whose table stays on the host, which is the plan's first; null: none.
   const step::Embed* table_on_host() const {
     const auto* first = std::get_if<step::Embed>(&plan_.steps.front().body);
@@ -161,6 +166,7 @@ class GpuExecutable final : public Executable, private StreamHost {
   mutable WeightStore weights_;
   std::unique_ptr<WorkBuffers> work_;
   std::unique_ptr<DeviceSampler> sampler_;
+  Program turn_states_;                  // of streams, after each step; empty without recurrent layers
   std::unique_ptr<HeadCopy> head_copy_;  // null: all logits are always computed
   Layouts layouts_;                      // of programs recorded now
   CheckResults checks_;

@@ -18,7 +18,8 @@ class StreamHost {
 
   // Writes the rows' last tokens to the device, with tables for n_more positions after each row. From then on the
   // device holds what the stream's next step reads, until has_control() is false. Returns the shape of a step.
-  virtual Result<RunShape> give_control(const GpuTokenStream& stream, Batch rows, int n_more) = 0;
+  virtual Result<RunShape> give_control(const GpuTokenStream& stream, const PreparedStore& store, Batch rows,
+                                        int n_more) = 0;
   virtual bool has_control(const GpuTokenStream& stream) const = 0;
   virtual void end_control() = 0;
 

@@ -13,7 +13,8 @@
 namespace tern::gpu {
 namespace {
 
-// Steps under way: the one that the host waits for, and the next.
+// Steps under way: the one that the host waits for, and the next. Between calls of next() one is under way. It writes
+// states to their other places (GpuKvStore::pair_state), so those after the tokens taken are still there.
 constexpr size_t kAhead = 2;
 
 // The number of best logits that decide a row's token (Slice::n_best).
@@ -32,7 +33,8 @@ class GpuTokenStream final : public TokenStream {
         tokens_(starts.size()),
         n_left_(n_steps) {
     for (const Slice& start : starts) {
-      rows_.push_back({{start.blocks.begin(), start.blocks.end()}, start.n_ctx, start.first_pos, start.n_best});
+      rows_.push_back(
+          {{start.blocks.begin(), start.blocks.end()}, start.n_ctx, start.first_pos, start.n_best, start.state});
       tokens_[rows_.size() - 1] = start.tokens[0];
     }
     ++host_.stats().n_streams;
@@ -61,6 +63,9 @@ class GpuTokenStream final : public TokenStream {
     count_step();
     std::memcpy(tokens_.data(), bytes.data(), tokens_.size() * sizeof(TokenId));
     under_way_.pop_front();
+    for (const Row& row : rows_) {
+      if (row.state >= 0) store_.move_state(row.state);
+    }
     for (const TokenId token : tokens_) {
       if (token >= 0 && token < host_.n_vocab()) continue;
       return fail(ErrorCode::kDeviceLost,
@@ -80,6 +85,7 @@ class GpuTokenStream final : public TokenStream {
     int n_ctx;
     int pos;  // of the next step to start
     int n_best;
+    StateId state;  // below 0: none
   };
 
   // Called at first, and after something else has run. The device continues from the tokens taken last; tokens under
@@ -95,14 +101,19 @@ class GpuTokenStream final : public TokenStream {
     TRY(sampler_, host_.sampler().choosing(sampling_));
     std::vector<Slice> slices;
     for (size_t i = 0; i < rows_.size(); ++i) slices.push_back(slice(i));
-    TRY(shape_, host_.give_control(*this, slices, n_left_ - 1));
+    TRY(shape_, host_.give_control(*this, store_, slices, n_left_ - 1));
     return {};
   }
 
   // A slice with the row's last taken token.
   Slice slice(size_t row) const {
     const Row& r = rows_[row];
-    return {.tokens = {&tokens_[row], 1}, .first_pos = r.pos, .n_best = r.n_best, .blocks = r.blocks, .n_ctx = r.n_ctx};
+    return {.tokens = {&tokens_[row], 1},
+            .first_pos = r.pos,
+            .n_best = r.n_best,
+            .blocks = r.blocks,
+            .n_ctx = r.n_ctx,
+            .state = r.state};
   }
 
   int last_pos() const { return std::ranges::max(rows_, {}, &Row::pos).pos; }
@@ -173,6 +184,8 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch
   std::vector<Slice> rows(starts.begin(), starts.end());
   for (size_t i = 0; i < rows.size(); ++i) rows[i].n_best = n_best_of(sampling[i]);
   auto& gpu_store = static_cast<PreparedStore&>(store);
+  TRY(const bool moves_states, pair_states(gpu_store, rows));
+  if (work_->has_states() && !moves_states) return nullptr;
   TRY_STATUS(check_before(gpu_store, rows));
   run_.in_control = nullptr;  // the sampler may now have another stream's options
   StreamHost& host = *this;
@@ -181,9 +194,10 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch
 
 bool GpuExecutable::has_control(const GpuTokenStream& stream) const { return run_.in_control == &stream; }
 
-Result<RunShape> GpuExecutable::give_control(const GpuTokenStream& stream, Batch rows, int n_more) {
+Result<RunShape> GpuExecutable::give_control(const GpuTokenStream& stream, const PreparedStore& store, Batch rows,
+                                             int n_more) {
   work_->ropes().reserve(std::ranges::max(rows, {}, &Slice::first_pos).first_pos + n_more + 1);
-  TRY(const RunShape shape, put(rows, n_more));
+  TRY(const RunShape shape, put(store, rows, n_more, work_->has_states()));
   run_.in_control = &stream;
   return shape;
 }
@@ -196,6 +210,7 @@ Result<StreamHost::QueuedStep> GpuExecutable::queue_step(PreparedStore& store, c
   shape = choose_layer_path(shape, store);
   store.program().commands(shape, run_.commands);
   sampler.commands(shape, run_.commands);
+  turn_states_.commands(shape, run_.commands);
   const auto n_rows = static_cast<size_t>(shape.n_tokens);
   QueuedStep queued;
   BufferView from = ids;

@@ -20,5 +20,7 @@ std::vector<GoldenCase> golden_cases();
 // The golden kernels that compute logits or choose among them, for a model of this width and vocabulary: names and
 // texts.
 std::vector<std::pair<std::string, wgsl::Module>> head_kernels(uint32_t width, uint32_t n_vocab, const Caps& caps);
+// Those of recurrent layers.
+std::vector<std::pair<std::string, wgsl::Module>> delta_kernels(const Caps& caps);
 
 }  // namespace tern::gpu

@@ -80,7 +80,7 @@ void BatchWords::set(Batch batch, const RopeTables& ropes, int n_more) {
   }
 }
 
-void BatchWords::set_sequences(Batch batch) {
+void BatchWords::set_sequences(Batch batch, const GpuKvStore& store, bool moves) {
   CHECK(batch.size() <= kMostSequences);
   sequences.assign(kSequenceOfRow, 0);
   uint32_t first = 0;
@@ -89,7 +89,8 @@ void BatchWords::set_sequences(Batch batch) {
     uint32_t* const words = sequences.data() + size_t{kSequenceWords} * i;
     words[kFirstRowOf] = first;
     words[kRowsOf] = static_cast<uint32_t>(slice.tokens.size());
-    words[kStateOf] = GpuKvStore::state_place(slice.state);
+    words[kStateOf] = store.state_place(slice.state);
+    words[kStateTo] = moves ? store.other_place(slice.state) : words[kStateOf];
     words[kIsNew] = slice.first_pos == 0 ? 1 : 0;
     first += words[kRowsOf];
     sequences.insert(sequences.end(), slice.tokens.size(), i);

@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/memory/batch/run_shape.h"
+#include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/memory/rope_tables.h"
 #include "backend/gpu/memory/work_buffers.h"
 
@@ -26,8 +27,8 @@ struct BatchWords {
   // Sets params, tokens and shape. Block tables cover n_more positions after each slice, for the tokens that decoding
   // adds.
   void set(Batch batch, const RopeTables& ropes, int n_more = 0);
-  // Sets `sequences`, which only models with recurrent layers need.
-  void set_sequences(Batch batch);
+  // Sets `sequences`, which only models with recurrent layers need. `moves`: new states go to the states' other places.
+  void set_sequences(Batch batch, const GpuKvStore& store, bool moves);
   // Writes params and tokens to the work buffers.
   Result<void> write(Device& device, const WorkBuffers& work) const;
 };

@@ -19,6 +19,8 @@ struct RunShape {
   // embedding table (DeviceSampler), but no logits. is_embedded: the previous step has already written this token's
   // row.
   bool embeds_next = false, is_embedded = false;
+  // Every slice has one token, and new states of recurrent layers go to other places than those they continue.
+  bool moves_states = false;
 };
 
 }  // namespace tern::gpu

@@ -37,6 +37,11 @@ Result<void> upload(const StepBody& body, WeightStore& store) {
     const Tensor* const matrices[] = {floats->wq, floats->wk, floats->wv};
     TRY_STATUS(store.matrix(matrices));
     has_matrices = true;
+  } else if (const auto* stack = std::get_if<step::FloatStack>(&body)) {
+    std::vector<const Tensor*> matrices;
+    for (const auto& part : stack->parts) matrices.push_back(part.w);
+    TRY_STATUS(store.matrix(matrices));
+    has_matrices = true;
   } else if (const auto* glu = std::get_if<step::FloatGlu>(&body)) {
     TRY_STATUS(store.glu(*glu->w_gate, *glu->w_up));
     has_matrices = true;
@@ -55,8 +60,7 @@ Result<void> upload(const StepBody& body, WeightStore& store) {
 
 uint64_t weight_row_bytes(const Tensor& tensor, WeightRole role) {
   if (role == WeightRole::kTernary) return row_bytes(Format::kI2_S, tensor.cols);
-  if (role == WeightRole::kVector)
-    return sizeof(float) * static_cast<uint64_t>(tensor.rows) * static_cast<uint64_t>(tensor.cols);
+  if (role == WeightRole::kVector) return sizeof(float) * static_cast<uint64_t>(tensor.cols);
   const WeightCoding coding = coding_of(tensor);
   const uint64_t scales = coding.scales_of_row(static_cast<uint32_t>(tensor.cols));
   return unit_row_bytes(coding, tensor.cols) + scales * (coding.has_scale_words() ? 4 : 2);

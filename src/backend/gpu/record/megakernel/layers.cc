@@ -77,6 +77,7 @@ Result<MegakernelLayers::Layer> float_layer_at(const Plan& plan, size_t i, const
   const auto* down = step_at<step::FloatLinearAdd>(plan, i + 4);
   if (!qkv || !output || !glu || !down) return no("layers of another kind");
   const step::FloatHeads& heads = qkv->heads;
+  if (heads.is_gated() || heads.n_dims > 0) return no("gates of attention, or RoPE on a part of each head");
   MegakernelLayers::Layer layer{
       .x = qkv->in,
       .matrices = {qkv->wq, qkv->wk, qkv->wv, output->w, glu->w_gate, glu->w_up, down->w},

@@ -4,13 +4,14 @@
 
 namespace tern::gpu {
 
-DeltaShape DeltaRecorder::shape() const {
+DeltaShape DeltaRecorder::shape(bool are_side_by_side) const {
   const DeltaConfig& d = r_.context().plan.config.delta;
   return {.n_k_heads = static_cast<uint32_t>(d.n_k_heads),
           .n_v_heads = static_cast<uint32_t>(d.n_v_heads),
           .head_dim = static_cast<uint32_t>(d.head_dim),
           .n_taps = static_cast<uint32_t>(d.conv_taps),
-          .is_tiled = d.is_tiled};
+          .is_tiled = d.is_tiled,
+          .are_side_by_side = are_side_by_side};
 }
 
 Result<void> DeltaRecorder::record(const step::SplitHeads& s) {
@@ -19,37 +20,85 @@ Result<void> DeltaRecorder::record(const step::SplitHeads& s) {
 }
 
 Result<void> DeltaRecorder::record(const step::SigmoidMul& s) {
-  return r_.dispatch(r_.traced(sigmoid_mul, {r_.width(s.x)}), r_.per_column(s.x), r_.work().floats(s.gate),
+  SigmoidMulConfig config{.width = r_.width(s.x)};
+  const bool is_in_rows = s.rows != SlotId{};
+  if (is_in_rows) config.stride = r_.width(s.rows), config.head_dim = static_cast<uint32_t>(s.head_dim);
+  return r_.dispatch(r_.traced(sigmoid_mul, config), r_.per_column(s.x), r_.work().floats(is_in_rows ? s.rows : s.gate),
                      r_.work().floats(s.x));
 }
 
-// The columns in the state are replaced only after all rows have been convolved.
-Result<void> DeltaRecorder::record(const step::CausalConv& s) {
-  TRY(const BufferView taps, r_.weights().vector(*s.taps));
-  TRY_STATUS(r_.dispatch(r_.traced(causal_conv, shape()), r_.per_column(s.out), r_.work().floats(s.in),
-                         View<wgsl::F32>{taps}, sequences(), state(s.layer), r_.work().floats(s.out)));
-  Extent extent = r_.per_column(s.out);
-  extent.rows = Rows::kSequences;
-  return r_.dispatch(r_.traced(keep_columns, shape()), extent, r_.work().floats(s.in), sequences(), state(s.layer));
+Result<void> DeltaRecorder::record(const step::CausalConv& s) { return conv(s, {.shape = shape(false), .conv = s.in}); }
+Result<void> DeltaRecorder::record(const step::DeltaRule& s) {
+  return rule(s, {.shape = shape(false), .alpha = s.alpha, .beta = s.beta});
+}
+Result<void> DeltaRecorder::record(const step::GatedNorm& s) {
+  return normed(s, {.shape = shape(false), .gate = s.gate});
 }
 
-Result<void> DeltaRecorder::record(const step::DeltaRule& s) {
+Result<void> DeltaRecorder::record(const step::GatedDelta& s) {
+  Inputs in{.shape = shape(true), .conv = s.rows, .gate = s.rows, .alpha = s.rows, .beta = s.rows};
+  TRY(const bool has_one_dispatch, at_once(s, in.shape));
+  if (has_one_dispatch) in.when.moves_states = If::kNo;
+  TRY_STATUS(conv(s.conv, in));
+  TRY_STATUS(rule(s.rule, in));
+  return normed(s.normed, in);
+}
+
+// The columns in the state are replaced only after all rows have been convolved.
+Result<void> DeltaRecorder::conv(const step::CausalConv& s, const Inputs& in) {
+  TRY(const BufferView taps, r_.weights().vector(*s.taps));
+  Extent extent = r_.per_column(s.out);
+  extent.when = in.when;
+  TRY_STATUS(r_.dispatch(r_.traced(causal_conv, in.shape), extent, r_.work().floats(in.conv), View<wgsl::F32>{taps},
+                         sequences(), state(s.layer), r_.work().floats(s.out)));
+  extent.rows = Rows::kSequences;
+  return r_.dispatch(r_.traced(keep_columns, in.shape), extent, r_.work().floats(in.conv), sequences(), state(s.layer));
+}
+
+Result<void> DeltaRecorder::rule(const step::DeltaRule& s, const Inputs& in) {
   TRY(const BufferView decay, r_.weights().vector(*s.decay));
   TRY(const BufferView dt_bias, r_.weights().vector(*s.dt_bias));
-  const DeltaRuleConfig config{.shape = shape(), .caps = r_.caps()};
-  const Extent extent{
-      .grid = {.x = config.shape.n_v_heads * config.parts_of_head()}, .axis = Axis::kY, .rows = Rows::kSequences};
-  return r_.dispatch(r_.traced(delta_rule, config), extent, r_.work().floats(s.in), r_.work().floats(s.alpha),
-                     r_.work().floats(s.beta), View<wgsl::F32>{decay}, View<wgsl::F32>{dt_bias}, sequences(),
+  const DeltaRuleConfig config{.shape = in.shape, .caps = r_.caps()};
+  const Extent extent{.grid = {.x = config.shape.n_v_heads * config.parts_of_head()},
+                      .axis = Axis::kY,
+                      .rows = Rows::kSequences,
+                      .when = in.when};
+  return r_.dispatch(r_.traced(delta_rule, config), extent, r_.work().float_quads(s.in), r_.work().floats(in.alpha),
+                     r_.work().floats(in.beta), View<wgsl::F32>{decay}, View<wgsl::F32>{dt_bias}, sequences(),
                      state(s.layer), r_.work().floats(s.out));
 }
 
-Result<void> DeltaRecorder::record(const step::GatedNorm& s) {
+GatedNormConfig DeltaRecorder::norm_config(const step::GatedNorm& s, const DeltaShape& shape) const {
+  return {.n_heads = static_cast<uint32_t>(s.n_heads),
+          .head_dim = static_cast<uint32_t>(s.head_dim),
+          .eps = s.eps,
+          .caps = r_.caps(),
+          .gate_stride = shape.gate_stride(),
+          .gate_at = shape.gate_at()};
+}
+
+Result<void> DeltaRecorder::normed(const step::GatedNorm& s, const Inputs& in) {
   TRY(const BufferView gain, r_.weights().vector(*s.gain));
-  const HeadNormConfig config{static_cast<uint32_t>(s.n_heads), static_cast<uint32_t>(s.head_dim), s.eps, r_.caps(),
-                              /*workgroup=*/32};
-  return r_.dispatch(r_.traced(gated_norm, config), {.grid = {.x = config.n_heads}, .axis = Axis::kY},
-                     r_.work().floats(s.in), r_.work().floats(s.gate), View<wgsl::F32>{gain}, r_.work().floats(s.out));
+  const GatedNormConfig config = norm_config(s, in.shape);
+  return r_.dispatch(r_.traced(gated_norm, config), {.grid = {.x = config.n_heads}, .axis = Axis::kY, .when = in.when},
+                     r_.work().floats(s.in), r_.work().floats(in.gate), View<wgsl::F32>{gain}, r_.work().floats(s.out));
+}
+
+Result<bool> DeltaRecorder::at_once(const step::GatedDelta& s, const DeltaShape& shape) {
+  GatedDeltaConfig config{
+      .shape = shape, .norm = norm_config(s.normed, shape), .workgroup = DeltaRuleConfig::kParts * shape.head_dim};
+  while (config.workgroup > r_.limits().invocations && config.workgroup % 2 == 0) config.workgroup /= 2;
+  if (!has_gated_delta(config, r_.limits().invocations)) return false;
+  TRY(const BufferView taps, r_.weights().vector(*s.conv.taps));
+  TRY(const BufferView decay, r_.weights().vector(*s.rule.decay));
+  TRY(const BufferView dt_bias, r_.weights().vector(*s.rule.dt_bias));
+  TRY(const BufferView gain, r_.weights().vector(*s.normed.gain));
+  const Extent extent{
+      .grid = {.x = shape.n_v_heads}, .axis = Axis::kY, .rows = Rows::kSequences, .when = {.moves_states = If::kYes}};
+  TRY_STATUS(r_.dispatch(r_.traced(gated_delta, config), extent, r_.work().floats(s.rows), View<wgsl::F32>{taps},
+                         View<wgsl::F32>{decay}, View<wgsl::F32>{dt_bias}, View<wgsl::F32>{gain}, sequences(),
+                         state(s.conv.layer), r_.work().floats(s.normed.out)));
+  return true;
 }
 
 Result<void> DeltaRecorder::record(const step::Rotate& s) {

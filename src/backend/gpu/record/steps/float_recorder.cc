@@ -20,56 +20,64 @@ Result<void> FloatRecorder::record(const step::FloatLinear& s) {
     TRY_STATUS(logits_->best_logits(s));
     r_.limit_best(0, 0);  // the rest is for runs that want all logits
   }
-  auto recorded =
-      linear(std::span(&s.w, 1), s.in, s.norm, s.out, Store::kSet, is_head ? r_.layouts().head : layers_.layout(*s.w));
+  auto recorded = linear(std::span(&s.w, 1), s.in, s.norm, {s.out}, is_head ? r_.layouts().head : layers_.layout(*s.w));
   r_.for_any_best();
   return recorded;
 }
 
 Result<void> FloatRecorder::record(const step::FloatLinearAdd& s) {
-  return linear(std::span(&s.w, 1), s.in, {}, s.x, Store::kAdd, layers_.layout(*s.w));
+  return linear(std::span(&s.w, 1), s.in, {}, {s.x, 0, Store::kAdd}, layers_.layout(*s.w));
 }
 
 Result<void> FloatRecorder::record(const step::FloatQkv& s) {
   const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
-  TRY_STATUS(linear(matrices, s.in, s.norm, s.heads.qkv, Store::kSet, r_.layouts().float_qkv));
+  TRY_STATUS(linear(matrices, s.in, s.norm, {s.heads.qkv}, r_.layouts().float_qkv));
   return s.leaves_heads ? Result<void>() : heads_.heads(s.heads, {});
 }
 
+Result<void> FloatRecorder::record(const step::FloatStack& s) {
+  std::vector<const Tensor*> matrices;
+  for (const auto& part : s.parts) matrices.push_back(part.w);
+  return linear(matrices, s.in, s.norm, {s.out, static_cast<uint32_t>(s.first)}, r_.layouts().float_qkv);
+}
+
+Result<BufferView> FloatRecorder::range_of(const FloatMatrix::Part& part, const Out& out) {
+  return r_.work().constant({out.first + part.first, part.count, 0, 0});
+}
+
 Result<void> FloatRecorder::linear(std::span<const Tensor* const> matrices, SlotId in,
-                                   const step::FloatNormOnRead& norm, SlotId out, Store store,
-                                   const MatvecLayout& layout) {
+                                   const step::FloatNormOnRead& norm, const Out& out, const MatvecLayout& layout) {
   TRY(const FloatMatrix* matrix, r_.weights().matrix(matrices));
   const Tensor& w = *matrices.front();
   const Rows rows = r_.rows_of(in);
   for (const auto& phase : layers_.phases(w, matrix->parts.front().coding, rows, layout)) {
     if (phase.name == FloatPhase::kTiles) {
-      TRY_STATUS(linear_many(*matrix, w, in, norm, out, store, phase.when));
+      TRY_STATUS(linear_many(*matrix, w, in, norm, out, phase.when));
       continue;
     }
     TRY(auto reads, inputs_.reads(in, norm, phase.when));
-    if (rows == Rows::kLogits && store == Store::kSet && matrices.size() == 1) {
-      TRY(const bool is_multiplied, logits_->in_tiles(*matrix, w, in, norm, out));
+    if (rows == Rows::kLogits && out.store == Store::kSet && matrices.size() == 1) {
+      TRY(const bool is_multiplied, logits_->in_tiles(*matrix, w, in, norm, out.slot));
       for (FloatRead& read : reads) {
         if (is_multiplied) read.when = before_head_tiles(read.when, r_.layouts(), w.format == Format::kF16);
       }
     }
-    for (const FloatRead& read : reads) TRY_STATUS(linear_few(*matrix, w, read, out, store, layout));
+    for (const FloatRead& read : reads) TRY_STATUS(linear_few(*matrix, w, read, out, layout));
   }
   return {};
 }
 
-Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out,
-                                       Store store, const MatvecLayout& layout) {
+Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read,
+                                       const Out& out, const MatvecLayout& layout) {
   TRY(const auto gain, inputs_.gain_view(read));
   for (const FloatMatrix::Part& part : matrix.parts) {
-    TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
+    TRY(const BufferView constant, range_of(part, out));
     FloatLinearConfig config = layers_.float_config(w, part.coding, read.norm, layout);
-    config.rows = r_.width(out);
-    config.store = store;
+    config.rows = r_.width(out.slot);
+    config.store = out.store;
     const uint32_t n = ceil_div(part.count, config.rows_per_workgroup());
     Extent extent{
-        .grid = grid_of(n, r_.limits().workgroups), .axis = Axis::kZ, .rows = r_.rows_of(out), .when = read.when};
+        .grid = grid_of(n, r_.limits().workgroups), .axis = Axis::kZ, .rows = r_.rows_of(out.slot), .when = read.when};
     const View<WeightUnits> units{part.units};
     const View<wgsl::U32> scales{part.scales};
     const auto x = r_.work().float_quads(read.slot);
@@ -80,49 +88,49 @@ Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& 
       extent.when = phase.when;
       TRY_STATUS(phase.name == RowPhase::kColumns
                      ? r_.dispatch(r_.traced(float_linear_columns, several), extent, units, scales, x, gain,
-                                   View<RowRange>{constant}, r_.params(), r_.work().floats(out))
+                                   View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot))
                      : r_.dispatch(r_.traced(float_linear, config), extent, units, scales, x, gain,
-                                   View<RowRange>{constant}, r_.work().floats(out)));
+                                   View<RowRange>{constant}, r_.work().floats(out.slot)));
     }
   }
   return {};
 }
 
 Result<void> FloatRecorder::linear_many(const FloatMatrix& matrix, const Tensor& w, SlotId in,
-                                        const step::FloatNormOnRead& norm, SlotId out, Store store, const When& when) {
+                                        const step::FloatNormOnRead& norm, const Out& out, const When& when) {
   std::optional<HalvedTokens> x;
   std::optional<SlotId> normed;
   for (const FloatMatrix::Part& part : matrix.parts) {
-    TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
-    TRY(const bool is_recorded, linear_on_matrices(part, w, in, norm, out, store, when, x));
+    TRY(const BufferView constant, range_of(part, out));
+    TRY(const bool is_recorded, linear_on_matrices(part, w, in, norm, out, when, x));
     if (is_recorded) continue;
     if (!normed) {
       TRY(normed, inputs_.normed(in, norm, when));
     }
     const FloatMatmulConfig config{
-        .rows = r_.width(out), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = store};
+        .rows = r_.width(out.slot), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = out.store};
     TRY_STATUS(r_.dispatch(r_.traced(gpu::float_matmul, config), per_tile(config, part.count, when),
                            View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, r_.work().float_quads(*normed),
-                           View<RowRange>{constant}, r_.params(), r_.work().floats(out)));
+                           View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
   }
   return {};
 }
 
 Result<bool> FloatRecorder::linear_on_matrices(const FloatMatrix::Part& part, const Tensor& w, SlotId in,
-                                               const step::FloatNormOnRead& norm, SlotId out, Store store,
-                                               const When& when, std::optional<HalvedTokens>& x) {
+                                               const step::FloatNormOnRead& norm, const Out& out, const When& when,
+                                               std::optional<HalvedTokens>& x) {
   if (!wgsl::kHasMatrixKernels) return false;
   auto all_tiles = layers_.matrix_configs(w, part.coding, 1, part.count, when);
-  TRY(const BufferView constant, r_.work().constant({part.first, part.count, 0, 0}));
+  TRY(const BufferView constant, range_of(part, out));
   for (auto& [tiles, when_used] : all_tiles) {
     if (!x) {
       TRY(x, inputs_.halve_tokens(in, norm, when, Rows::kTokens));
     }
-    tiles.rows = r_.width(out);
-    tiles.store = store;
+    tiles.rows = r_.width(out.slot);
+    tiles.store = out.store;
     TRY_STATUS(r_.dispatch(r_.traced(float_matmul_matrix, tiles), per_tile(tiles, part.count, when_used),
                            View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, x->x, x->scales,
-                           View<RowRange>{constant}, r_.params(), r_.work().floats(out)));
+                           View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
   }
   return !all_tiles.empty();
 }

@@ -20,19 +20,27 @@ class FloatRecorder {
   Result<void> record(const step::FloatLinearAdd& s);
   Result<void> record(const step::FloatGlu& s);
   Result<void> record(const step::FloatQkv& s);
+  Result<void> record(const step::FloatStack& s);
 
  private:
+  // Where results go: to `slot`, from value `first` of each row on.
+  struct Out {
+    SlotId slot;
+    uint32_t first = 0;
+    Store store = Store::kSet;
+  };
   // out = W · in, or out += W · in, where W is the matrices one below the other.
-  Result<void> linear(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm, SlotId out,
-                      Store store, const MatvecLayout& layout);
-  Result<void> linear_few(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, SlotId out, Store store,
+  Result<void> linear(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm,
+                      const Out& out, const MatvecLayout& layout);
+  Result<void> linear_few(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, const Out& out,
                           const MatvecLayout& layout);
   Result<void> linear_many(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
-                           SlotId out, Store store, const When& when);
+                           const Out& out, const When& when);
   // On subgroup matrices; false if the device has no suitable ones. `x`: the input as f16, none until it is needed.
   Result<bool> linear_on_matrices(const FloatMatrix::Part& part, const Tensor& w, SlotId in,
-                                  const step::FloatNormOnRead& norm, SlotId out, Store store, const When& when,
+                                  const step::FloatNormOnRead& norm, const Out& out, const When& when,
                                   std::optional<HalvedTokens>& x);
+  Result<BufferView> range_of(const FloatMatrix::Part& part, const Out& out);
   Result<bool> glu_on_matrices(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
   Result<void> glu_few(const step::FloatGlu& s, const WeightStore::Glu& parts, const FloatRead& read);
   Result<void> glu_many(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);

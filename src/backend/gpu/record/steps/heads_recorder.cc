@@ -40,7 +40,8 @@ template <class KvWord>
 Result<void> HeadsRecorder::heads_as(const step::FloatHeads& s, const When& when) {
   const HeadsConfig config = heads_config(s);
   TRY(const auto in, head_views(s));
-  if (r_.layouts().serial) {
+  // There is no serial kernel for gates, or for RoPE on a part of a head.
+  if (r_.layouts().serial && !config.gated && config.n_dims == 0) {
     return r_.dispatch(r_.traced(serial_heads<KvWord>, config),
                        {.grid = {.x = config.rows()}, .axis = Axis::kY, .when = when}, in.qkv, in.q_gain, in.k_gain,
                        in.angles, r_.params(), r_.work().floats(s.q), View<KvWord>{r_.store().layer(s.layer)});
@@ -65,7 +66,9 @@ HeadsConfig HeadsRecorder::heads_config(const step::FloatHeads& s) const {
           .interleaved = s.pairs == RopePairs::kInterleaved,
           .normed = s.q_gain != nullptr,
           .eps = s.eps,
-          .caps = r_.caps()};
+          .caps = r_.caps(),
+          .gated = s.is_gated(),
+          .n_dims = static_cast<uint32_t>(s.n_dims)};
 }
 
 }  // namespace tern::gpu

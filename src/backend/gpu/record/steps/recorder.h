@@ -51,11 +51,13 @@ class Recorder {
   auto& recorder_of(const step::FloatLinearAdd&) { return floats_; }
   auto& recorder_of(const step::FloatGlu&) { return floats_; }
   auto& recorder_of(const step::FloatQkv&) { return floats_; }
+  auto& recorder_of(const step::FloatStack&) { return floats_; }
   auto& recorder_of(const step::SplitHeads&) { return delta_; }
   auto& recorder_of(const step::SigmoidMul&) { return delta_; }
   auto& recorder_of(const step::CausalConv&) { return delta_; }
   auto& recorder_of(const step::DeltaRule&) { return delta_; }
   auto& recorder_of(const step::GatedNorm&) { return delta_; }
+  auto& recorder_of(const step::GatedDelta&) { return delta_; }
   auto& recorder_of(const step::Rotate&) { return delta_; }
   auto& recorder_of(const step::Route&) { return experts_; }
   auto& recorder_of(const step::ExpertGlu&) { return experts_; }

@@ -152,8 +152,9 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
     n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   }
   TRY_STATUS(check_before(store, tokens));
+  TRY(const bool moves_states, pair_states(store, tokens));
   TRY_STATUS(prepare(store, n_pos));
-  TRY(RunShape shape, put(tokens));
+  TRY(RunShape shape, put(store, tokens, 0, moves_states));
   shape = choose_layer_path(shape, store);
   shape.embeds_next = shape.is_embedded = n_rows == 1 && sampler_->can_embed();  // as in the middle of a stream
   TRY_STATUS(layer_path_->ready(shape));
@@ -191,7 +192,7 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
 
   std::vector<std::vector<double>> samples(kinds.ops.size());
   for (int repeat = -1; repeat < repeats; ++repeat) {  // the first warms up
-    TRY_STATUS(put(tokens));
+    TRY_STATUS(put(store, tokens, 0, moves_states));
     TRY(const auto seconds, device_->time(kinds.commands));
     if (repeat < 0) continue;
     for (auto& sample : samples) sample.push_back(0);
@@ -201,7 +202,7 @@ Result<TokenTimes> GpuExecutable::time_ops(KvStore& kv_store, Batch batch, int r
   for (size_t kind = 0; kind < kinds.ops.size(); ++kind) {
     OpTime& op = kinds.ops[kind];
     op.seconds = median(samples[kind]);
-    TRY_STATUS(put(tokens));
+    TRY_STATUS(put(store, tokens, 0, moves_states));
     TRY(op.alone_seconds, seconds_alone(*device_, kinds.commands_of[kind]));
   }
   times.ops = std::move(kinds.ops);

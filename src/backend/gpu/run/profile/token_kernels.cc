@@ -45,7 +45,8 @@ Result<std::vector<Command>> GpuExecutable::last_token_again() const {
                     .n_best = stats_.last.n_best,
                     .blocks = blocks,
                     .n_ctx = stats_.last.n_ctx};
-  TRY(RunShape shape, put({&slice, 1}));
+  // The spare state has no other place: what it becomes does not matter.
+  TRY(RunShape shape, put(*store, {&slice, 1}, 0, work_->has_states()));
   shape = choose_layer_path(shape, *store);
   shape.embeds_next = shape.is_embedded = stats_.last.embeds_next;
   TRY_STATUS(layer_path_->ready(shape));

@@ -1,0 +1,150 @@
+// Models with recurrent layers on the GPU: logits, states, streams.
+#include "conform/delta_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "backend/gpu/run/memory_need.h"
+#include "backend/gpu/run/webgpu_backend.h"
+#include "backend/kv_cache.h"
+#include "backend/ref/ref_backend.h"
+#include "conform/gpu/gpu_bench.h"
+#include "conform/rotated_model.h"
+
+namespace tern::conform {
+namespace {
+
+// A whole model: the logits of the reference, and states that are kept, copied and read back.
+TEST(GpuDeltaModel, GivesTheLogitsOfTheReference) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  DeltaModel model;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const Plan unfused = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
+  const auto ref = ref::compile(unfused, {.max_batch = 32, .max_logit_rows = 32}).value();
+  const auto made = gpu::compile(plan, {.max_batch = 32, .max_logit_rows = 32, .gpu = {.validation = true}});
+  ASSERT_TRUE(made) << made.error().message;
+  Executable& gpu = **made;
+  std::vector<TokenId> tokens;
+  for (int i = 0; i < 24; ++i) tokens.push_back((i * 97 + 13) % model.config.n_vocab);
+  const auto on_ref = ref->new_cache(64, KvType::kF32).value();
+  const auto expected = ref->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
+  const auto store = gpu.new_kv_store(gpu.kv_block_tokens(64), KvType::kF32).value();
+  const KvBlockId blocks[] = {0};
+  ASSERT_TRUE(store->allocate(0));
+  for (StateId state = 0; state < 3; ++state) ASSERT_TRUE(store->allocate_state(state));
+  const auto run = [&](size_t from, size_t n, StateId state) {
+    const Slice slice{.tokens = std::span(tokens).subspan(from, n),
+                      .first_pos = static_cast<int>(from),
+                      .blocks = blocks,
+                      .n_ctx = 64,
+                      .state = state};
+    const auto logits = gpu.run(*store, {&slice, 1});
+    EXPECT_TRUE(logits) << logits.error().message;
+    return logits ? std::vector<float>(logits->begin(), logits->end()) : std::vector<float>();
+  };
+  EXPECT_LT(nmse(run(0, 24, 0), expected), 1e-6);
+  // In parts, with the state kept in between as a copy and as bytes.
+  run(0, 9, 1);
+  ASSERT_TRUE(store->copy_state(1, 2));
+  std::vector<std::byte> bytes(store->state_bytes());
+  ASSERT_TRUE(store->read_state(1, bytes));
+  const auto first = run(9, 15, 1);
+  EXPECT_LT(nmse(first, expected), 1e-6);
+  EXPECT_EQ(run(9, 15, 2), first);
+  ASSERT_TRUE(store->write_state(2, bytes));
+  EXPECT_EQ(run(9, 15, 2), first);
+}
+
+TEST(GpuDeltaModel, NeedsTheMemoryOfItsWeights) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  DeltaModel model;
+  const CompileOptions options{.max_batch = 32, .gpu = {.validation = true}};
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto gpu = gpu::compile(plan, options);
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const auto uploaded = static_cast<double>((*gpu)->gpu_stats()->upload_bytes);
+  const auto needed = static_cast<double>(gpu::memory_need(plan, options, 0, KvType::kF16).weights);
+  EXPECT_NEAR(needed / uploaded, 1, 0.01);
+}
+
+// However many tokens are taken from a stream, the state is the one after exactly these.
+TEST(GpuDeltaModel, AStreamLeavesTheStateOfItsTokens) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  DeltaModel model;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto made = gpu::compile(
+      plan, {.max_batch = 32, .max_logit_rows = 4, .gpu = {.validation = true, .without = {"serial", "tuned"}}});
+  ASSERT_TRUE(made) << made.error().message;
+  Executable& gpu = **made;
+  const auto store = gpu.new_kv_store(gpu.kv_block_tokens(64), KvType::kF32).value();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(store->allocate(i));
+    ASSERT_TRUE(store->allocate_state(i));
+  }
+  // Text i has block and state i.
+  const auto slice = [&](std::span<const TokenId> tokens, int pos, const KvBlockId& i) {
+    return Slice{.tokens = tokens, .first_pos = pos, .blocks = {&i, 1}, .n_ctx = 64, .state = i};
+  };
+  const auto state = [&](StateId id) {
+    std::vector<std::byte> bytes(store->state_bytes());
+    EXPECT_TRUE(store->read_state(id, bytes));
+    return bytes;
+  };
+  const KvBlockId ids[] = {0, 1, 2, 3};
+  const std::vector<TokenId> prompt = {5, 80, 3, 411, 7};
+  // By the host, token by token.
+  std::vector<TokenId> expected;
+  std::vector<std::vector<std::byte>> states;
+  std::vector<TokenId> next = prompt;
+  for (int pos = 0; expected.size() < 12;) {
+    const Slice one = slice(next, pos, ids[0]);
+    const auto logits = gpu.run(*store, {&one, 1}).value();
+    pos += static_cast<int>(next.size());
+    next = {static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin())};
+    expected.push_back(next[0]);
+    states.push_back(state(0));
+  }
+  const std::vector<DeviceSampling> greedy(2);
+  for (const int n_taken : {1, 2, 3, 8}) {
+    for (const int n_asked : {n_taken, n_taken + 5}) {
+      const Slice of_prompt[] = {slice(prompt, 0, ids[1]), slice(prompt, 0, ids[2])};
+      ASSERT_TRUE(gpu.run(*store, of_prompt));
+      const Slice starts[] = {slice({expected.data(), 1}, 5, ids[1]), slice({expected.data(), 1}, 5, ids[2])};
+      {
+        const auto stream = gpu.decode(*store, starts, n_asked, greedy).value();
+        ASSERT_TRUE(stream);
+        for (int i = 0; i < n_taken; ++i) {
+          const auto tokens = stream->next().value();
+          EXPECT_EQ(tokens[0], expected[static_cast<size_t>(i) + 1]);
+          EXPECT_EQ(tokens[1], expected[static_cast<size_t>(i) + 1]);
+          if (i != 1) continue;  // something else in between
+          const Slice other = slice(prompt, 0, ids[3]);
+          ASSERT_TRUE(gpu.run(*store, {&other, 1}));
+          EXPECT_EQ(state(1), states[static_cast<size_t>(i) + 1]);
+        }
+      }
+      EXPECT_EQ(state(1), states[static_cast<size_t>(n_taken)]) << n_taken << " of " << n_asked;
+      EXPECT_EQ(state(2), states[static_cast<size_t>(n_taken)]) << n_taken << " of " << n_asked;
+    }
+  }
+}
+
+TEST(GpuDeltaModel, ARotatedModelComputesTheSame) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  DeltaModel model(Format::kF32);
+  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1};
+  const auto ref = ref::compile(make_plan(model.config, model.weights, {.fuse = Fusions::none()}), {.max_batch = 8});
+  const auto on_ref = (*ref)->new_cache(16, KvType::kF32).value();
+  const auto logits = (*ref)->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
+  const std::vector<float> expected(logits.begin(), logits.end());
+  rotate(model);
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto gpu = gpu::compile(plan, {.max_batch = 8, .gpu = {.validation = true}});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const auto cache = (*gpu)->new_cache(16, KvType::kF32).value();
+  EXPECT_LT(nmse((*gpu)->run(*cache, {.tokens = tokens, .first_pos = 0}).value(), expected), 1e-9);
+}
+
+}  // namespace
+}  // namespace tern::conform

@@ -1,0 +1,11 @@
+@group(0) @binding(0) var<storage, read> gate: array<f32>;
+@group(0) @binding(1) var<storage, read_write> x: array<f32>;
+
+@compute @workgroup_size(128)
+fn sigmoid_mul(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let column = wg.x * 128u + tid;
+  let i = wg.y * 256u + column;
+  let of_gate = wg.y * 768u + column + (column / 64u + 1u) * 64u;
+  let g = gate[of_gate];
+  x[i] = x[i] / (1f + exp(-g));
+}
