@@ -7,6 +7,18 @@
 
 namespace tern::step {
 
+// For a float step that norms its `in` itself.
+struct FloatNormOnRead {
+  const Tensor* gain = nullptr;  // null: no norm
+  float eps = 0;
+  SlotId normed;  // scratch, for kernels that need it
+
+  SlotUses with(SlotUses uses) const {
+    if (gain) uses.push_back(scratch(normed));
+    return uses;
+  }
+};
+
 // q and gate = the halves of each head of `in`
 struct SplitHeads {
   SlotId in;       // [n_heads, 2, head_dim]
@@ -28,8 +40,9 @@ struct Rotate {
   int n_groups;
   int head_dim;
   SlotId out;
+  FloatNormOnRead norm = {};
 
-  SlotUses uses() const { return {reads(in), writes(out)}; }
+  SlotUses uses() const { return norm.with({reads(in), writes(out)}); }
 };
 // x = x · sigmoid(gate)
 struct SigmoidMul {

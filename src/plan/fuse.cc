@@ -204,6 +204,7 @@ std::pair<SlotId*, step::FloatNormOnRead*> float_norm_reader(StepBody& body) {
   if (auto* s = std::get_if<step::FloatGlu>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::FloatQkv>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::FloatStack>(&body)) return {&s->in, &s->norm};
+  if (auto* s = std::get_if<step::Rotate>(&body); s && !s->is_inverse) return {&s->in, &s->norm};
   return {};
 }
 

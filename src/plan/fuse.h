@@ -14,8 +14,7 @@ namespace tern {
 //   float_qkv, attention                        → attention norms and rotates the heads and appends them to the cache
 //   float_linear ×4 of a recurrent layer        → float_stack, one for each input and format
 //   causal_conv, delta_rule, gated_norm         → gated_delta
-//   rms_norm, float step that reads it          → the float step norms its input itself (or several that follow each
-//   other)
+//   rms_norm, float steps or rotations          → these norm their input themselves
 // Each rewrite happens only if it is requested and nothing else reads the slots between.
 //
 // With `int8_blocks` every row that a float linear layer with packed weights (those of a block format) reads is

@@ -34,19 +34,26 @@ std::optional<DeltaSteps> find_delta(Steps steps) {
   return found;
 }
 
-// One stack for each run of matrices with one input and format: a kernel reads one format.
+// One stack for each run of matrices with one input and format: a kernel reads one format. Those that read what was not
+// rotated come first, beside the rotation: so all that reads a norm follows it.
 void add_stacks(Plan& plan, const DeltaSteps& delta, SlotId rows, std::span<const Step> named, std::vector<Step>& out) {
+  std::vector<Step> stacks;
   const step::FloatLinear* last = nullptr;
   int first = 0;
   for (size_t i = 0; i < delta.linears.size(); ++i) {
     const step::FloatLinear* linear = delta.linears[i];
     if (!last || linear->in != last->in || linear->w->format != last->w->format) {
-      out.push_back({named[i].name, step::FloatStack{.in = linear->in, .parts = {}, .out = rows, .first = first}});
+      stacks.push_back({named[i].name, step::FloatStack{.in = linear->in, .parts = {}, .out = rows, .first = first}});
     }
-    std::get<step::FloatStack>(out.back().body).parts.push_back({linear->w, linear->out});
+    std::get<step::FloatStack>(stacks.back().body).parts.push_back({linear->w, linear->out});
     first += plan.slot(linear->out).width;
     last = linear;
   }
+  const auto stack_of = [](Step& step) -> step::FloatStack& { return std::get<step::FloatStack>(step.body); };
+  const SlotId in = delta.linears.front()->in;
+  std::ranges::stable_partition(stacks, [&](Step& step) { return stack_of(step).in != in; });
+  for (size_t i = 1; i < stacks.size(); ++i) stack_of(stacks[i]).is_rest = true;
+  out.insert(out.end(), stacks.begin(), stacks.end());
 }
 
 }  // namespace

@@ -266,6 +266,7 @@ TEST(Fuse, RecurrentLayersAreFiveSteps) {
     const auto* stack = std::get_if<step::FloatStack>(&step.body);
     if (!stack) continue;
     EXPECT_EQ(stack->first, first) << step.name;
+    EXPECT_EQ(stack->is_rest, first > 0) << step.name;
     EXPECT_EQ(stack->norm.gain, &w.layers[step.name[4] - '0'].attn_norm);
     for (const auto& part : stack->parts) first += part.w->rows;
     if (first == plan.slot(stack->out).width) first = 0;

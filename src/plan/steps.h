@@ -43,18 +43,6 @@ struct StatsOnWrite {
   }
 };
 
-// For a float step that norms its `in` itself.
-struct FloatNormOnRead {
-  const Tensor* gain = nullptr;  // null: no norm
-  float eps = 0;
-  SlotId normed;  // scratch, for kernels that need it
-
-  SlotUses with(SlotUses uses) const {
-    if (gain) uses.push_back(scratch(normed));
-    return uses;
-  }
-};
-
 // How heads are made from the float q/k/v projections: by head norms if the model has them, RoPE, and the KV-cache
 // write at the batch's positions.
 struct FloatHeads {
@@ -316,10 +304,11 @@ struct FloatStack {
   std::vector<Part> parts;
   SlotId out;
   int first = 0;
+  bool is_rest = false;  // another one has begun `out`
   FloatNormOnRead norm = {};
 
   SlotUses uses() const {
-    SlotUses uses = {reads(in), first == 0 ? hidden(out) : passes_on(out)};
+    SlotUses uses = {reads(in), is_rest ? passes_on(out) : hidden(out)};
     for (const Part& part : parts) uses.push_back(hidden(part.out));
     return norm.with(std::move(uses));
   }

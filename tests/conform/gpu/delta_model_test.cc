@@ -140,6 +140,8 @@ TEST(GpuDeltaModel, ARotatedModelComputesTheSame) {
   const std::vector<float> expected(logits.begin(), logits.end());
   rotate(model);
   const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto is_norm = [](const Step& step) { return std::holds_alternative<step::RmsNorm>(step.body); };
+  EXPECT_TRUE(std::ranges::none_of(plan.steps, is_norm));  // rotations and stacks norm what they read
   const auto gpu = gpu::compile(plan, {.max_batch = 8, .gpu = {.validation = true}});
   ASSERT_TRUE(gpu) << gpu.error().message;
   const auto cache = (*gpu)->new_cache(16, KvType::kF32).value();

@@ -274,16 +274,21 @@ TEST_P(GpuDelta, Gates) {
 
 TEST_P(GpuDelta, Rotations) {
   constexpr uint32_t kRows = 2;
-  for (const gpu::RotateConfig& c : {gpu::RotateConfig{.width = 256, .block = 128},
-                                     gpu::RotateConfig{.width = 2048, .block = 1024, .is_inverse = true},
-                                     gpu::RotateConfig{.width = 192, .block = 64, .n_groups = 2, .head_dim = 16}}) {
-    const auto x = random(kRows * c.width, 1);
+  for (const gpu::RotateConfig& c :
+       {gpu::RotateConfig{.width = 256, .block = 128},
+        gpu::RotateConfig{.width = 2048, .block = 1024, .is_inverse = true},
+        gpu::RotateConfig{.width = 192, .block = 64, .n_groups = 2, .head_dim = 16},
+        gpu::RotateConfig{.width = 320, .block = 64, .normed = true, .eps = kEps, .caps = caps()}}) {
+    const auto x = random(kRows * c.width, 1), gain = random(c.width, 3);
+    auto rows = x;
+    if (c.normed) ref::rms_norm({x.data(), gain.data(), kEps, kRows, static_cast<int>(c.width), rows.data()});
     auto signs = random(c.width, 2);
     for (float& sign : signs) sign = sign < 0 ? -1.0f : 1.0f;
     std::vector<float> expected(x.size()), y = poisoned<float>(x.size());
-    ref::rotate({x.data(), signs.data(), kRows, static_cast<int>(c.width), static_cast<int>(c.block), c.is_inverse,
+    ref::rotate({rows.data(), signs.data(), kRows, static_cast<int>(c.width), static_cast<int>(c.block), c.is_inverse,
                  static_cast<int>(c.n_groups), static_cast<int>(c.head_dim), expected.data()});
-    bench().run(gpu::rotate(c), {.x = c.width / c.block, .y = kRows}, in<F32>(x), in<F32>(signs), out<F32>(y));
+    bench().run(gpu::rotate(c), {.x = c.width / c.block, .y = kRows}, in<F32>(x), in<F32>(gain), in<F32>(signs),
+                out<F32>(y));
     EXPECT_LT(nmse(y, expected), 1e-12) << c.width;
   }
 }

@@ -1,6 +1,7 @@
 @group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> signs: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(1) var<storage, read> gain: array<f32>;
+@group(0) @binding(2) var<storage, read> signs: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
 var<workgroup> block: array<f32, 64>;
 
 @compute @workgroup_size(32)

@@ -1,6 +1,7 @@
 #include "backend/gpu/kernels/delta.h"
 
 #include <cmath>
+#include <optional>
 
 #include "backend/gpu/kernels/delta_token.h"
 
@@ -234,10 +235,22 @@ TurnStatesKernel turn_states() {
 RotateKernel rotate(const RotateConfig& c) {
   const uint32_t workgroup = c.workgroup();
   return kernel("rotate", workgroup,
-                [&](In<"x", F32> x, In<"signs", F32> signs, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                [&](In<"x", F32> x, In<"gain", F32> gain, In<"signs", F32> signs, Out<"y", F32> y, WorkgroupId wg,
+                    LocalIndex tid) {
                   auto block = shared<F32>("block", c.block);
                   auto row = let("row", wg.y * c.width);
                   auto first = let("first", wg.x * c.block);
+                  std::optional<Name<F32>> factor;
+                  if (c.normed) {
+                    auto squares = var("squares", 0.0f);
+                    loop("i", tid, c.width, workgroup, [&](const Name<U32>& i) {
+                      auto v = let("v", x[row + i]);
+                      squares += v * v;
+                    });
+                    auto mine = let("mine", squares);
+                    auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, workgroup);
+                    factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
+                  }
                   for (uint32_t i = 0; i < c.block; i += workgroup) {
                     auto at = let("at", first + i + tid);
                     auto value = var("value", 0.0f);
@@ -249,6 +262,7 @@ RotateKernel rotate(const RotateConfig& c) {
                       auto source = let("source", (head % per_group * c.n_groups + head / per_group) * c.head_dim);
                       value = x[row + source + at % c.head_dim];
                     }
+                    if (factor) value = value * *factor * gain[at];
                     if (!c.is_inverse) value = value * signs[at];
                     block[tid + i] = value;
                   }

@@ -122,12 +122,15 @@ struct RotateConfig {
   uint32_t width, block;
   bool is_inverse = false;
   uint32_t n_groups = 0, head_dim = 0;  // see step::Rotate
+  bool normed = false;                  // x is normed first; otherwise the gain is not read
+  float eps = 0;
+  Caps caps = {};
 
   uint32_t workgroup() const { return std::min(block / 2, 256u); }
   bool operator==(const RotateConfig&) const = default;
 };
-using RotateKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"signs", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
-                                  wgsl::WorkgroupId, wgsl::LocalIndex>;
+using RotateKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::In<"signs", wgsl::F32>,
+                                  wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // The Walsh-Hadamard transform of each block (step::Rotate). Grid: [width / block, n_rows].
 RotateKernel rotate(const RotateConfig& c);
 

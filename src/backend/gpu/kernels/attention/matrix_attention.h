@@ -6,6 +6,9 @@
 
 namespace tern::gpu {
 
+// Queries and sums of a head stay in registers, so heads cannot be larger.
+inline constexpr uint32_t kMostMatrixHead = 256;
+
 struct MatrixAttentionConfig {
   HeadShape heads;          // head_dim is a multiple of shape.n, shape.k and 16
   wgsl::MatrixShape shape;  // kF16ToF32; m counts tokens

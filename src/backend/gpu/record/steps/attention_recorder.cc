@@ -230,15 +230,17 @@ std::optional<MatrixAttentionConfig> matrix_attention_config(const Device& devic
   if (layouts.attention_on_matrices_from > max_batch || !has_f16_matrices(device, layouts)) return std::nullopt;
   using Config = std::optional<MatrixAttentionConfig>;
   return with_largest_matrices(device.features(), [&](const wgsl::MatrixShape& shape) -> Config {
-    const MatrixAttentionConfig config{.heads = head_shape(s),
-                                       .shape = shape,
-                                       .subgroup = device.features().subgroup_min,
-                                       .subgroups = layouts.matrix_attention_subgroups,
-                                       .chunk = layouts.matrix_attention_chunk,
-                                       .window = static_cast<uint32_t>(s.window),
-                                       .softcap = s.softcap};
+    MatrixAttentionConfig config{.heads = head_shape(s),
+                                 .shape = shape,
+                                 .subgroup = device.features().subgroup_min,
+                                 .subgroups = layouts.matrix_attention_subgroups,
+                                 .chunk = layouts.matrix_attention_chunk,
+                                 .window = static_cast<uint32_t>(s.window),
+                                 .softcap = s.softcap};
     const Limits& limits = device.limits();
-    return has_matrix_attention(config, limits.invocations, limits.workgroup_bytes) ? Config(config) : std::nullopt;
+    const auto fits = [&] { return has_matrix_attention(config, limits.invocations, limits.workgroup_bytes); };
+    while (!fits() && config.workgroup_bytes() > limits.workgroup_bytes && config.chunk > shape.k) config.chunk /= 2;
+    return fits() ? Config(config) : std::nullopt;
   });
 }
 

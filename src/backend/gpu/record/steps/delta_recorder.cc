@@ -101,16 +101,32 @@ Result<bool> DeltaRecorder::at_once(const step::GatedDelta& s, const DeltaShape&
   return true;
 }
 
+// A norm reads the row whose logits are wanted in place, as NormRecorder's does.
 Result<void> DeltaRecorder::record(const step::Rotate& s) {
+  const auto in_place = s.norm.gain ? r_.in_place_of(s.in) : std::nullopt;
+  if (!in_place) return rotate(s, s.in, {});
+  TRY_STATUS(rotate(s, *in_place, kRunsOfOne));
+  return rotate(s, s.in, kRunsOfSeveral);
+}
+
+Result<void> DeltaRecorder::rotate(const step::Rotate& s, SlotId in, const When& when) {
   TRY(const BufferView signs, r_.weights().vector(*s.signs));
-  const RotateConfig config{.width = r_.width(s.in),
-                            .block = static_cast<uint32_t>(s.block),
-                            .is_inverse = s.is_inverse,
-                            .n_groups = static_cast<uint32_t>(s.n_groups),
-                            .head_dim = static_cast<uint32_t>(s.head_dim)};
-  return r_.dispatch(r_.traced(rotate, config),
-                     {.grid = {.x = config.width / config.block}, .axis = Axis::kY, .rows = r_.rows_of(s.in)},
-                     r_.work().floats(s.in), View<wgsl::F32>{signs}, r_.work().floats(s.out));
+  View<wgsl::F32> gain = r_.unused_gain();
+  RotateConfig config{.width = r_.width(s.in),
+                      .block = static_cast<uint32_t>(s.block),
+                      .is_inverse = s.is_inverse,
+                      .n_groups = static_cast<uint32_t>(s.n_groups),
+                      .head_dim = static_cast<uint32_t>(s.head_dim)};
+  if (s.norm.gain) {
+    TRY(gain.view, r_.weights().vector(*s.norm.gain));
+    config.normed = true;
+    config.eps = s.norm.eps;
+    config.caps = r_.caps();
+  }
+  const Extent extent{
+      .grid = {.x = config.width / config.block}, .axis = Axis::kY, .rows = r_.rows_of(s.out), .when = when};
+  return r_.dispatch(r_.traced(gpu::rotate, config), extent, r_.work().floats(in), gain, View<wgsl::F32>{signs},
+                     r_.work().floats(s.out));
 }
 
 }  // namespace tern::gpu

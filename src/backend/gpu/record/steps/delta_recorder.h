@@ -19,6 +19,7 @@ class DeltaRecorder {
   Result<void> record(const step::Rotate& s);
 
  private:
+  Result<void> rotate(const step::Rotate& s, SlotId in, const When& when);
   DeltaShape shape(bool are_side_by_side) const;
   GatedNormConfig norm_config(const step::GatedNorm& s, const DeltaShape& shape) const;
   // The inputs of a recurrent layer's steps, and the runs that they are for.

@@ -1,0 +1,106 @@
+enable subgroups;
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> gain: array<f32>;
+@group(0) @binding(2) var<storage, read> signs: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+var<workgroup> block: array<f32, 128>;
+var<workgroup> part: array<f32, 2>;
+
+@compute @workgroup_size(64)
+fn rotate(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_index) tid: u32) {
+  let row = wg.y * 256u;
+  let first = wg.x * 128u;
+  var squares: f32 = 0f;
+  for (var i = tid; i < 256u; i += 64u) {
+    let v = x[row + i];
+    squares += v * v;
+  }
+  let mine = squares;
+  let sg = subgroupShuffleXor(mine, 16u);
+  let sum = mine + sg;
+  let sg_1 = subgroupShuffleXor(sum, 8u);
+  let sum_1 = sum + sg_1;
+  let sg_2 = subgroupShuffleXor(sum_1, 4u);
+  let sum_2 = sum_1 + sg_2;
+  let sg_3 = subgroupShuffleXor(sum_2, 2u);
+  let sum_3 = sum_2 + sg_3;
+  let sg_4 = subgroupShuffleXor(sum_3, 1u);
+  let sum_4 = sum_3 + sg_4;
+  if ((tid & 31u) == 0u) {
+    part[tid / 32u] = sum_4;
+  }
+  workgroupBarrier();
+  let loaded = part[tid & 1u];
+  let sg_5 = subgroupShuffleXor(loaded, 1u);
+  let sum_5 = loaded + sg_5;
+  let factor = 1f / sqrt(sum_5 / 256f + 1e-06f);
+  let at = first + 0u + tid;
+  var value: f32 = 0f;
+  value = x[row + at];
+  value = value * factor * gain[at];
+  value = value * signs[at];
+  block[tid + 0u] = value;
+  let at_1 = first + 64u + tid;
+  var value_1: f32 = 0f;
+  value_1 = x[row + at_1];
+  value_1 = value_1 * factor * gain[at_1];
+  value_1 = value_1 * signs[at_1];
+  block[tid + 64u] = value_1;
+  workgroupBarrier();
+  let pair = tid + 0u;
+  let low = pair / 1u * 2u + pair % 1u;
+  let a = block[low];
+  let b = block[low + 1u];
+  block[low] = a + b;
+  block[low + 1u] = a - b;
+  workgroupBarrier();
+  let pair_1 = tid + 0u;
+  let low_1 = pair_1 / 2u * 4u + pair_1 % 2u;
+  let a_1 = block[low_1];
+  let b_1 = block[low_1 + 2u];
+  block[low_1] = a_1 + b_1;
+  block[low_1 + 2u] = a_1 - b_1;
+  workgroupBarrier();
+  let pair_2 = tid + 0u;
+  let low_2 = pair_2 / 4u * 8u + pair_2 % 4u;
+  let a_2 = block[low_2];
+  let b_2 = block[low_2 + 4u];
+  block[low_2] = a_2 + b_2;
+  block[low_2 + 4u] = a_2 - b_2;
+  workgroupBarrier();
+  let pair_3 = tid + 0u;
+  let low_3 = pair_3 / 8u * 16u + pair_3 % 8u;
+  let a_3 = block[low_3];
+  let b_3 = block[low_3 + 8u];
+  block[low_3] = a_3 + b_3;
+  block[low_3 + 8u] = a_3 - b_3;
+  workgroupBarrier();
+  let pair_4 = tid + 0u;
+  let low_4 = pair_4 / 16u * 32u + pair_4 % 16u;
+  let a_4 = block[low_4];
+  let b_4 = block[low_4 + 16u];
+  block[low_4] = a_4 + b_4;
+  block[low_4 + 16u] = a_4 - b_4;
+  workgroupBarrier();
+  let pair_5 = tid + 0u;
+  let low_5 = pair_5 / 32u * 64u + pair_5 % 32u;
+  let a_5 = block[low_5];
+  let b_5 = block[low_5 + 32u];
+  block[low_5] = a_5 + b_5;
+  block[low_5 + 32u] = a_5 - b_5;
+  workgroupBarrier();
+  let pair_6 = tid + 0u;
+  let low_6 = pair_6 / 64u * 128u + pair_6 % 64u;
+  let a_6 = block[low_6];
+  let b_6 = block[low_6 + 64u];
+  block[low_6] = a_6 + b_6;
+  block[low_6 + 64u] = a_6 - b_6;
+  workgroupBarrier();
+  let at_2 = first + 0u + tid;
+  let value_2 = block[tid + 0u] * 0.088388346f;
+  y[row + at_2] = value_2;
+  let at_3 = first + 64u + tid;
+  let value_3 = block[tid + 64u] * 0.088388346f;
+  y[row + at_3] = value_3;
+}
