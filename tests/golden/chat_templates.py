@@ -125,7 +125,14 @@ LANGUAGE = {
     "mixed names": "{{ 'a' if x else 'b' }}{% if not x is defined and (1 or 2) and not (3 is even) %}c{% endif %}{{ loop is defined }}",
 }
 
-TEMPLATES = {"chatml": CHATML, "falcon": FALCON, "alternating": ALTERNATING, "gemma": GEMMA, "thinking": THINKING}
+# As Hunyuan's: one mark ends the system prompt, another each reply.
+HUNYUAN = """{{ bos_token }}{% for m in messages %}
+{%- if m.role == 'system' and loop.first %}{{ m.content + '<\uff5chy_place\u2581holder\u2581no\u25813\uff5c>' }}
+{%- elif m.role == 'user' %}{{ '<\uff5chy_User\uff5c>' + m.content }}
+{%- elif m.role == 'assistant' %}{{ '<\uff5chy_Assistant\uff5c>' + m.content + '<\uff5chy_place\u2581holder\u2581no\u25812\uff5c>' }}{% endif %}
+{%- endfor %}{% if add_generation_prompt %}{{ '<\uff5chy_Assistant\uff5c>' }}{% endif %}"""
+
+TEMPLATES = {"chatml": CHATML, "falcon": FALCON, "alternating": ALTERNATING, "gemma": GEMMA, "thinking": THINKING, "hunyuan": HUNYUAN}
 
 CONVERSATIONS = [
     [("system", "You are helpful."), ("user", "Hi")],

@@ -220,37 +220,6 @@ TEST(GgufVocab, BosAndEosWhereKeysAreMissing) {
   }
 }
 
-// Gemma 4's files: a name of their own, no space before a text, and types that are wrong.
-TEST(GgufVocab, Gemma4) {
-  TinyGguf file;
-  file.strings = {{"tokenizer.ggml.model", "gemma4"}};
-  file.string_lists = {
-      {"tokenizer.ggml.tokens",
-       {"<pad>", "<eos>", "<bos>", "<unk>", "\u2581", "a", "\u2581a", "<|tool_response>", "<turn|>", "</s>"}},
-      {"tokenizer.ggml.merges", {"\u2581 a"}}};
-  file.integer_lists = {{"tokenizer.ggml.token_type", {3, 1, 3, 2, 1, 1, 1, 4, 3, 3}}};
-  file.token_ids = {
-      {"tokenizer.ggml.bos_token_id", 2}, {"tokenizer.ggml.eos_token_id", 8}, {"tokenizer.ggml.unknown_token_id", 3}};
-  const auto gguf = open(file);
-  const auto read = read_gguf_vocab(gguf);
-  ASSERT_TRUE(read) << read.error().message;
-  const Vocab& vocab = **read;
-  EXPECT_EQ(vocab.kind, VocabKind::kSentencePiece);
-  EXPECT_EQ(vocab.stop_tokens, (std::vector<TokenId>{1, 7, 8}));
-  EXPECT_EQ(vocab.type(7), TokenType::kControl);
-  EXPECT_EQ(vocab.type(9), TokenType::kUserDefined);
-  EXPECT_TRUE(vocab.add_bos);
-  const auto made = make_tokenizer(vocab);
-  ASSERT_TRUE(made) << made.error().message;
-  const auto& tokenizer = *made;
-  EXPECT_EQ(tokenizer->encode("a a"), (std::vector<TokenId>{2, 5, 6}));
-  EXPECT_EQ(tokenizer->decode(std::vector<TokenId>{6, 5}), " aa");
-  file.string_lists.erase("tokenizer.ggml.merges");
-  const auto without = read_gguf_vocab(open(file));
-  ASSERT_FALSE(without);
-  EXPECT_NE(without.error().message.find("tokenizer.ggml.merges is missing"), std::string::npos);
-}
-
 TEST(GgufVocab, KnowsThePreTokenizersOfItsFamilies) {
   struct Row {
     const char* name;

@@ -40,17 +40,25 @@ inline constexpr const char* kQwen35Words = TERN_LLAMA_LIKE(R"([\p{L}\p{M}]+)", 
 inline constexpr const char* kTekkenWords = TERN_BY_CASE("", R"(\p{N})");
 inline constexpr const char* kGpt4oWords = TERN_BY_CASE("(?:" TERN_SHORT_FORMS ")?", R"(\p{N}{1,3})");
 
-// Hunyuan splits three times: digits, Chinese and Japanese characters, and the rest, where white space before one of
-// them counts as being at the end. A run of characters that the last expression leaves out is one word.
+// Hunyuan splits three times: digits, Chinese and Japanese characters, and everything by the last expression. There,
+// the border of a split counts as the end of the text. A run of characters that the last expression leaves out is one
+// word.
 #define TERN_KANJI "\u4E00-\u9FA5\u3040-\u30FF"
-#define TERN_NO_KANJI "(?![" TERN_KANJI "])"
-inline constexpr const char* kHunyuanWords =
-    R"(\p{N}{1,3}|[)" TERN_KANJI R"(]+|[!-\/:-@\[-`{-~][A-Za-z]+|)"
-    "(?:" TERN_NO_KANJI R"([^\r\n\p{L}\p{N}\p{P}\p{S}])?(?:)" TERN_NO_KANJI R"([\p{L}\p{M}])+| ?(?:)" TERN_NO_KANJI
-    R"([\p{P}\p{S}])+[\r\n]*|[)" TERN_SPACE R"(]*[\r\n]+|[)" TERN_SPACE R"(]+(?![^)" TERN_SPACE R"(\p{N})" TERN_KANJI
-    R"(])|[)" TERN_SPACE R"(]+|[^)" TERN_SPACE R"(\p{L}\p{M}\p{N}\p{P}\p{S}]+(?!)" TERN_NO_KANJI R"([\p{L}\p{M}]))";
+#define TERN_LETTERS_AND_MARKS(of) "(?:" of R"([^\r\n\p{L}\p{N}\p{P}\p{S}])?(?:)" of R"([\p{L}\p{M}])+|)"
+#define TERN_LEFT_OUT(of, spaces) "(?:" of "[^" spaces R"(\p{L}\p{M}\p{N}\p{P}\p{S}])+(?!)" of R"([\p{L}\p{M}]))"
+#define TERN_YES "(?=[" TERN_KANJI "])"
+#define TERN_NO "(?![" TERN_KANJI "])"
+inline constexpr const char* kHunyuanWords = R"(\p{N}{1,3}|)" TERN_LETTERS_AND_MARKS(
+    TERN_YES) "(?:" TERN_YES
+              R"([\p{P}\p{S}])+|)" TERN_LEFT_OUT(TERN_YES, "") R"(|[!-\/:-@\[-`{-~][A-Za-z]+|)" TERN_LETTERS_AND_MARKS(
+                  TERN_NO) " ?(?:" TERN_NO R"([\p{P}\p{S}])+[\r\n]*|[)" TERN_SPACE R"(]*[\r\n]+|[)" TERN_SPACE
+                           R"(]+(?![^)" TERN_SPACE R"(\p{N})" TERN_KANJI R"(])|[)" TERN_SPACE
+                           R"(]+|)" TERN_LEFT_OUT(TERN_NO, TERN_SPACE);
 
-#undef TERN_NO_KANJI
+#undef TERN_NO
+#undef TERN_YES
+#undef TERN_LEFT_OUT
+#undef TERN_LETTERS_AND_MARKS
 #undef TERN_KANJI
 #undef TERN_BY_CASE
 #undef TERN_SMALLS

@@ -242,6 +242,8 @@ CONFORM = [
     Mutant("every row counts a step", "argmax_parts", r" && \(wg\.y == 0u\)", "", "GpuHead.ArgmaxOfEveryRow"),
     Mutant("the position stays", "argmax_next", r"(params\[wg\.y \* 3u \+ 3u\]) \+= 1u", "$1 += 0u", "GpuHead.ArgmaxFinds*"),
     Mutant("rows of the wrong tokens selected", "select_rows", r"params\[list \+ wg\.y\]", "(params[list] + wg.y)", "GpuRows.SelectRows"),
+    Mutant("the first columns of up, whichever are wanted", "gelu_mul", r"(up\[wg\.y \* \d+u) \+ \d+u", "$1", "GpuRows.GluMulOfColumns"),
+    Mutant("the sum is not multiplied", "add_scaled", r"\(x\[i\] \+ y\[i\]\) \* [^;]*;", "x[i] + y[i];", "GpuRows.AddScaled"),
     Mutant("columns past the end", "add", r"if \(column < \d+u\)", "if (true)", "GpuRows.Add"),
 
     # Norms inside other kernels, and the statistics that they leave for the norm that follows.
