@@ -18,7 +18,7 @@ TinyGguf tiny_experts() {
   return file;
 }
 
-void expect_refused(const TinyGguf& file, ErrorCode code, std::string_view part) {
+void expect_refused_mixture(const TinyGguf& file, ErrorCode code, std::string_view part) {
   const std::string path = file.write("refused");
   expect_failure(open_model(path), code, part, path);
 }
@@ -57,36 +57,38 @@ TEST(Experts, TakesJoinedGatesAndUps) {
 TEST(Experts, RefusesCountsThatDoNotFit) {
   TinyGguf file = tiny_experts();
   file.integers["expert_used_count"] = 5;
-  expect_refused(file, kCorruption,
-                 "expert_used_count is 5, but a layer has only expert_count 4; convert the model again");
+  expect_refused_mixture(file, kCorruption,
+                         "expert_used_count is 5, but a layer has only expert_count 4; convert the model again");
   file = tiny_experts();
   file.integers["expert_count"] = 3;
-  expect_refused(file, kCorruption, "tensor blk.0.ffn_gate_inp.weight has shape [4, 128], but the metadata asks for");
+  expect_refused_mixture(file, kCorruption,
+                         "tensor blk.0.ffn_gate_inp.weight has shape [4, 128], but the metadata asks for");
   file = tiny_experts();
   file.integers["expert_count"] = 0;
-  expect_refused(file, kCorruption, "qwen35moe.expert_count is 0, outside 1 to 1024");
+  expect_refused_mixture(file, kCorruption, "qwen35moe.expert_count is 0, outside 1 to 1024");
   file = tiny_experts();
   file.integers.erase("expert_used_count");
-  expect_refused(file, kCorruption, "metadata key qwen35moe.expert_used_count is missing");
+  expect_refused_mixture(file, kCorruption, "metadata key qwen35moe.expert_used_count is missing");
   file = tiny_experts();
   file.integers["expert_feed_forward_length"] = 48;
-  expect_refused(file, kNotSupported, "expert_feed_forward_length is 48, not a multiple of 32");
+  expect_refused_mixture(file, kNotSupported, "expert_feed_forward_length is 48, not a multiple of 32");
 }
 
 TEST(Experts, RefusesTensorsThatDoNotFit) {
   TinyGguf file = tiny_experts();
   file.tensors["blk.1.ffn_down_exps.weight"].shape = {3, 128, 64};
-  expect_refused(file, kCorruption,
-                 "tensor blk.1.ffn_down_exps.weight has shape [3, 128, 64], but the metadata asks for [4, 128, 64]");
+  expect_refused_mixture(
+      file, kCorruption,
+      "tensor blk.1.ffn_down_exps.weight has shape [3, 128, 64], but the metadata asks for [4, 128, 64]");
   file = tiny_experts();
   file.tensors.erase("blk.1.ffn_up_exps.weight");
-  expect_refused(file, kCorruption, "tensor blk.1.ffn_up_exps.weight is missing");
+  expect_refused_mixture(file, kCorruption, "tensor blk.1.ffn_up_exps.weight is missing");
   file = tiny_experts();
   file.integers["expert_shared_feed_forward_length"] = 64;
-  expect_refused(file, kCorruption, "tensor blk.0.ffn_gate_shexp.weight is missing");
+  expect_refused_mixture(file, kCorruption, "tensor blk.0.ffn_gate_shexp.weight is missing");
   file = tiny_experts();
   file.tensors["blk.0.ffn_gate_shexp.weight"] = {GgmlType::kF16, {64, 128}, {}};
-  expect_refused(file, kNotSupported, "tensor 'blk.0.ffn_gate_shexp.weight' is not one that Tern knows");
+  expect_refused_mixture(file, kNotSupported, "tensor 'blk.0.ffn_gate_shexp.weight' is not one that Tern knows");
 }
 
 TEST(Experts, RefusesWeightsThatAreNotComputed) {
@@ -96,13 +98,13 @@ TEST(Experts, RefusesWeightsThatAreNotComputed) {
   file.floats["expert_weights_scale"] = 1;
   EXPECT_TRUE(open_model(file.write("usual")));
   file.integers["expert_gating_func"] = 2;
-  expect_refused(file, kNotSupported, "qwen35moe.expert_gating_func is 2, but Tern computes only the softmax");
+  expect_refused_mixture(file, kNotSupported, "qwen35moe.expert_gating_func is 2, but Tern computes only the softmax");
   file = tiny_experts();
   file.flags["expert_weights_norm"] = false;
-  expect_refused(file, kNotSupported, "qwen35moe.expert_weights_norm is false, which Tern does not compute");
+  expect_refused_mixture(file, kNotSupported, "qwen35moe.expert_weights_norm is false, which Tern does not compute");
   file = tiny_experts();
   file.floats["expert_weights_scale"] = 2.5f;
-  expect_refused(file, kNotSupported, "qwen35moe.expert_weights_scale is 2.5, but Tern knows only 1");
+  expect_refused_mixture(file, kNotSupported, "qwen35moe.expert_weights_scale is 2.5, but Tern knows only 1");
 }
 
 }  // namespace

@@ -35,6 +35,15 @@ TinyGguf tiny_of(const Family& family) {
     if (family.parts.head_norms) {
       for (const auto* norm : {"attn_q_norm", "attn_k_norm"}) file.tensors[blk + norm + ".weight"] = vector(64);
     }
+    if (family.parts.whole_norms) {
+      file.tensors[blk + "attn_q_norm.weight"] = vector(128);
+      file.tensors[blk + "attn_k_norm.weight"] = vector(64);
+    }
+    if (family.parts.sinks) file.tensors[blk + "attn_sinks.weight"] = vector(2);
+    if (family.parts.ffn_norm != "ffn_norm") {
+      file.tensors.erase(blk + "ffn_norm.weight");
+      file.tensors[blk + std::string(family.parts.ffn_norm) + ".weight"] = vector(128);
+    }
     if (family.parts.post_norms) {
       for (const auto* norm : {"post_attention_norm", "post_ffw_norm"})
         file.tensors[blk + norm + ".weight"] = vector(128);
@@ -46,6 +55,7 @@ TinyGguf tiny_of(const Family& family) {
     }
   }
   if (family.needs_window) file.integers["attention.sliding_window"] = 16;
+  if (family.parts.experts != Experts::kNone) put_experts(file);
   return file;
 }
 
