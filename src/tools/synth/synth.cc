@@ -25,13 +25,14 @@ std::vector<Format> head_formats() {
   return formats;
 }
 
-// Formats that a family supports: BitNet's layers are ternary, Llama's may be.
+// Formats that a family supports: BitNet's layers are ternary, Llama's and Maple's may be.
 std::vector<Format> linear_formats(SynthFamily family) {
   std::vector<Format> formats;
   if (family == SynthFamily::kBitnet || family == SynthFamily::kLlama) {
     formats.assign(ternary_formats().begin(), ternary_formats().end());
   }
   if (family == SynthFamily::kBitnet) return formats;
+  if (family == SynthFamily::kMaple) return {float_row_formats().begin(), float_row_formats().end()};
   const std::vector<Format> floats = head_formats();
   formats.insert(formats.end(), floats.begin(), floats.end());
   return formats;
@@ -56,6 +57,7 @@ void mix(const Mixture& mixture, int n_layers, std::span<SynthTensor> tensors) {
     if (!has_more_bits(layer, n_layers)) continue;
     set(layer, "attn_v", mixture.more);
     set(layer, "ffn_down", mixture.more);
+    set(layer, "ffn_down_exps", mixture.more);
   }
 }
 
@@ -77,6 +79,23 @@ Result<void> check_blocks(const SynthShape& shape, std::span<const SynthTensor> 
   return {};
 }
 
+void add_experts(GgufWriter& writer, const SynthShape& shape, const std::string& prefix) {
+  const ExpertConfig& e = shape.experts;
+  writer.add_u32(prefix + "expert_count", static_cast<uint32_t>(e.n));
+  writer.add_u32(prefix + "expert_used_count", static_cast<uint32_t>(e.n_used));
+  writer.add_u32(prefix + "expert_feed_forward_length", static_cast<uint32_t>(e.d_ff));
+  if (e.d_ff_shared > 0) {
+    writer.add_u32(prefix + "expert_shared_feed_forward_length", static_cast<uint32_t>(e.d_ff_shared));
+  }
+  if (e.limit > 0) {
+    writer.add_f32s(prefix + "swiglu_clamp_exp", std::vector(static_cast<size_t>(shape.n_layers), e.limit));
+  }
+  if (shape.family != SynthFamily::kGptOss) return;
+  writer.add_string(prefix + "rope.scaling.type", "yarn");
+  writer.add_f32(prefix + "rope.scaling.factor", 32);
+  writer.add_u32(prefix + "rope.scaling.original_context_length", static_cast<uint32_t>(shape.n_ctx) / 32);
+}
+
 void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bool has_tokenizer) {
   const std::string architecture(architecture_of(shape.family));
   const std::string prefix = architecture + ".";
@@ -90,7 +109,7 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bo
   add_u32("context_length", shape.n_ctx);
   add_u32("embedding_length", shape.d_model);
   add_u32("block_count", shape.n_layers);
-  add_u32("feed_forward_length", shape.d_ff);
+  if (shape.d_ff > 0) add_u32("feed_forward_length", shape.d_ff);
   add_u32("rope.dimension_count", shape.rope_dims > 0 ? shape.rope_dims : shape.head_dim());
   add_u32("attention.head_count", shape.n_heads);
   add_u32("attention.head_count_kv", shape.n_kv_heads);
@@ -109,6 +128,7 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bo
     writer.add_i32s(prefix + "rope.dimension_sections", std::array{third, third, pairs - 2 * third, 0});
   }
   if (shape.window > 0) add_u32("attention.sliding_window", shape.window);
+  if (shape.experts.n > 0) add_experts(writer, shape, prefix);
   if (has_tokenizer) {
     add_byte_tokenizer(writer, shape.n_vocab);
   } else if (shape.family != SynthFamily::kBitnet) {
@@ -118,19 +138,22 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bo
   writer.add_f32(prefix + "rope.freq_base", shape.rope_theta);
 }
 
+std::vector<int64_t> dims_of(const SynthTensor& tensor) {
+  if (tensor.is_vector()) return {tensor.cols};
+  if (tensor.n_experts == 0) return {tensor.rows, tensor.cols};
+  return {tensor.n_experts, tensor.rows / tensor.n_experts, tensor.cols};
+}
+
 Result<void> append(const SynthTensor& tensor, RowStream& stream) {
   TRY_STATUS(stream.append_matrix(tensor.in_file(),
                                   [&](int first, int n, MutableBytes out) { make_rows(tensor, first, n, out); }));
   return stream.append(make_tail(tensor));
 }
 
-}  // namespace
-
-Result<void> synth(const SynthOptions& options) {
-  TRY(const SynthShape* shape, choose_shape(options.preset));
-  const std::string type = options.type.empty() ? std::string(shape->type) : options.type;
-  const std::string head_type = options.head.empty() ? std::string(shape->head) : options.head;
-  const std::vector<Format> formats = linear_formats(shape->family);
+Result<std::vector<SynthTensor>> choose_tensors(const SynthOptions& options, const SynthShape& shape) {
+  const std::string type = options.type.empty() ? std::string(shape.type) : options.type;
+  const std::string head_type = options.head.empty() ? std::string(shape.head) : options.head;
+  const std::vector<Format> formats = linear_formats(shape.family);
   const Mixture* mixture = nullptr;
   std::vector<std::string_view> mixtures;
   for (const Mixture& one : kMixtures) {
@@ -142,6 +165,20 @@ Result<void> synth(const SynthOptions& options) {
       choose_type("synth: the type of the linear layers", mixture ? std::string(format_info(mixture->most).name) : type,
                   formats, mixtures));
   TRY(const Format head, choose_type("synth: the type of the head", head_type, head_formats()));
+  Format experts = linear;
+  if (options.type.empty() && !shape.expert_type.empty()) experts = find_format(shape.expert_type)->format;
+  std::vector<SynthTensor> tensors =
+      synth_tensors(shape, {.linear = linear, .experts = experts, .embedding = head}, options.seed);
+  if (mixture) mix(*mixture, shape.n_layers, tensors);
+  TRY_STATUS(check_blocks(shape, tensors));
+  return tensors;
+}
+
+}  // namespace
+
+Result<void> synth(const SynthOptions& options) {
+  TRY(const SynthShape* shape, choose_shape(options.preset));
+  TRY(const std::vector<SynthTensor> tensors, choose_tensors(options, *shape));
   if (!options.tokenizer.empty() && options.tokenizer != "bytes") {
     return fail(ErrorCode::kInvalidArgument, "synth: no tokenizer is named \"{}\"; there is bytes", options.tokenizer);
   }
@@ -150,9 +187,6 @@ Result<void> synth(const SynthOptions& options) {
                 kFewestTokensOfBytes, shape->name, shape->n_vocab);
   }
   if (options.out_path.empty()) return fail(ErrorCode::kInvalidArgument, "synth: name the file to write");
-  std::vector<SynthTensor> tensors = synth_tensors(*shape, linear, head, options.seed);
-  if (mixture) mix(*mixture, shape->n_layers, tensors);
-  TRY_STATUS(check_blocks(*shape, tensors));
   uint64_t total = 0;
   for (const SynthTensor& tensor : tensors) total += tensor.in_file().bytes();
   TRY_STATUS(check_free_space(options.out_path, total));
@@ -160,9 +194,7 @@ Result<void> synth(const SynthOptions& options) {
   GgufWriter writer(options.out_path);
   add_metadata(writer, *shape, options.seed, !options.tokenizer.empty());
   for (const SynthTensor& tensor : tensors) {
-    const int64_t dims[] = {tensor.rows, tensor.cols};
-    TRY_STATUS(
-        writer.add_tensor(tensor.name, ggml_type_of(tensor.format), std::span(dims).last(tensor.is_vector() ? 1 : 2)));
+    TRY_STATUS(writer.add_tensor(tensor.name, ggml_type_of(tensor.format), dims_of(tensor)));
   }
   TRY_STATUS(writer.begin());
   RowStream stream(writer, total, options.on_progress, options.stop);

@@ -1,9 +1,11 @@
 #include "tools/synth/synth_presets.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tern/tools.h"
+#include "tools/synth/synth_mixtures.h"
 
 namespace tern {
 namespace {
@@ -309,6 +311,12 @@ constexpr SynthShape kShapes[] = {
      .is_tied = false},
 };
 
+constexpr auto kAllShapes = [] {
+  std::array<SynthShape, std::size(kShapes) + std::size(kMixtureShapes)> all{};
+  std::ranges::copy(kMixtureShapes, std::ranges::copy(kShapes, all.begin()).out);
+  return all;
+}();
+
 }  // namespace
 
 std::string_view architecture_of(SynthFamily family) {
@@ -323,20 +331,30 @@ std::string_view architecture_of(SynthFamily family) {
       return "phi3";
     case SynthFamily::kLlama:
       return "llama";
+    case SynthFamily::kQwen3Moe:
+      return "qwen3moe";
+    case SynthFamily::kQwen35Moe:
+      return "qwen35moe";
+    case SynthFamily::kGptOss:
+      return "gpt-oss";
+    case SynthFamily::kOlmoe:
+      return "olmoe";
+    case SynthFamily::kMaple:
+      return "maple";
   }
   std::unreachable();
 }
 
-std::span<const SynthShape> synth_shapes() { return kShapes; }
+std::span<const SynthShape> synth_shapes() { return kAllShapes; }
 
 const SynthShape* find_synth_shape(std::string_view name) {
-  const auto* found = std::ranges::find(kShapes, name, &SynthShape::name);
-  return found == std::end(kShapes) ? nullptr : found;
+  const auto found = std::ranges::find(kAllShapes, name, &SynthShape::name);
+  return found == kAllShapes.end() ? nullptr : &*found;
 }
 
 std::vector<SynthPreset> synth_presets() {
   std::vector<SynthPreset> presets;
-  for (const SynthShape& shape : kShapes)
+  for (const SynthShape& shape : kAllShapes)
     presets.push_back({.name = std::string(shape.name), .description = std::string(shape.description)});
   return presets;
 }

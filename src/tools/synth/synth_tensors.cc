@@ -1,5 +1,6 @@
 #include "tools/synth/synth_tensors.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
@@ -11,7 +12,7 @@ namespace tern {
 namespace {
 
 constexpr float kEmbeddingDeviation = 0.02f;
-constexpr float kGainDeviation = 0.1f;
+constexpr float kGainDeviation = 0.1f, kBiasDeviation = 0.1f;
 
 // True for ternary formats, and for those with four evenly spaced values around 0, whose fourth no quantizer uses.
 bool holds_ternary(Format format) {
@@ -24,16 +25,16 @@ double variance_of(Format format) { return holds_ternary(format) ? kTernaryVaria
 
 class TensorList {
  public:
-  TensorList(const SynthShape& shape, Format linear, Format embedding, uint64_t seed)
-      : shape_(shape), linear_(linear), embedding_(embedding), seed_(mix64(seed)) {}
+  TensorList(const SynthShape& shape, const SynthFormats& formats, uint64_t seed)
+      : shape_(shape), formats_(formats), seed_(mix64(seed)) {}
 
   void embedding(std::string name) {
     push({.name = std::move(name),
           .kind = SynthTensor::Kind::kEmbedding,
-          .format = embedding_,
+          .format = formats_.embedding,
           .rows = shape_.n_vocab,
           .cols = shape_.d_model,
-          .scale = static_cast<float>(kEmbeddingDeviation / std::sqrt(variance_of(embedding_)))});
+          .scale = static_cast<float>(kEmbeddingDeviation / std::sqrt(variance_of(formats_.embedding)))});
   }
 
   void gain(std::string name, int width) { push({.name = std::move(name), .cols = width}); }
@@ -48,25 +49,43 @@ class TensorList {
 
   // `out_deviation`: standard deviation of the outputs for inputs of deviation 1.
   void linear(std::string name, int rows, int cols, double out_deviation = 1) {
-    push({.name = std::move(name), .kind = SynthTensor::Kind::kLinear, .format = linear_, .rows = rows, .cols = cols});
-    SynthTensor& tensor = tensors_.back();
-    // Scales vary by up to a tenth, so that tensors have different ones and a kernel that uses a wrong scale is
-    // noticed.
-    const auto noise = static_cast<double>(mix64(tensor.key) >> 11) * 0x1p-52 - 1;  // [−1, 1)
-    tensor.scale = static_cast<float>((1 + 0.1 * noise) * out_deviation / std::sqrt(variance_of(linear_) * cols));
+    matrices(std::move(name), formats_.linear, 0, rows, cols, out_deviation);
+  }
+
+  void of_experts(std::string name, int rows, int cols, double out_deviation = 1) {
+    matrices(std::move(name), formats_.experts, shape_.experts.n, rows, cols, out_deviation);
+  }
+
+  void router(std::string name, int rows) { matrices(std::move(name), Format::kF32, 0, rows, shape_.d_model, 1); }
+
+  void bias(std::string name, int width, int n = 1) {
+    push({.name = std::move(name), .kind = SynthTensor::Kind::kBias, .rows = n, .cols = width});
   }
 
   std::vector<SynthTensor> take() { return std::move(tensors_); }
 
  private:
+  void matrices(std::string name, Format format, int n, int rows, int cols, double out_deviation) {
+    push({.name = std::move(name),
+          .kind = SynthTensor::Kind::kLinear,
+          .format = format,
+          .rows = std::max(n, 1) * rows,
+          .cols = cols,
+          .n_experts = n});
+    SynthTensor& tensor = tensors_.back();
+    // Scales vary by up to a tenth, so that tensors have different ones and a kernel that uses a wrong scale is
+    // noticed.
+    const auto noise = static_cast<double>(mix64(tensor.key) >> 11) * 0x1p-52 - 1;  // [−1, 1)
+    tensor.scale = static_cast<float>((1 + 0.1 * noise) * out_deviation / std::sqrt(variance_of(format) * cols));
+  }
+
   void push(SynthTensor tensor) {
     tensor.key = mix64(seed_ + tensors_.size());
     tensors_.push_back(std::move(tensor));
   }
 
   const SynthShape& shape_;
-  Format linear_;
-  Format embedding_;
+  SynthFormats formats_;
   uint64_t seed_;
   std::vector<SynthTensor> tensors_;
 };
@@ -80,7 +99,8 @@ void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
     return;
   }
   if (tensor.kind == SynthTensor::Kind::kTaps) return fill_normal(random, 0, 0.5f, values);
-  if (tensor.kind == SynthTensor::Kind::kBias) return fill_normal(random, -2, 1, values);
+  if (tensor.kind == SynthTensor::Kind::kStepBias) return fill_normal(random, -2, 1, values);
+  if (tensor.kind == SynthTensor::Kind::kBias) return fill_normal(random, 0, kBiasDeviation, values);
   if (tensor.kind == SynthTensor::Kind::kDecay) {  // −exp(A_log)
     fill_normal(random, 0, 1, values);
     for (float& value : values) value = -std::exp(value);
@@ -102,7 +122,7 @@ void add_delta_layer(TensorList& list, const SynthShape& shape, const std::strin
   list.linear(blk + "ssm_beta.weight", d.n_v_heads, shape.d_model);
   list.taps(blk + "ssm_conv1d.weight", d.channels(), d.conv_taps);
   list.of_heads(blk + "ssm_a", SynthTensor::Kind::kDecay, d.n_v_heads);
-  list.of_heads(blk + "ssm_dt.bias", SynthTensor::Kind::kBias, d.n_v_heads);
+  list.of_heads(blk + "ssm_dt.bias", SynthTensor::Kind::kStepBias, d.n_v_heads);
   list.gain(blk + "ssm_norm.weight", d.head_dim);
   list.linear(blk + "ssm_out.weight", shape.d_model, d.value_width(), out_deviation);
 }
@@ -112,22 +132,50 @@ void add_attention(TensorList& list, const SynthShape& shape, const std::string&
   if (shape.family == SynthFamily::kPhi3) {
     list.linear(blk + "attn_qkv.weight", shape.q_width() + 2 * shape.kv_width(), shape.d_model);
   } else {
-    const int gates = shape.family == SynthFamily::kQwen35 ? 2 : 1;
+    const int gates = shape.is_qwen35() ? 2 : 1;
     list.linear(blk + "attn_q.weight", gates * shape.q_width(), shape.d_model);
     list.linear(blk + "attn_k.weight", shape.kv_width(), shape.d_model);
     list.linear(blk + "attn_v.weight", shape.kv_width(), shape.d_model);
   }
-  if (shape.family == SynthFamily::kQwen3 || shape.family == SynthFamily::kQwen35) {
-    list.gain(blk + "attn_q_norm.weight", shape.head_dim());
-    list.gain(blk + "attn_k_norm.weight", shape.head_dim());
+  const bool is_olmoe = shape.family == SynthFamily::kOlmoe;
+  if (shape.has_head_norms() || is_olmoe) {
+    list.gain(blk + "attn_q_norm.weight", is_olmoe ? shape.q_width() : shape.head_dim());
+    list.gain(blk + "attn_k_norm.weight", is_olmoe ? shape.kv_width() : shape.head_dim());
+  }
+  if (shape.family == SynthFamily::kGptOss) {
+    list.bias(blk + "attn_q.bias", shape.q_width());
+    list.bias(blk + "attn_k.bias", shape.kv_width());
+    list.bias(blk + "attn_v.bias", shape.kv_width());
+    list.bias(blk + "attn_output.bias", shape.d_model);
+    list.bias(blk + "attn_sinks.weight", shape.n_heads);
   }
   if (shape.family == SynthFamily::kBitnet) list.gain(blk + "attn_sub_norm.weight", shape.q_width());
   list.linear(blk + "attn_output.weight", shape.d_model, shape.q_width(), out_deviation);
 }
 
+void add_experts(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
+  const ExpertConfig& e = shape.experts;
+  list.router(blk + "ffn_gate_inp.weight", e.n);
+  list.of_experts(blk + "ffn_gate_exps.weight", e.d_ff, shape.d_model);
+  list.of_experts(blk + "ffn_up_exps.weight", e.d_ff, shape.d_model);
+  list.of_experts(blk + "ffn_down_exps.weight", shape.d_model, e.d_ff, out_deviation);
+  if (shape.family == SynthFamily::kGptOss) {
+    list.bias(blk + "ffn_gate_inp.bias", e.n);
+    list.bias(blk + "ffn_gate_exps.bias", e.d_ff, e.n);
+    list.bias(blk + "ffn_up_exps.bias", e.d_ff, e.n);
+    list.bias(blk + "ffn_down_exps.bias", shape.d_model, e.n);
+  }
+  if (e.d_ff_shared == 0) return;
+  list.router(blk + "ffn_gate_inp_shexp.weight", 1);
+  list.linear(blk + "ffn_gate_shexp.weight", e.d_ff_shared, shape.d_model);
+  list.linear(blk + "ffn_up_shexp.weight", e.d_ff_shared, shape.d_model);
+  list.linear(blk + "ffn_down_shexp.weight", shape.d_model, e.d_ff_shared, out_deviation);
+}
+
 void add_feed_forward(TensorList& list, const SynthShape& shape, const std::string& blk, double out_deviation) {
-  list.gain(blk + (shape.family == SynthFamily::kQwen35 ? "post_attention_norm.weight" : "ffn_norm.weight"),
-            shape.d_model);
+  const bool is_post = shape.is_qwen35() || shape.family == SynthFamily::kGptOss;
+  list.gain(blk + (is_post ? "post_attention_norm.weight" : "ffn_norm.weight"), shape.d_model);
+  if (shape.experts.n > 0) return add_experts(list, shape, blk, out_deviation);
   if (shape.family == SynthFamily::kPhi3) {
     list.linear(blk + "ffn_up.weight", 2 * shape.d_ff, shape.d_model);
   } else {
@@ -140,8 +188,8 @@ void add_feed_forward(TensorList& list, const SynthShape& shape, const std::stri
 
 }  // namespace
 
-std::vector<SynthTensor> synth_tensors(const SynthShape& shape, Format linear, Format embedding, uint64_t seed) {
-  TensorList list(shape, linear, embedding, seed);
+std::vector<SynthTensor> synth_tensors(const SynthShape& shape, const SynthFormats& formats, uint64_t seed) {
+  TensorList list(shape, formats, seed);
   const double residual_deviation = 1 / std::sqrt(2.0 * shape.n_layers);
   list.embedding("token_embd.weight");
   for (int i = 0; i < shape.n_layers; ++i) {

@@ -25,6 +25,10 @@ Result<void> synth_to(const std::string& path, SynthOptions options) {
   return synth(options);
 }
 
+SynthFormats all_linear(Format format, Format embedding = Format::kF16) {
+  return {.linear = format, .experts = format, .embedding = embedding};
+}
+
 TEST(Synth, WritesAModelThatOpens) {
   const SynthModel file;
   const auto model = open_model(file.str());
@@ -56,9 +60,9 @@ TEST(Synth, ATokenizerOfBytesReadsAnyText) {
 
 TEST(Synth, EveryLinearFormatHoldsTheSameWeights) {
   const auto* shape = find_synth_shape("stories");
-  const auto planar = synth_tensors(*shape, Format::kI2_S, Format::kF16, 3);
+  const auto planar = synth_tensors(*shape, all_linear(Format::kI2_S), 3);
   for (const Format format : {Format::kTQ1_0, Format::kTQ2_0}) {
-    const auto blocks = synth_tensors(*shape, format, Format::kF16, 3);
+    const auto blocks = synth_tensors(*shape, all_linear(format), 3);
     ASSERT_EQ(blocks.size(), planar.size());
     for (const size_t i : {size_t{2}, size_t{11}}) {
       ASSERT_EQ(blocks[i].name, planar[i].name);
@@ -95,7 +99,7 @@ TEST(Synth, MixturesHaveMoreBitsInSomeLayers) {
 }
 
 TEST(Synth, RowsDoNotDependOnHowTheyAreSplit) {
-  const auto tensors = synth_tensors(*find_synth_shape("tiny"), Format::kI2_S, Format::kQ8_0, 9);
+  const auto tensors = synth_tensors(*find_synth_shape("tiny"), all_linear(Format::kI2_S, Format::kQ8_0), 9);
   for (const SynthTensor& tensor : tensors) {
     if (tensor.is_vector()) continue;
     const size_t one_row = row_bytes(tensor.format, tensor.cols);
@@ -198,7 +202,10 @@ TEST(Synth, EveryFamilyRuns) {
                                            {"tiny-llama", "i2_s", "f16"},
                                            {"tiny-odd", "i2_s", "f16"},
                                            {"tiny-llama", "tq1_0", "f16"},
-                                           {"tiny-llama", "q4_0", "q6_k"}}) {
+                                           {"tiny-llama", "q4_0", "q6_k"},
+                                           {"tiny-qwen3moe", "q4_k_m", "q6_k"},
+                                           {"tiny-qwen3moe", "mxfp4", "f16"},
+                                           {"tiny-gpt-oss", "", ""}}) {
     const SynthModel file({.preset = preset, .type = type, .head = head});
     const std::vector<TokenId> tokens = {1, 200, 3, 319, 77, 6, 5, 4, 3, 2, 1};
     std::vector<float> logits[2];
@@ -250,15 +257,16 @@ TEST(Synth, RefusesWhatItCannotMake) {
             "bonsai-8b, qwen3-4b, llama-3.2-3b, qwen3.5-0.8b, qwen3.5-4b, bonsai-27b, phi-3-mini, falcon3-7b-1.58, "
             "stories, tiny, tiny-copier, tiny-odd, "
             "tiny-qwen3, tiny-qwen3.5, "
-            "tiny-phi3, tiny-llama");
+            "tiny-phi3, tiny-llama, qwen3-30b-a3b, qwen3.6-35b-a3b, gpt-oss-20b, olmoe-1b-7b, maple-20b-a1b, "
+            "tiny-qwen3moe, tiny-gpt-oss");
   EXPECT_EQ(message({.preset = "tiny", .type = "q8_0"}),
             "synth: the type of the linear layers cannot be \"q8_0\"; choose one of i2_s, tq1_0, tq2_0");
   EXPECT_EQ(message({.preset = "tiny", .head = "i2_s"}),
             "synth: the type of the head cannot be \"i2_s\"; choose one of f32, f16, bf16, q8_0, q6_k, q5_k, "
-            "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, q3_k, q2_k, q2_0, pq2_0, ptq1_0, q1_0");
+            "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, q3_k, q2_k, q2_0, pq2_0, ptq1_0, q1_0");
   EXPECT_EQ(message({.preset = "tiny-qwen3", .type = "i2_s"}),
             "synth: the type of the linear layers cannot be \"i2_s\"; choose one of f32, f16, bf16, q8_0, q6_k, q5_k, "
-            "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, q3_k, q2_k, q2_0, pq2_0, ptq1_0, q1_0, "
+            "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, q3_k, q2_k, q2_0, pq2_0, ptq1_0, q1_0, "
             "q4_k_m, q5_k_m");
   EXPECT_NE(message({.preset = "tiny", .type = "tq1_0"}).find("TQ1_0 packs 256 values"), std::string::npos);
   EXPECT_EQ(synth({.preset = "tiny"}).error().code, ErrorCode::kInvalidArgument);
@@ -268,7 +276,9 @@ TEST(Synth, PresetsAreWholeBlocksAndListed) {
   const auto presets = synth_presets();
   ASSERT_EQ(presets.size(), synth_shapes().size());
   for (const SynthShape& shape : synth_shapes()) {
-    const int unit = shape.type == "i2_s" ? 32 : 128;  // I2_S blocks span rows
+    const bool is_narrow = shape.type == "i2_s" || shape.expert_type == "mxfp4";
+    const int unit = is_narrow ? 32 : 128;  // I2_S blocks span rows, those of MXFP4 have 32 weights
+    EXPECT_EQ(shape.experts.d_ff % unit, 0) << shape.name;
     EXPECT_EQ(shape.d_model % unit, 0) << shape.name;
     EXPECT_EQ(shape.d_ff % unit, 0) << shape.name;
     EXPECT_EQ(shape.q_width() % (unit == 32 ? 8 : 128), 0) << shape.name;
@@ -277,10 +287,27 @@ TEST(Synth, PresetsAreWholeBlocksAndListed) {
   }
 }
 
+// gpt-oss-20b has 11,536.18 MiB of tensors. Maple's published file has an embedding in F16.
+TEST(Synth, PresetsOfMixturesHaveThePublishedSizes) {
+  const auto bytes_of = [](const char* preset, const SynthFormats& formats) {
+    uint64_t bytes = 0;
+    for (const SynthTensor& tensor : synth_tensors(*find_synth_shape(preset), formats, 0)) {
+      bytes += tensor.in_file().bytes();
+    }
+    return bytes;
+  };
+  EXPECT_EQ(bytes_of("gpt-oss-20b", {Format::kQ8_0, Format::kMXFP4, Format::kQ8_0}), 12'096'558'336u);
+  EXPECT_EQ(bytes_of("qwen3-30b-a3b", all_linear(Format::kQ8_0, Format::kQ8_0)), 32'477'962'240u);
+  const uint64_t embedding = uint64_t{151936} * 2048;
+  EXPECT_EQ(
+      bytes_of("maple-20b-a1b", all_linear(Format::kTQ2_0, Format::kQ4_K)) - embedding * 144 / 256 + 2 * embedding,
+      5'895'831'552u);
+}
+
 // The published file has 521,017,920 B of ternary matrices and 656,670,720 B of embedding.
 TEST(Synth, TheTwoBillionPresetHasThePublishedSize) {
   uint64_t ternary = 0, embedding = 0;
-  for (const SynthTensor& tensor : synth_tensors(*find_synth_shape("bitnet-2b-4t"), Format::kI2_S, Format::kF16, 0)) {
+  for (const SynthTensor& tensor : synth_tensors(*find_synth_shape("bitnet-2b-4t"), all_linear(Format::kI2_S), 0)) {
     if (tensor.kind == SynthTensor::Kind::kLinear) ternary += tensor.in_file().bytes();
     if (tensor.kind == SynthTensor::Kind::kEmbedding) embedding += tensor.in_file().bytes();
   }
