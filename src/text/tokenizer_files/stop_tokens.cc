@@ -16,14 +16,14 @@ constexpr std::string_view kEndOfTurn[] = {"<|endoftext|>", "<|end_of_text|>", "
 // A reply of gpt-oss is several messages. <|end|> only ends one of them, and one of these the whole reply.
 constexpr std::string_view kEndOfMessages[] = {"<|endoftext|>", "<|return|>", "<|call|>"};
 
-bool has_messages(const Vocab& vocab) {
+}  // namespace
+
+bool replies_are_messages(const Vocab& vocab) {
   return std::ranges::all_of(std::array{"<|channel|>", "<|message|>", "<|return|>"}, [&](std::string_view spelling) {
     const TokenId id = find_special_token(vocab, spelling);
     return id != kNoToken && vocab.type(static_cast<size_t>(id)) == TokenType::kControl;
   });
 }
-
-}  // namespace
 
 bool ends_a_turn(std::string_view spelling) { return std::ranges::contains(kEndOfTurn, spelling); }
 
@@ -45,7 +45,7 @@ TokenId find_special_token(const Vocab& vocab, std::string_view spelling) {
 void add_known_stop_tokens(Vocab& vocab) {
   if (vocab.eos) add_stop_token(vocab, *vocab.eos);
   std::span<const std::string_view> known = kEndOfTurn;
-  if (has_messages(vocab)) known = kEndOfMessages;
+  if (replies_are_messages(vocab)) known = kEndOfMessages;
   bool ends_with_end = false;
   TokenId assistant = kNoToken;
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
