@@ -32,7 +32,7 @@ TEST_F(ContainerGolden, HuggingFaceDirectoriesAgreeWithTransformers) {
       expect_same_top1(golden, logits);
     }
   }
-  EXPECT_EQ(n_directories, 23);
+  EXPECT_EQ(n_directories, 27);
 }
 
 // On the reference only float rounding remains. The CPU's kernels quantize activations in blocks of 32. Their error of

@@ -26,18 +26,20 @@ import torch
 from gguf import GGUFReader, GGUFWriter
 
 import make_family_goldens as families
+from family_files import gguf_name, write_gguf
+from family_specs import Spec, common, rope
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 DIR = Path(__file__).resolve().parent / "packed"
 TYPES = ("Q8_0", "Q4_0", "Q6_K", "Q1_0", "Q2_0", "TQ1_0", "TQ2_0")
-SPEC = families.Spec(
-    "packed", "", Qwen3Config(**families.common(hidden_size=256, intermediate_size=256, num_hidden_layers=1, vocab_size=128, head_dim=64,
-                                                rope_parameters=families.rope(1e6), tie_word_embeddings=True)), Qwen3ForCausalLM, "qwen3")
+SPEC = Spec(
+    "packed", "", Qwen3Config(**common(hidden_size=256, intermediate_size=256, num_hidden_layers=1, vocab_size=128, head_dim=64,
+                                                rope_parameters=rope(1e6), tie_word_embeddings=True)), Qwen3ForCausalLM, "qwen3")
 TOKENS = [0, 127, 5, 5, 93, 14, 62, 101, 33, 2, 70, 48]
 
 
 def write_f32(state: dict[str, torch.Tensor], path: Path) -> None:
-    """As families.write_gguf, with what llama.cpp needs to load a model without a tokenizer."""
+    """As write_gguf, with what llama.cpp needs to load a model without a tokenizer."""
     original = GGUFWriter.write_header_to_file
 
     def with_tokenizer(self: GGUFWriter) -> None:
@@ -46,7 +48,7 @@ def write_f32(state: dict[str, torch.Tensor], path: Path) -> None:
         original(self)
 
     GGUFWriter.write_header_to_file = with_tokenizer
-    families.write_gguf(SPEC, state, path)
+    write_gguf(SPEC, state, path)
     GGUFWriter.write_header_to_file = original
 
 
@@ -66,7 +68,7 @@ def exact_logits(path: Path) -> np.ndarray:
     ggml = ctypes.CDLL(ctypes.util.find_library("ggml-base") or "libggml-base.so.0")
     tensors = {t.name: t for t in GGUFReader(path).tensors}
     network = Qwen3ForCausalLM(SPEC.config)
-    state = {name: dequantized(tensors[families.gguf_name(name)], ggml)
+    state = {name: dequantized(tensors[gguf_name(name)], ggml)
              for name in network.state_dict() if name != "lm_head.weight"}
     state["lm_head.weight"] = state["model.embed_tokens.weight"]
     network.load_state_dict(state, assign=True)

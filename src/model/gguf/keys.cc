@@ -44,6 +44,12 @@ void write_gguf_config(const Config& c, GgufWriter& writer) {
   } else if (family.needs_window) {
     add_u32("attention.sliding_window", 0);
   }
+  if (c.experts.n > 0) {
+    add_u32("expert_count", c.experts.n);
+    add_u32("expert_used_count", c.experts.n_used);
+    add_u32("expert_feed_forward_length", c.experts.d_ff);
+    if (c.experts.d_ff_shared > 0) add_u32("expert_shared_feed_forward_length", c.experts.d_ff_shared);
+  }
   writer.add_f32(prefix + "attention.layer_norm_rms_epsilon", c.rms_eps);
   write_rope(c.ropes[0], c.architecture, writer);
   if (c.ropes.size() > 1) writer.add_f32(prefix + "rope.freq_base_swa", c.ropes[1].theta);

@@ -117,9 +117,11 @@ constexpr Expected kExpected[] = {
     {"falcon3", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, false},  // declares no BOS
     {"gemma-4", VocabKind::kSentencePiece, {}, false, true},
     {"hy-mt2", VocabKind::kByteLevel, PreTokenizer::kHunyuan, false, false},
+    {"gpt-oss", VocabKind::kByteLevel, PreTokenizer::kGpt4o, false, false},
     {"llama-2", VocabKind::kSentencePiece, {}, false, true},
     {"llama-3.2", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
     {"llama3-8b", VocabKind::kByteLevel, PreTokenizer::kLlamaBpe, true, true},
+    {"maple", VocabKind::kByteLevel, PreTokenizer::kQwen2, false, false},
     {"phi-3-mini-4k-q4_0-new", VocabKind::kSentencePiece, {}, false, false},
     {"phi-3-mini", VocabKind::kSentencePiece, {}, false, true},
     {"phi-3.5", VocabKind::kSentencePiece, {}, false, false},
@@ -154,6 +156,9 @@ TEST(PublishedHeaders, EveryTokenizerIsRead) {
     EXPECT_EQ(read.add_bos, row->add_bos) << name;
     EXPECT_EQ(read.final_token.has_value(), name.starts_with("bitnet-embedding")) << name;
     EXPECT_TRUE(std::ranges::contains(read.stop_tokens, read.eos)) << name;
+    if (name.starts_with("gpt-oss")) {
+      EXPECT_EQ(read.stop_tokens, (std::vector<TokenId>{199999, 200002, 200012}));
+    }
     if (name.starts_with("gemma-4")) continue;  // the stand-in lacks some of the byte tokens
     const auto tokenizer = make_tokenizer(read);
     ASSERT_TRUE(tokenizer) << name << ": " << tokenizer.error().message;

@@ -23,8 +23,9 @@ bool is_bitnet(const GgufFile& file) { return architecture_of(file).starts_with(
 // splits words by an expression of its own, which no model was trained with.
 std::string_view usual_pre_tokenizer(const GgufFile& file, const Vocab& vocab) {
   const std::string_view architecture = architecture_of(file);
-  if (architecture == "qwen2" || architecture == "qwen3") return "qwen2";
-  if (architecture == "qwen35") return "qwen35";
+  if (architecture == "qwen2" || architecture == "qwen3" || architecture == "qwen3moe") return "qwen2";
+  if (architecture == "qwen35" || architecture == "qwen35moe") return "qwen35";
+  if (architecture == "gpt-oss") return "gpt-4o";
   const bool llama3 = find_special_token(vocab, "<|begin_of_text|>") != kNoToken;
   return architecture.starts_with("bitnet") || llama3 ? "llama-bpe" : "";
 }

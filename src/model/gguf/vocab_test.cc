@@ -258,10 +258,16 @@ TEST(GgufVocab, TheFamilySaysWhatTheFileLeavesOut) {
   const auto read = [&] { return read_gguf_vocab(open(file)); };
   for (const bool is_default : {false, true}) {
     if (is_default) file.strings["tokenizer.ggml.pre"] = "default";
-    file.architecture = "qwen3";
-    EXPECT_EQ(read().value()->pre, PreTokenizer::kQwen2);
-    file.architecture = "qwen35";
-    EXPECT_EQ(read().value()->pre, PreTokenizer::kQwen35);
+    for (const char* architecture : {"qwen3", "qwen3moe"}) {
+      file.architecture = architecture;
+      EXPECT_EQ(read().value()->pre, PreTokenizer::kQwen2);
+    }
+    for (const char* architecture : {"qwen35", "qwen35moe"}) {
+      file.architecture = architecture;
+      EXPECT_EQ(read().value()->pre, PreTokenizer::kQwen35);
+    }
+    file.architecture = "gpt-oss";
+    EXPECT_EQ(read().value()->pre, PreTokenizer::kGpt4o);
     file.architecture = "llama";
     EXPECT_EQ(read().value()->pre, PreTokenizer::kLlamaBpe);  // <|begin_of_text|>
   }

@@ -168,10 +168,12 @@ Result<void> set_recurrent_width(const JsonConfig& config, const std::string& pr
   return {};
 }
 
-// Mixtures: every layer must be one.
+// Mixtures: every layer must be one. Without norm_topk_prob, weights of the first two do not sum to 1.
 Result<void> set_experts(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
   TRY(const auto is_normed, config.flag("norm_topk_prob"));
-  if (is_normed) values.set(prefix + "expert_weights_norm", *is_normed);
+  if (is_normed || prefix == "qwen3moe." || prefix == "olmoe.") {
+    values.set(prefix + "expert_weights_norm", is_normed.value_or(false));
+  }
   TRY(const auto step, config.integer("decoder_sparse_step"));
   const Json* dense = present(config.json(), "mlp_only_layers");
   if (step.value_or(1) == 1 && (!dense || (dense->is_array() && dense->empty()))) return {};

@@ -298,6 +298,20 @@ TEST_F(HfSourceTest, RefusesWhatWouldBeLeftOut) {
   expect_refused(kNotSupported, "is 'I16', but Tern runs it only as");
 }
 
+TEST_F(HfSourceTest, RefusesMixturesThatAreNotComputed) {
+  std::erase_if(tensors_, [](const auto& tensor) { return tensor.first.contains(".mlp."); });
+  config_["model_type"] = "qwen3_moe";
+  for (const char* key : {"num_experts", "num_experts_per_tok"}) config_[key] = 2;
+  config_["moe_intermediate_size"] = 32;
+  expect_refused(kNotSupported, "qwen3moe.expert_weights_norm is false");  // which it is without norm_topk_prob
+  config_["norm_topk_prob"] = true;
+  config_["mlp_only_layers"] = {0};
+  expect_refused(kNotSupported, "mlp_only_layers leave layers without experts");
+  config_.erase("mlp_only_layers");
+  config_["decoder_sparse_step"] = 2;
+  expect_refused(kNotSupported, "decoder_sparse_step or mlp_only_layers leave layers without experts");
+}
+
 TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   const auto good = config_;
   config_["model_type"] = "mamba";

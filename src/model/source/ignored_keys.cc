@@ -122,6 +122,10 @@ Result<void> ObservedSource::check_changes(const Config& config) const {
   return {};
 }
 
+bool is_harmless_tensor(std::string_view name) {
+  return std::ranges::any_of(kHarmlessTensors, [&](std::string_view end) { return name.ends_with(end); });
+}
+
 Result<void> ObservedSource::check_tensors(const Config& config) const {
   const auto is_left_out = [&](const NamedTensor& tensor) {
     return std::ranges::any_of(tensor.names, [&](const std::string& name) {
@@ -130,8 +134,7 @@ Result<void> ObservedSource::check_tensors(const Config& config) const {
   };
   for (const NamedTensor& tensor : source_.tensor_names()) {
     const auto is_used = [&](const std::string& name) { return tensors_.contains(name); };
-    const auto is_harmless = [&](std::string_view end) { return tensor.in_file.ends_with(end); };
-    if (std::ranges::any_of(tensor.names, is_used) || std::ranges::any_of(kHarmlessTensors, is_harmless)) continue;
+    if (std::ranges::any_of(tensor.names, is_used) || is_harmless_tensor(tensor.in_file)) continue;
     if (is_left_out(tensor)) continue;
     return unknown_tensor(path(), tensor.in_file, config.architecture);
   }

@@ -20,6 +20,9 @@ namespace tern {
 std::unexpected<Error> unknown_tensor(const std::string& path, std::string_view tensor,
                                       const std::string& architecture);
 
+// True for a tensor that no computation needs.
+bool is_harmless_tensor(std::string_view name);
+
 // A ModelSource that records what it was asked for, which is what the family computes with.
 class ObservedSource final : public ModelSource {
  public:

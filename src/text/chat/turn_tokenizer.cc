@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text/tokenizer_files/stop_tokens.h"
+
 namespace tern {
 namespace {
 
@@ -21,6 +23,7 @@ std::string after_reply(const ChatTemplate& chat_template) {
 
 TurnTokenizer::TurnTokenizer(std::unique_ptr<Tokenizer> inner, const Vocab& vocab)
     : inner_(std::move(inner)), stop_tokens_(&inner_->stop_tokens()) {
+  if (replies_are_messages(vocab)) return;
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     const TokenType type = vocab.type(i);
     if (type != TokenType::kControl && type != TokenType::kUserDefined) continue;

@@ -24,7 +24,8 @@ class TurnTokenizer final : public Tokenizer {
   TurnTokenizer(std::unique_ptr<Tokenizer> inner, const Vocab& vocab);
 
   // Renders a small conversation and takes the special token that follows the assistant's text. Learns nothing if none
-  // follows or the template cannot be rendered. Only the first call has an effect. Thread-safe.
+  // follows, the template cannot be rendered, or a reply is several messages, each of which ends so. Only the first
+  // call has an effect. Thread-safe.
   void learn(const ChatTemplate& chat_template);
 
   int vocab_size() const override { return inner_->vocab_size(); }

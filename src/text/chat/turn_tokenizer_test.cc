@@ -46,5 +46,13 @@ TEST_F(TurnTokenizerTest, LearnsNothingWhereNothingIsToBeSeen) {
   EXPECT_EQ(learned_from("x"), Ids{end_});
 }
 
+// In gpt-oss's template, <|end|> ends each of a reply's messages.
+TEST_F(TurnTokenizerTest, LearnsNothingFromMessagesOfAReply) {
+  const std::string source = "{% for m in messages %}{{ m.content }}<|end|>s{% endfor %}";
+  EXPECT_EQ(learned_from(source), (Ids{end_, ends_}));
+  for (const char* spelling : {"<|channel|>", "<|message|>", "<|return|>"}) vocab_.add(spelling, TokenType::kControl);
+  EXPECT_EQ(learned_from(source), Ids{end_});
+}
+
 }  // namespace
 }  // namespace tern

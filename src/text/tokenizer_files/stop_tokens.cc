@@ -1,6 +1,8 @@
 #include "text/tokenizer_files/stop_tokens.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "text/tokenizer/token_table.h"
 
@@ -11,7 +13,17 @@ constexpr std::string_view kEndOfTurn[] = {"<|endoftext|>", "<|end_of_text|>", "
                                            "<|eom_id|>",    "<|im_end|>",      "<|end|>",
                                            "</s>",          "<|eot|>",         "<end_of_turn>"};
 
+// A reply of gpt-oss is several messages. <|end|> only ends one of them, and one of these the whole reply.
+constexpr std::string_view kEndOfMessages[] = {"<|endoftext|>", "<|return|>", "<|call|>"};
+
 }  // namespace
+
+bool replies_are_messages(const Vocab& vocab) {
+  return std::ranges::all_of(std::array{"<|channel|>", "<|message|>", "<|return|>"}, [&](std::string_view spelling) {
+    const TokenId id = find_special_token(vocab, spelling);
+    return id != kNoToken && vocab.type(static_cast<size_t>(id)) == TokenType::kControl;
+  });
+}
 
 bool ends_a_turn(std::string_view spelling) { return std::ranges::contains(kEndOfTurn, spelling); }
 
@@ -32,12 +44,14 @@ TokenId find_special_token(const Vocab& vocab, std::string_view spelling) {
 
 void add_known_stop_tokens(Vocab& vocab) {
   if (vocab.eos) add_stop_token(vocab, *vocab.eos);
+  std::span<const std::string_view> known = kEndOfTurn;
+  if (replies_are_messages(vocab)) known = kEndOfMessages;
   bool ends_with_end = false;
   TokenId assistant = kNoToken;
   for (size_t i = 0; i < vocab.tokens.size(); ++i) {
     if (vocab.type(i) != TokenType::kControl) continue;
     const std::string_view spelling = vocab.tokens[i];
-    if (ends_a_turn(spelling)) add_stop_token(vocab, static_cast<TokenId>(i));
+    if (std::ranges::contains(known, spelling)) add_stop_token(vocab, static_cast<TokenId>(i));
     if (spelling == "<|end|>") ends_with_end = true;
     if (spelling == "<|assistant|>") assistant = static_cast<TokenId>(i);
   }

@@ -17,6 +17,9 @@ void add_stop_token(Vocab& vocab, TokenId id);
 // True if a control token with this spelling is known to end a turn.
 bool ends_a_turn(std::string_view spelling);
 
+// True if a reply is several messages, as with gpt-oss: what ends a message does not end the reply.
+bool replies_are_messages(const Vocab& vocab);
+
 // The control or user-defined token with this spelling, or kNoToken.
 TokenId find_special_token(const Vocab& vocab, std::string_view spelling);
 

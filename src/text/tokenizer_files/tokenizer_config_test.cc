@@ -107,5 +107,17 @@ TEST(StopTokens, KnownOnesAndPhi3sAssistant) {
   EXPECT_EQ(vocab.stop_tokens, Ids{});  // without <|end|>, <|assistant|> begins a turn, as in Falcon 3
 }
 
+TEST(StopTokens, TheEndOfAMessageOfGptOssIsNone) {
+  Vocab vocab;
+  vocab.tokens = {"<|endoftext|>", "<|return|>", "<|end|>", "<|message|>", "<|channel|>", "<|call|>"};
+  vocab.types.assign(vocab.tokens.size(), TokenType::kControl);
+  add_known_stop_tokens(vocab);
+  EXPECT_EQ(vocab.stop_tokens, (Ids{0, 1, 5}));
+  vocab.tokens[4] = "<|other|>";
+  vocab.stop_tokens.clear();
+  add_known_stop_tokens(vocab);
+  EXPECT_EQ(vocab.stop_tokens, (Ids{0, 2}));
+}
+
 }  // namespace
 }  // namespace tern

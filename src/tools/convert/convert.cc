@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -14,10 +15,12 @@
 #include "model/gguf/vocab.h"
 #include "model/model.h"
 #include "model/sampling.h"
+#include "model/source/ignored_keys.h"
 #include "model/source/rope_keys.h"
 #include "model/source/source_reader.h"
 #include "quant/formats/i2_s.h"
 #include "tern/tools.h"
+#include "tools/convert/convert_checks.h"
 #include "tools/convert/convert_job.h"
 #include "tools/row_stream.h"
 #include "tools/type_names.h"
@@ -27,50 +30,15 @@ namespace {
 
 std::string prefix_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
-// Returns the one nonzero magnitude among a ternary matrix's decoded values; 0 if all are zero.
-Result<float> common_magnitude(const std::string& path, const SourceTensor& t) {
-  const auto rows = static_cast<uint64_t>(t.shape.front());
-  const uint64_t bytes = row_bytes(*t.format, t.shape.back());
-  std::vector<float> values(static_cast<size_t>(t.shape.back()));
-  float found = 0;
-  for (uint64_t r = 0; r < rows; ++r) {
-    format_info(*t.format).decode(t.data.subspan(r * bytes, bytes), values);
-    for (const float value : values) {
-      const float magnitude = std::abs(value);
-      if (magnitude == 0 || magnitude == found) continue;
-      if (found != 0) {
-        return fail(ErrorCode::kNotSupported,
-                    "{}: tensor {} has blocks of different scales ({} and {}), but I2_S has one scale; choose another "
-                    "type: tq2_0 or tq1_0",
-                    path, t.name, found, magnitude);
-      }
-      found = magnitude;
-    }
-  }
-  return found;
-}
+// What families have that are only read from GGUF files, beside the names of their table.
+constexpr std::string_view kNamesInGguf[] = {
+    "attn_sinks.weight",    "post_attention_norm.weight", "ffn_gate_inp.weight",   "ffn_gate_inp.bias",
+    "ffn_gate_exps.weight", "ffn_gate_exps.bias",         "ffn_up_exps.weight",    "ffn_up_exps.bias",
+    "ffn_down_exps.weight", "ffn_down_exps.bias",         "ffn_gate_shexp.weight", "ffn_up_shexp.weight",
+    "ffn_down_shexp.weight"};
 
-bool is_head(std::string_view tensor) { return tensor == "token_embd.weight" || tensor == "output.weight"; }
-
-// Fails if a value is not finite, too large for the format, or destroyed by a format that holds only codes.
-Result<void> check_fit(const std::string& path, const ConvertJob& job, std::span<const PackingLoss> rows) {
-  const auto found = std::ranges::find_if(rows, [](const PackingLoss& row) { return row.misfit >= 0; });
-  if (found == rows.end()) return {};
-  const auto row = found - rows.begin();
-  if (!std::isfinite(found->wanted)) {
-    return fail(ErrorCode::kCorruption, "{}: tensor {}, row {}: {} is no weight; the model is damaged", path,
-                job.from.name, row, found->wanted);
-  }
-  const std::string_view format = format_info(job.format).name;
-  const std::string_view remedy = is_head(job.from.name) ? "choose another head" : "choose another type";
-  if (holds_only_codes(job.format)) {
-    return fail(ErrorCode::kNotSupported,
-                "{}: tensor {} is not {}: in row {}, {} would turn {} into {}; {}: q8_0 or q6_k", path, job.from.name,
-                holds_only_signs(job.format) ? "binary" : "ternary", row, format, found->wanted, found->packed, remedy);
-  }
-  return fail(ErrorCode::kNotSupported, "{}: tensor {}, row {}: {} is too great for {}; {}: bf16 or f32", path,
-              job.from.name, row, found->wanted, format, remedy);
-}
+// Routers decide which experts compute, and the experts' biases are one matrix. Both stay F32, as in published files.
+bool is_small(std::string_view tensor) { return tensor.contains(".ffn_gate_inp") || tensor.ends_with("_exps.bias"); }
 
 class Converter {
  public:
@@ -82,12 +50,13 @@ class Converter {
  private:
   const Config& config() const { return model_.config; }
   const Family& family() const { return *find_family(config().architecture); }
-  ModelSource& source() { return *model_.source; }
+  ModelSource& source() const { return *model_.source; }
 
   Result<void> check_order() const;
   Result<void> choose_formats();
   Result<void> collect();
   Result<void> collect_tensor(const std::string& name, int layer = 0, bool stays_f32 = false);
+  Result<void> check_all_collected() const;
   Result<float> scale_of(const SourceTensor& tensor);
   Result<ConvertJob> linear_job(SourceTensor tensor);
   Result<ConvertJob> ternary_job(SourceTensor tensor);
@@ -104,6 +73,7 @@ class Converter {
   GgufWriter writer_;
   std::optional<Format> linear_, head_;  // none: unchanged
   std::vector<ConvertJob> jobs_;
+  std::set<std::string> collected_;
   std::vector<std::pair<std::string, float>> scales_;  // one-element tensors, blk.N.X.scale
   std::optional<Imatrix> imatrix_;
   ConvertResult result_;
@@ -180,14 +150,16 @@ Result<ConvertJob> Converter::linear_job(SourceTensor tensor) {
 }
 
 Result<void> Converter::collect_tensor(const std::string& name, int layer, bool stays_f32) {
+  if (collected_.contains(name)) return {};  // two checkpoint names may map to one GGUF name
   TRY(auto found, source().find_tensor(name));
   if (!found) return {};
+  collected_.insert(name);
   if (!found->format) {
     return fail(ErrorCode::kNotSupported, "{}: tensor {} is {}, which cannot be converted", source().path(), name,
                 found->type_name);
   }
   ConvertJob job{.from = *found, .format = Format::kF32};
-  if (job.is_matrix() && !stays_f32) {
+  if (job.is_matrix() && !stays_f32 && !is_small(name)) {
     TRY(job, linear_job(std::move(*found)));
   }
   if (job.in_file().bytes() == 0) {
@@ -212,9 +184,7 @@ Result<void> Converter::collect() {
     TRY_STATUS(collect_tensor(std::string(name)));
   }
   for (int i = 0; i < config().n_layers; ++i) {
-    std::string_view last;  // two checkpoint names in a row may map to one GGUF name
     for (const TensorName& name : layer_names(family())) {
-      if (std::exchange(last, name.gguf) == name.gguf) continue;
       const std::string in_layer = format_text("blk.{}.{}", i, name.gguf);
       const bool is_convolution = name.change == HfChange::kSqueeze;
       TRY_STATUS(collect_tensor(in_layer + (name.is_whole ? "" : ".weight"), i, is_convolution));
@@ -222,9 +192,23 @@ Result<void> Converter::collect() {
       TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
       TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf), i));
     }
+    for (const std::string_view name : kNamesInGguf) TRY_STATUS(collect_tensor(format_text("blk.{}.{}", i, name), i));
   }
   TRY_STATUS(collect_tensor("output_norm.weight"));
-  return collect_tensor("output.weight");
+  TRY_STATUS(collect_tensor("output.weight"));
+  return check_all_collected();
+}
+
+// A file without one of the tensors would be another model.
+Result<void> Converter::check_all_collected() const {
+  if (!source().gguf()) return {};
+  for (const NamedTensor& tensor : source().tensor_names()) {
+    const std::string& name = tensor.names.front();
+    const bool is_written = collected_.contains(name) || name.ends_with(".scale");  // of the matrix of this name
+    if (is_written || config().is_of_prediction(name) || is_harmless_tensor(name)) continue;
+    return fail(ErrorCode::kNotSupported, "{}: tensor {} is one that Tern does not convert", source().path(), name);
+  }
+  return {};
 }
 
 Result<void> Converter::add_text() {
@@ -325,10 +309,11 @@ Result<void> Converter::use_imatrix() {
   for (ConvertJob& job : jobs_) {
     if (!job.is_matrix()) continue;
     const std::span<const float> importance = imatrix_->find(job.from.name);
-    if (!importance.empty() && importance.size() != static_cast<size_t>(job.cols())) {
+    const size_t wanted = static_cast<size_t>(job.cols()) * static_cast<size_t>(job.n_experts());
+    if (!importance.empty() && importance.size() != wanted) {
       return fail(ErrorCode::kInvalidArgument,
                   "{}: has {} values for {}, whose rows have {}; it was made for another model", imatrix_->path(),
-                  importance.size(), job.from.name, job.cols());
+                  importance.size(), job.from.name, wanted);
     }
     if (!job.is_packing()) continue;
     job.importance = importance;

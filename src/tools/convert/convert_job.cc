@@ -15,10 +15,10 @@ int old_row(const ConvertJob& job, int row) {
   return row - at + at / 2 + at % 2 * (head_dim / 2);
 }
 
-void encode(const ConvertJob& job, std::span<const float> values, MutableBytes out) {
-  const FormatInfo& format = format_info(job.format);
-  if (format.encode_weighted && !job.importance.empty()) {
-    format.encode_weighted(values, job.importance, out);
+void encode(Format to, std::span<const float> values, std::span<const float> importance, MutableBytes out) {
+  const FormatInfo& format = format_info(to);
+  if (format.encode_weighted && !importance.empty()) {
+    format.encode_weighted(values, importance, out);
   } else {
     format.encode(values, out);
   }
@@ -45,10 +45,11 @@ void make_rows(const ConvertJob& job, int first, MutableBytes out, std::span<Pac
       // I2_S stores bare codes, whatever the source's scale is.
       value = job.format == Format::kI2_S ? static_cast<float>((value > 0) - (value < 0)) : value * job.scale;
     }
-    encode(job, values, to);
+    const std::span<const float> importance = job.importance_of(first + static_cast<int>(i));
+    encode(job.format, values, importance, to);
     if (!job.is_packing()) continue;
     format_info(job.format).decode(to, packed);
-    losses[i] = measure_packing(values, packed, job.importance, most);
+    losses[i] = measure_packing(values, packed, importance, most);
   }
 }
 

@@ -15,12 +15,22 @@ struct ConvertJob {
   float scale = 1;              // decoded values are multiplied by it before they are encoded
   float tail_scale = 0;         // I2_S: stored after the last row
   int heads_to_interleave = 0;  // rows (of a bias: values) of this many heads change from halves to adjacent pairs
-  std::span<const float> importance = {};  // of each column; empty: unknown
+  std::span<const float> importance = {};  // of each column, for one expert after another; empty: unknown
 
   bool is_bias_to_sort() const { return from.shape.size() == 1 && heads_to_interleave > 0; }
-  bool is_matrix() const { return from.shape.size() == 2 && from.shape[0] > 1; }
-  int rows() const { return from.shape.size() == 1 && !is_bias_to_sort() ? 1 : static_cast<int>(from.shape.front()); }
+  bool is_matrix() const { return from.shape.size() == 3 || (from.shape.size() == 2 && from.shape[0] > 1); }
+  int n_experts() const { return from.shape.size() == 3 ? static_cast<int>(from.shape[0]) : 1; }
+  int expert_rows() const {
+    if (from.shape.size() == 3) return static_cast<int>(from.shape[1]);
+    return from.shape.size() == 1 && !is_bias_to_sort() ? 1 : static_cast<int>(from.shape.front());
+  }
+  int rows() const { return n_experts() * expert_rows(); }
   int cols() const { return is_bias_to_sort() ? 1 : static_cast<int>(from.shape.back()); }
+  std::span<const float> importance_of(int row) const {
+    if (importance.empty()) return {};
+    const auto n = static_cast<size_t>(cols());
+    return importance.subspan(static_cast<size_t>(row / expert_rows()) * n, n);
+  }
   MatrixInFile in_file() const { return {format, rows(), cols()}; }
   // Every row keeps its bytes, but may move.
   bool keeps_rows() const { return from.format == format && (scale == 1 || format == Format::kI2_S); }

@@ -5,6 +5,7 @@
 #include "backend/kv_cache.h"
 #include "backend/ref/ops.h"
 #include "backend/ref/ref_backend.h"
+#include "base/bytes.h"
 #include "conform/expert_model.h"
 #include "conform/gpu/gpu_bench.h"
 
@@ -71,6 +72,22 @@ TEST(GpuExpertModel, ComputesPackedWeights) {
 TEST(GpuExpertModel, AddsBiasesAndBoundsGates) {
   ExpertModel model(Format::kF32, /*has_biases=*/true);
   expect_logits_of_the_reference(model, 1e-9);
+}
+
+// The bounds of gates would hide such values.
+TEST(GpuExpertModel, RefusesAScaleThatIsNoNumber) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  ExpertModel model({}, /*has_biases=*/true);
+  Linear& w = model.weights.layers[1].ffn_up_exps;
+  const Bytes bytes = w.data.resident();
+  std::vector<std::byte> damaged(bytes.begin(), bytes.end());
+  store(damaged.data() + row_bytes(w.format, w.cols) * 3, uint16_t{0x7c00});  // infinity
+  w.data = std::span<const std::byte>(damaged);
+  const auto refused = gpu::compile(make_plan(model.config, model.weights, {.fuse = Fusions::all()}), {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorruption);
+  EXPECT_TRUE(refused.error().message.contains("tensor " + w.name + " has values that are not finite"))
+      << refused.error().message;
 }
 
 }  // namespace

@@ -117,6 +117,21 @@ export const kPublished = [
     memoryBytes: 725206048, memoryTokens: 4096,
   },
   {
+    name: 'qwen3-30b-a3b', address: 'hf:Qwen/Qwen3-30B-A3B-GGUF/Qwen3-30B-A3B-Q8_0.gguf',
+    format: 'Q8_0', license: 'Apache-2.0', downloadBytes: 32477962240,
+    memoryBytes: 32880615424, memoryTokens: 4096,
+  },
+  {
+    name: 'gpt-oss-20b', address: 'hf:ggml-org/gpt-oss-20b-GGUF/gpt-oss-20b-mxfp4.gguf',
+    format: 'MXFP4', license: 'Apache-2.0', downloadBytes: 12096558336,
+    memoryBytes: 12297884928, memoryTokens: 4096,
+  },
+  {
+    name: 'maple-preview', address: 'hf:deepgrove/maple-preview-GGUF/maple-preview-TQ2_0-head-Q4_K.gguf',
+    format: 'TQ2_0', license: 'MIT', downloadBytes: 5901782560,
+    memoryBytes: 6097158144, memoryTokens: 4096,
+  },
+  {
     name: 'llama-3.2-1b', address: 'hf:bartowski/Llama-3.2-1B-Instruct-GGUF/Llama-3.2-1B-Instruct-Q8_0.gguf',
     format: 'Q8_0', license: 'llama3.2', downloadBytes: 1313251456,
     memoryBytes: 1447469184, memoryTokens: 4096,

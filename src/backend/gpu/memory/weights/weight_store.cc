@@ -18,6 +18,17 @@ constexpr uint64_t kPieceBytes = 4u << 20;
 // The amount that a thread packs before it asks for more.
 constexpr uint64_t kShareBytes = 1u << 17;
 
+bool all_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+std::unexpected<Error> not_finite(const Tensor& tensor) {
+  return fail(ErrorCode::kCorruption,
+              "tensor {} has values that are not finite numbers; the model's file is damaged or was converted wrongly; "
+              "download or convert it again",
+              tensor.name);
+}
+
 }  // namespace
 
 // pack_rows on several threads if the size is worth it.
@@ -188,12 +199,7 @@ Result<BufferView> WeightStore::vectors(std::span<const Tensor* const> tensors) 
     TRY(const Bytes row, tensor->data.read(0, tensor_bytes(tensor->format, tensor->rows, tensor->cols), scratch_));
     format_info(tensor->format).decode(row, values);
     for (float& value : values) value *= tensor->scale;
-    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
-      return fail(ErrorCode::kCorruption,
-                  "tensor {} has values that are not finite numbers; the model's file is damaged or was converted "
-                  "wrongly; download or convert it again",
-                  tensor->name);
-    }
+    if (!all_finite(values)) return not_finite(*tensor);
     all.insert(all.end(), values.begin(), values.end());
   }
   const StoredBytes bytes = std::as_bytes(std::span(all));
@@ -229,7 +235,10 @@ Result<void> WeightStore::pack(const WeightCoding& coding, const RowSpan& rows, 
     const uint64_t n = std::min(rows_at_once, rows.count - row);
     TRY(const Bytes in, data.read(row * in_bytes, n * in_bytes, scratch_));
     words.resize(n * out_bytes / sizeof(uint32_t));
-    pack_rows_on_pool(tensor, coding, in, words, scales.next(n * row_scales));
+    const std::span<float> of_rows = scales.next(n * row_scales);
+    pack_rows_on_pool(tensor, coding, in, words, of_rows);
+    // The results would not show it, because a GPU's min() of NaN and an expert's limit is the limit.
+    if (tensor.n_experts > 0 && !coding.has_mins() && !all_finite(of_rows)) return not_finite(tensor);
     TRY_STATUS(write(units, at + row * out_bytes, std::as_bytes(std::span(words))));
     TRY_STATUS(scales.flush(false));
   }
