@@ -39,22 +39,32 @@ QWEN35_NAMES = GGUF_NAMES | {
 }
 
 
+HUNYUAN_NAMES = GGUF_NAMES | {"self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm"}
+
+
+GEMMA4_NAMES = GEMMA_NAMES | {"per_layer_input_gate": "inp_gate", "per_layer_projection": "proj", "post_per_layer_input_norm": "post_norm"}
+
+
 GPT_OSS_NAMES = GGUF_NAMES | {"post_attention_layernorm": "post_attention_norm"}
 
 
 def layer_names(spec: Spec) -> dict[str, str]:
+    of_one = {"gpt-oss": GPT_OSS_NAMES, "gemma4": GEMMA4_NAMES, "hunyuan-dense": HUNYUAN_NAMES}
     return (GEMMA_NAMES if is_gemma(spec) else QWEN35_NAMES if spec.architecture.startswith("qwen35") else
-            GPT_OSS_NAMES if spec.architecture == "gpt-oss" else GGUF_NAMES)
+            of_one.get(spec.architecture, GGUF_NAMES))
 
 
 def gguf_name(spec: Spec, name: str) -> str:
     fixed = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
-             "lm_head.weight": "output.weight"}
+             "lm_head.weight": "output.weight", "model.embed_tokens_per_layer.weight": "per_layer_token_embd.weight",
+             "model.per_layer_model_projection.weight": "per_layer_model_proj.weight",
+             "model.per_layer_projection_norm.weight": "per_layer_proj_norm.weight"}
     if name in fixed:
         return fixed[name]
     _, _, layer, *rest, end = name.split(".")
-    if end in ("A_log", "dt_bias"):
-        return f"blk.{layer}." + {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias"}[end]
+    wholes = {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias", "layer_scalar": "layer_output_scale.weight"}
+    if end in wholes:
+        return f"blk.{layer}.{wholes[end]}"
     if end == "sinks":
         return f"blk.{layer}.attn_sinks.weight"
     names = layer_names(spec)
@@ -118,32 +128,67 @@ def add_delta_keys(spec: Spec, writer: GGUFWriter) -> None:
     writer.add_array(f"{spec.architecture}.rope.dimension_sections", [*config.rope_parameters["mrope_section"], 0])
 
 
+def add_gemma4(spec: Spec, writer: GGUFWriter) -> None:
+    """Keys, the part of a head that rotates, and tensors of layers that read other layers' keys, which files have for nothing."""
+    config = spec.config
+    are_local = [kind == "sliding_attention" for kind in config.layer_types]
+    n, n_shared = config.num_hidden_layers, config.num_kv_shared_layers
+    for key, value in {"attention.key_length": config.global_head_dim, "attention.value_length": config.global_head_dim,
+                       "attention.key_length_swa": config.head_dim, "attention.value_length_swa": config.head_dim,
+                       "rope.dimension_count": config.global_head_dim, "rope.dimension_count_swa": config.head_dim,
+                       "attention.shared_kv_layers": n_shared,
+                       "embedding_length_per_layer_input": config.hidden_size_per_layer_input}.items():
+        writer.add_uint32(f"gemma4.{key}", value)
+    writer.add_array("gemma4.attention.sliding_window_pattern", are_local)
+    if config.attention_k_eq_v:
+        writer.add_array("gemma4.attention.head_count_kv", [config.num_key_value_heads if local else
+                                                            config.num_global_key_value_heads for local in are_local])
+    if config.use_double_wide_mlp:
+        writer.add_array("gemma4.feed_forward_length", [config.intermediate_size * (1 if i < n - n_shared else 2)
+                                                        for i in range(n)])
+    half = config.global_head_dim // 2
+    turned = int(half * config.rope_parameters["full_attention"]["partial_rotary_factor"])
+    writer.add_tensor("rope_freqs.weight", np.array([1.0] * turned + [1e30] * (half - turned), np.float32))
+    for i in range(n - n_shared, n):
+        width = (config.head_dim if are_local[i] else config.global_head_dim) * config.num_key_value_heads
+        for name in ("attn_k", "attn_v"):
+            writer.add_tensor(f"blk.{i}.{name}.weight", np.ones((width, config.hidden_size), np.float16))
+        writer.add_tensor(f"blk.{i}.attn_k_norm.weight", np.ones(width, np.float32))
+
+
 def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
     config, arch = spec.config, spec.architecture
     writer = GGUFWriter(path, arch)
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    rotated = int(head_dim * config.rope_parameters.get("partial_rotary_factor", 1))
     for key, value in {"block_count": config.num_hidden_layers, "context_length": config.max_position_embeddings,
-                       "embedding_length": config.hidden_size,
-                       "rope.dimension_count": int(head_dim * config.rope_parameters.get("partial_rotary_factor", 1))}.items():
-        writer.add_uint32(f"{arch}.{key}", value)
+                       "embedding_length": config.hidden_size, "rope.dimension_count": rotated}.items():
+        if arch != "gemma4" or key != "rope.dimension_count":
+            writer.add_uint32(f"{arch}.{key}", value)
+    if arch == "gemma4":
+        add_gemma4(spec, writer)
     for key, name in {"feed_forward_length": "intermediate_size", "attention.head_count": "num_attention_heads",
                       "attention.head_count_kv": "num_key_value_heads"}.items():
         if name in spec.layers:
             writer.add_array(f"{arch}.{key}", spec.layers[name])
-        else:
+        elif not (key.endswith("_kv") and getattr(config, "attention_k_eq_v", False)) and not (
+                key.startswith("feed") and getattr(config, "use_double_wide_mlp", False)):
             writer.add_uint32(f"{arch}.{key}", getattr(config, name))
     if arch.startswith("qwen35"):
         add_delta_keys(spec, writer)
     if hasattr(config, "num_experts_per_tok"):
         add_expert_keys(spec, writer)
-    if arch.startswith("qwen3") or arch == "gpt-oss" or is_gemma(spec) or spec.layers:
+    if arch.startswith("qwen3") or arch in ("gpt-oss", "hunyuan-dense") or is_gemma(spec) or spec.layers:
         writer.add_uint32(f"{arch}.attention.key_length", head_dim)
         writer.add_uint32(f"{arch}.attention.value_length", head_dim)
     if getattr(config, "sliding_window", None):
         writer.add_uint32(f"{arch}.attention.sliding_window", config.sliding_window)
     writer.add_float32(f"{arch}.attention.layer_norm_rms_epsilon", config.rms_norm_eps)
     rope_parameters = config.rope_parameters.get("full_attention", config.rope_parameters)
-    writer.add_float32(f"{arch}.rope.freq_base", rope_parameters["rope_theta"])
+    theta = rope_parameters["rope_theta"]
+    if "alpha" in rope_parameters:
+        theta *= rope_parameters["alpha"] ** (head_dim / (head_dim - 2))
+    writer.add_float32(f"{arch}.rope.freq_base", theta)
     add = {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32}
     for key, value in spec.metadata.items():
         add[type(value)](f"{arch}.{key}", value)
@@ -220,12 +265,14 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
             "attn_logit_softcapping", "final_logit_softcapping", "linear_conv_kernel_dim", "linear_key_head_dim",
             "linear_value_head_dim", "linear_num_key_heads", "linear_num_value_heads", "num_experts", "num_experts_per_tok",
             "norm_topk_prob", "moe_intermediate_size", "shared_expert_intermediate_size", "decoder_sparse_step",
-            "mlp_only_layers"}
+            "mlp_only_layers", "global_head_dim", "num_kv_shared_layers", "hidden_size_per_layer_input",
+            "vocab_size_per_layer_input", "num_global_key_value_heads", "attention_k_eq_v", "use_double_wide_mlp",
+            "enable_moe_block"}
     parameters = config["rope_parameters"]
     theta = parameters.get("full_attention", parameters)["rope_theta"]
     text = {key: value for key, value in config.items() if key in keep and value is not None}
     # As published: older files have rope_theta, newer ones rope_parameters.
-    if spec.architecture not in ("qwen3", "qwen35", "qwen35moe", "gemma3"):
+    if spec.architecture not in ("qwen3", "qwen35", "qwen35moe", "gemma3", "gemma4"):
         scaling = text.pop("rope_parameters")
         text["rope_theta"] = theta
         if scaling["rope_type"] != "default":
@@ -243,6 +290,9 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
             continue
         tensors[name.replace("model.", "model.language_model.", 1) if spec.with_images else name] = x.contiguous()
     if spec.with_images:  # what is left out
-        for name in ("model.visual.blocks.0.norm1.weight", "mtp.layers.0.input_layernorm.weight", "mtp.fc.weight"):
+        of_qwen = ("model.visual.blocks.0.norm1.weight", "mtp.layers.0.input_layernorm.weight", "mtp.fc.weight")
+        of_gemma = ("model.vision_tower.patch_embedder.input_proj.weight", "model.audio_tower.output_proj.weight",
+                    "model.embed_vision.embedding_projection.weight")
+        for name in of_gemma if spec.architecture == "gemma4" else of_qwen:
             tensors[name] = torch.ones(4, dtype=torch.bfloat16)
     save_file(tensors, path / "model.safetensors", metadata={"format": "pt"})

@@ -10,8 +10,8 @@ os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # plain eager mode needs no c
 import numpy as np
 import torch
 from transformers import (BitNetConfig, BitNetForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM,
-                          Gemma3TextConfig, GptOssConfig, GptOssForCausalLM, GraniteConfig, GraniteForCausalLM,
-                          GraniteMoeConfig, GraniteMoeForCausalLM, LlamaConfig, LlamaForCausalLM, OlmoeConfig,
+                          Gemma3TextConfig, Gemma4ForCausalLM, Gemma4TextConfig, GptOssConfig, GptOssForCausalLM, GraniteConfig, GraniteForCausalLM,
+                          GraniteMoeConfig, GraniteMoeForCausalLM, HunYuanDenseV1Config, HunYuanDenseV1ForCausalLM, LlamaConfig, LlamaForCausalLM, OlmoeConfig,
                           OlmoeForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3_5ForCausalLM,
                           Qwen3_5MoeForCausalLM, Qwen3_5MoeTextConfig, Qwen3_5TextConfig, Qwen3Config, Qwen3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM)
@@ -101,6 +101,15 @@ def delta(theta: float, sections: list[int], **more: Any) -> dict[str, Any]:
     rope_parameters = rope(theta) | {"partial_rotary_factor": 0.25, "mrope_section": sections, "mrope_interleaved": True}
     return tiny(**(dict(max_position_embeddings=128, linear_key_head_dim=16, linear_value_head_dim=16,
                         linear_num_key_heads=2, rope_parameters=rope_parameters) | more))
+
+
+def gemma4(layers: str, **more: Any) -> dict[str, Any]:
+    """Of Gemma 4. `layers`: one letter each, l if it has a window. Heads of 16 dimensions there, of 32 elsewhere."""
+    types = ["sliding_attention" if layer == "l" else "full_attention" for layer in layers]
+    return tiny(**(dict(num_hidden_layers=len(layers), layer_types=types, head_dim=16, global_head_dim=32, sliding_window=7,
+                        final_logit_softcapping=8.0, vocab_size_per_layer_input=64,
+                        rope_parameters={"full_attention": rope(1e5) | {"rope_type": "proportional", "partial_rotary_factor": 0.25},
+                                         "sliding_attention": rope(1e4)}) | more))
 
 
 TERNARY = dict(vocab_size=160, hidden_size=128, intermediate_size=256, num_hidden_layers=1, num_attention_heads=2,
@@ -193,6 +202,18 @@ SPECS = (
          Qwen3_5TextConfig(**delta(1e7, [3, 3, 2], num_hidden_layers=4, head_dim=64, linear_num_value_heads=2,
                                    linear_conv_kernel_dim=3, full_attention_interval=2, tie_word_embeddings=True)),
          Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, recurrent_list=True, directory=True, with_images=True),
+    Spec("gemma4", "an input of each layer, keys and values of other layers, heads of two widths, norms of values, a factor",
+         Gemma4TextConfig(**gemma4("llglg", hidden_size_per_layer_input=32, num_kv_shared_layers=2, use_double_wide_mlp=True)),
+         Gemma4ForCausalLM, "gemma4", n_tokens=40, directory=True, metadata={"final_logit_softcapping": 8.0}),
+    Spec("gemma4_values_are_keys", "values that are the keys, heads of keys that differ, no inputs of layers",
+         Gemma4TextConfig(**gemma4("llg", hidden_size_per_layer_input=0, num_attention_heads=4, num_key_value_heads=2,
+                                   num_global_key_value_heads=1, attention_k_eq_v=True)),
+         Gemma4ForCausalLM, "gemma4", n_tokens=40, directory=True, with_images=True, metadata={"final_logit_softcapping": 8.0}),
+    Spec("hunyuan", "norms of heads behind RoPE, whose base is scaled",
+         HunYuanDenseV1Config(**tiny(head_dim=32, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
+                                     rope_parameters=scaled("dynamic", alpha=50.0, factor=1.0))),
+         HunYuanDenseV1ForCausalLM, "hunyuan-dense", n_tokens=40, directory=True,
+         metadata={"rope.scaling.type": "none", "rope.scaling.factor": 1.0, "rope.scaling.original_context_length": 64}),
     Spec("qwen3moe", "a mixture whose weights sum to 1, grouped heads, a head_dim of its own",
          Qwen3MoeConfig(**tiny(**mixture(6, 3), moe_intermediate_size=32, norm_topk_prob=True, num_attention_heads=4,
                                num_key_value_heads=2, head_dim=16, rope_parameters=rope(1e6))),
@@ -228,7 +249,8 @@ SPECS = (
 
 
 def is_gemma(spec: Spec) -> bool:
-    return spec.architecture.startswith("gemma")
+    """Gemma 2 or 3."""
+    return spec.architecture in ("gemma2", "gemma3")
 
 
 def lacks_one(spec: Spec, name: str) -> bool:
