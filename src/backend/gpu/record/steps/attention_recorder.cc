@@ -226,7 +226,7 @@ Result<void> AttentionRecorder::attention_as(const step::Attention& s) {
 
 std::optional<MatrixAttentionConfig> matrix_attention_config(const Device& device, const Layouts& layouts,
                                                              int max_batch, const step::Attention& s) {
-  if (!wgsl::kHasMatrixKernels) return std::nullopt;
+  if (!wgsl::kHasMatrixKernels || s.sinks) return std::nullopt;
   if (layouts.attention_on_matrices_from > max_batch || !has_f16_matrices(device, layouts)) return std::nullopt;
   using Config = std::optional<MatrixAttentionConfig>;
   return with_largest_matrices(device.features(), [&](const wgsl::MatrixShape& shape) -> Config {
