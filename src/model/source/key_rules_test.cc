@@ -116,7 +116,8 @@ std::vector<KeyCase> cases_of_architecture() {
       {"num_loops", {set_u32(1)}, {set_u32(0), set_u32(2)}},
       {"full_attention_interval", {set_u32(1)}, {set_u32(4)}, not_recurrent},
       {"nextn_predict_layers", zero, not_zero, not_recurrent},
-      {"expert_count", zero, not_zero, no_mixture},
+      {"expert_count", zero, not_zero,
+       [](const Family& f) { return f.parts.experts == Experts::kNone && !f.parts.layer_inputs; }},
       {"expert_used_count", zero, not_zero, no_mixture},
       {"expert_feed_forward_length", zero, not_zero, no_mixture},
       {"expert_shared_feed_forward_length", zero, not_zero, no_mixture},
@@ -136,7 +137,6 @@ std::vector<KeyCase> cases_of_architecture() {
        {set_f32(777)},
        [](const Family& f) { return f.architecture != "gemma3" && f.architecture != "gemma4"; }},
       {"attention.shared_kv_layers", zero, not_zero, not_gemma4},
-      {"expert_count", zero, not_zero, not_gemma4},
       {"rope.scaling.yarn_beta_fast", {set_f32(32)}, {set_f32(16)}},
       {"rope.scaling.yarn_beta_slow", {set_f32(1)}, {set_f32(2)}},
   };

@@ -122,12 +122,12 @@ TEST_F(GpuMegakernel, WhereWorkgroupsWaitInVainTheStepsGoOn) {
       replies.push_back(greedy(*made->executable, *cache, 30, 25));
     }
     EXPECT_EQ(replies[0], replies[1]);
-    EXPECT_TRUE(one.gpu().layer_path().refusal().contains("in vain")) << one.gpu().layer_path().refusal();
+    EXPECT_TRUE(one.gpu().layer_path().refusal().contains("too long for each other")) << one.gpu().layer_path().refusal();
     EXPECT_GT(dispatches(one), 10);
   }
   const Made one = make(MegakernelUse::kOn, 2, kPatience, kNoPatience);  // the host chooses the tokens
   expect_close(one_by_one(*one.executable, 36, 8), one_by_one(*steps.executable, 36, 8));
-  EXPECT_TRUE(one.gpu().layer_path().refusal().contains("in vain")) << one.gpu().layer_path().refusal();
+  EXPECT_TRUE(one.gpu().layer_path().refusal().contains("too long for each other")) << one.gpu().layer_path().refusal();
 }
 
 TEST_F(GpuMegakernel, IsNotUsedWhereTheTrialFails) {
