@@ -22,7 +22,7 @@ SlotId PlanWriter::slot(std::string name, int width, SlotType type, RowsOf rows)
   return {static_cast<int>(plan_.slots.size()) - 1};
 }
 
-void PlanWriter::push(std::string name, StepBody body) { plan_.steps.push_back({std::move(name), body}); }
+void PlanWriter::push(std::string name, StepBody body) { plan_.steps.push_back({std::move(name), std::move(body)}); }
 
 void PlanWriter::embed(const Tensor& table, SlotId out) {
   CHECK(at(out).width == table.cols);

@@ -16,8 +16,8 @@ Result<void> check_weights(const ModelSource& source, const Config& c) {
   const std::string gating = c.architecture + ".expert_gating_func", norm = c.architecture + ".expert_weights_norm",
                     scale = c.architecture + ".expert_weights_scale";
   TRY(const auto function, source.get_int(gating));
-  if (function && *function != 0 && *function != kSoftmax &&
-      !(*function == kSoftmaxOfChosen && c.experts.weighs_chosen)) {
+  const int64_t of_chosen = c.experts.weighs_chosen ? kSoftmaxOfChosen : kSoftmax;
+  if (function && *function != 0 && *function != kSoftmax && *function != of_chosen) {
     return fail(ErrorCode::kNotSupported, "{}: {} is {}, but Tern computes only the softmax of the scores (1)",
                 source.path(), gating, *function);
   }
