@@ -40,9 +40,9 @@ std::vector<double> values_of_head(std::span<const uint16_t> block, const step::
   return values;
 }
 
-// Attention of one head for one token.
+// Attention of one head for one token. `sink`: a score without a value, or null.
 std::vector<double> attend(std::span<const float> q, const std::vector<double>& keys, const std::vector<double>& values,
-                           const step::Attention& s, int pos) {
+                           const step::Attention& s, const float* sink, int pos) {
   const auto dim = static_cast<size_t>(s.head_dim);
   const int first = s.window > 0 ? std::max(0, pos + 1 - s.window) : 0;
   std::vector<double> scores;
@@ -53,7 +53,7 @@ std::vector<double> attend(std::span<const float> q, const std::vector<double>& 
   }
   const double greatest = *std::ranges::max_element(scores);
   std::vector<double> sums(dim);
-  double total = 0;
+  double total = sink ? std::exp(*sink - greatest) : 0;
   for (int p = first; p <= pos; ++p) {
     const double weight = std::exp(scores[static_cast<size_t>(p - first)] - greatest);
     total += weight;
@@ -67,6 +67,7 @@ std::vector<double> attend(std::span<const float> q, const std::vector<double>& 
 struct Checked {
   std::vector<float> q, out;    // [n_tokens, n_heads, head_dim]
   std::vector<uint16_t> block;  // [2, n_kv_heads, kKvBlock, head_dim], f16
+  std::vector<float> sinks;     // [n_heads]; empty: none
 };
 
 // The largest error divided by power, among some tokens and heads.
@@ -79,7 +80,8 @@ double error_of(const Checked& rows, const step::Attention& s, int n_tokens) {
     for (const int token : {0, n_tokens / 3, n_tokens / 2 + 1, n_tokens - 1}) {
       double error = 0, power = 0;
       const size_t first = static_cast<size_t>(token) * width + static_cast<size_t>(head) * dim;
-      const auto expected = attend(std::span(rows.q).subspan(first, dim), keys, values, s, token);
+      const float* const sink = rows.sinks.empty() ? nullptr : &rows.sinks[static_cast<size_t>(head)];
+      const auto expected = attend(std::span(rows.q).subspan(first, dim), keys, values, s, sink, token);
       for (size_t i = 0; i < dim; ++i) {
         const double off = static_cast<double>(rows.out[first + i]) - expected[i];
         error += off * off;
@@ -135,6 +137,12 @@ Result<void> check_attention(Device& device, const Plan& plan, const Program& pr
   rows.q.resize(static_cast<size_t>(n_tokens * s.n_heads * s.head_dim));
   rows.out.resize(rows.q.size());
   rows.block.resize(2 * static_cast<size_t>(s.n_kv_heads * kKvBlock * s.head_dim));
+  if (s.sinks) {
+    Scratch scratch;
+    rows.sinks.resize(static_cast<size_t>(s.n_heads));
+    TRY(const Bytes sinks, s.sinks->data.read_all(scratch));
+    format_info(s.sinks->format).decode(sinks, rows.sinks);
+  }
   const auto view_of = [&](BufferView view, uint64_t offset, size_t bytes) {
     view.offset += offset, view.bytes = bytes;
     return view;
@@ -147,11 +155,12 @@ Result<void> check_attention(Device& device, const Plan& plan, const Program& pr
   TRY_STATUS(device.read(block, std::as_writable_bytes(std::span(rows.block))));
   TRY_STATUS(device.read(out, std::as_writable_bytes(std::span(rows.out))));
   double error = error_of(rows, s, n_tokens);
-  if (error <= kMostErrorOfAttention) {  // now with other rows; only the step's last dispatch runs again
+  if (error <= kMostErrorOfAttention) {      // now with other rows; only the step's last dispatches run again
+    const size_t n_again = s.sinks ? 2 : 1;  // sinks are merged with the sums in a dispatch of their own
     rows = growing_scores(rows, s);
     TRY_STATUS(device.write(*q.buffer, q.offset, std::as_bytes(std::span(rows.q))));
     TRY_STATUS(device.write(*block.buffer, block.offset, std::as_bytes(std::span(rows.block))));
-    TRY_STATUS(device.submit(std::span(commands).last(1)));
+    TRY_STATUS(device.submit(std::span(commands).last(n_again)));
     TRY_STATUS(device.read(out, std::as_writable_bytes(std::span(rows.out))));
     error = error_of(rows, s, n_tokens);
   }
