@@ -281,14 +281,18 @@ uint64_t most_bytes_to_copy() {
   return available == 0 ? UINT64_MAX : available / 4 * 3;
 }
 
-// Total bytes of the matrices for which kernels have layouts of their own.
+// The bytes that a token reads of the matrices for which kernels have layouts of their own.
 int64_t matrix_bytes(Plan& plan) {
   uint64_t bytes = 0;
   CHECK(for_ternary_matrices(plan, [&](const Tensor*& w) -> Result<void> {
     bytes += w->data.size();
     return {};
   }));
-  for_block_matrices(plan, [&](const Tensor*& w) { bytes += w->data.size(); });
+  const auto n_used = static_cast<uint64_t>(plan.config.experts.n_used);
+  for_block_matrices(plan, [&](const Tensor*& w) {
+    const auto n_experts = static_cast<uint64_t>(w->n_experts);
+    bytes += n_experts > 0 ? w->data.size() / n_experts * n_used : w->data.size();
+  });
   return static_cast<int64_t>(bytes);
 }
 
