@@ -47,7 +47,6 @@ struct ExpertLinear {
 struct MixExperts {
   SlotId in;  // [n_used, width]
   SlotId chosen;
-  int n_used;
   SlotId shared = {};  // [width]
   SlotId gate = {};    // [1]
   SlotId out;          // [width]

@@ -220,9 +220,8 @@ void PlanWriter::expert_linear(SlotId in, SlotId chosen, const Linear& w, SlotId
 }
 
 void PlanWriter::mix_experts(SlotId in, SlotId chosen, SlotId shared, SlotId gate, SlotId out) {
-  const int n_used = plan_.config.experts.n_used;
-  CHECK(at(in).width == n_used * at(out).width);
-  push(section_ + "mix_experts", step::MixExperts{in, chosen, n_used, shared, gate, out});
+  CHECK(at(in).width == plan_.config.experts.n_used * at(out).width);
+  push(section_ + "mix_experts", step::MixExperts{in, chosen, shared, gate, out});
 }
 
 void PlanWriter::add(SlotId in, SlotId x, float scale) {

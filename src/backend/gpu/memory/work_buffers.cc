@@ -167,7 +167,7 @@ Result<const Buffer*> WorkBuffers::logit_halves(uint32_t width) {
 
 Result<const Buffer*> WorkBuffers::attention_parts(int n_tokens, uint32_t n_splits) {
   CHECK(n_splits <= kMostSplits);
-  std::unique_ptr<Buffer>& parts = when_needed_.attention_parts[n_splits];
+  std::unique_ptr<Buffer>& parts = when_needed_.attention_parts[{n_tokens, n_splits}];
   if (!parts) {
     const Config& c = plan_.config;
     const uint64_t values = static_cast<uint64_t>(n_tokens) * static_cast<uint64_t>(c.n_heads) * n_splits *

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "backend/gpu/device/device.h"
@@ -67,7 +68,8 @@ class WorkBuffers {
   // Buffers that are created when they are first needed.
   struct WhenNeeded {
     std::unique_ptr<Buffer> halves, qkv_rows, logit_halves;
-    std::map<uint32_t, std::unique_ptr<Buffer>> attention_parts;  // by number of splits
+    // By numbers of tokens and of splits.
+    std::map<std::pair<int, uint32_t>, std::unique_ptr<Buffer>> attention_parts;
   };
   struct Constants {
     std::vector<std::unique_ptr<Buffer>> buffers;

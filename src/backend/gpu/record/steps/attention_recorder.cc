@@ -118,39 +118,32 @@ Result<void> AttentionRecorder::in_splits(const step::Attention& s, const Attent
                      .positions_per_split = config.chunk,
                      .max_splits = config.max_splits,
                      .when = phase.when};
-  TRY(const Buffer* parts, r_.work().attention_parts(phase.when.max_tokens, config.max_splits));
+  const int most_tokens = std::min(phase.when.max_tokens, r_.context().max_batch);
+  TRY(const Buffer* parts, r_.work().attention_parts(most_tokens, config.max_splits));
   const View<wgsl::F32> parts_view{{parts, 0, 0}};
   const Out out{parts_view, {.gain = r_.unused_gain(), .parts = r_.unused_stats()}};
   TRY_STATUS(phase.name == AttentionPhase::kSplitGroups ? attention_of_groups<KvWord>(s, config, split, out)
                                                         : attention_of<KvWord>(s, config, split, out));
-  return r_.dispatch(r_.traced(attention_merge, config),
-                     {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = phase.when}, parts_view,
-                     r_.params(), r_.work().floats(s.out), next.gain, next.parts);
+  const Extent merged{.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = phase.when};
+  if (s.sinks) {
+    TRY(const BufferView sinks, r_.weights().vector(*s.sinks));
+    return r_.dispatch(r_.traced(attention_merge_sinks, config), merged, parts_view, r_.params(),
+                       View<wgsl::F32>{sinks}, r_.work().floats(s.out));
+  }
+  return r_.dispatch(r_.traced(attention_merge, config), merged, parts_view, r_.params(), r_.work().floats(s.out),
+                     next.gain, next.parts);
 }
 
 template <class KvWord>
 Result<void> AttentionRecorder::with_sinks(const step::Attention& s) {
   constexpr int kFewTokens = 16;  // with more of them there are enough workgroups
   if (s.next.gain) return fail(ErrorCode::kNotSupported, "no kernel leaves statistics of attention with sinks");
-  TRY(const BufferView sinks, r_.weights().vector(*s.sinks));
   for (const bool is_few : {true, false}) {
-    When when = is_few ? When{.max_tokens = kFewTokens} : When{.min_tokens = kFewTokens + 1};
-    const int most_tokens = is_few ? kFewTokens : r_.context().max_batch;
-    if (when.min_tokens > most_tokens) break;
+    const When when = is_few ? When{.max_tokens = kFewTokens} : When{.min_tokens = kFewTokens + 1};
+    if (when.min_tokens > r_.context().max_batch) break;
     AttentionConfig config = attention_config(s, r_.layouts().split_workgroup);
     config.max_splits = is_few ? r_.layouts().most_splits : 1;
-    const Extent split{.grid = {.x = config.heads.n_heads},
-                       .axis = Axis::kY,
-                       .positions_per_split = config.chunk,
-                       .max_splits = config.max_splits,
-                       .when = when};
-    TRY(const Buffer* parts, r_.work().attention_parts(most_tokens, config.max_splits));
-    const View<wgsl::F32> parts_view{{parts, 0, 0}};
-    const Out out{parts_view, {.gain = r_.unused_gain(), .parts = r_.unused_stats()}};
-    TRY_STATUS(attention_of<KvWord>(s, config, split, out));
-    TRY_STATUS(r_.dispatch(r_.traced(attention_merge_sinks, config),
-                           {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .when = when}, parts_view,
-                           r_.params(), View<wgsl::F32>{sinks}, r_.work().floats(s.out)));
+    TRY_STATUS(in_splits<KvWord>(s, config, {.name = AttentionPhase::kSplits, .when = when}, {}));
   }
   return {};
 }

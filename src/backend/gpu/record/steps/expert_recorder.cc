@@ -72,8 +72,7 @@ Result<void> ExpertRecorder::record(const step::ExpertLinear& s) {
 }
 
 Result<void> ExpertRecorder::record(const step::MixExperts& s) {
-  const MixConfig config{
-      .width = r_.width(s.out), .n_used = static_cast<uint32_t>(s.n_used), .has_shared = s.has_shared()};
+  const MixConfig config{.width = r_.width(s.out), .n_used = r_.width(s.chosen) / 2, .has_shared = s.has_shared()};
   const SlotId shared = s.has_shared() ? s.shared : s.in, gate = s.has_shared() ? s.gate : s.chosen;
   return r_.dispatch(r_.traced(mix_experts, config), r_.per_column(s.out), r_.work().floats(s.in),
                      r_.work().floats(s.chosen), r_.work().floats(shared), r_.work().floats(gate),
