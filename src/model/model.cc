@@ -64,10 +64,7 @@ uint64_t Weights::bytes_per_token(int n_used) const {
         row_bytes(per_layer_embd.format, per_layer_embd.cols) + bytes_of(per_layer_proj) + bytes_of(per_layer_norm);
   }
   for (const Layer& layer : layers) {
-    for (const Tensor* tensor : layer.tensors()) {
-      const auto used = static_cast<uint64_t>(tensor->n_experts > 0 ? n_used : 1);
-      bytes += bytes_of(*tensor) * used / static_cast<uint64_t>(std::max(tensor->n_experts, 1));
-    }
+    for (const Tensor* tensor : layer.tensors()) bytes += tensor->bytes_per_token(n_used);
   }
   return bytes;
 }

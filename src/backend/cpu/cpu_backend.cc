@@ -288,11 +288,8 @@ int64_t matrix_bytes(Plan& plan) {
     bytes += w->data.size();
     return {};
   }));
-  const auto n_used = static_cast<uint64_t>(plan.config.experts.n_used);
-  for_block_matrices(plan, [&](const Tensor*& w) {
-    const auto n_experts = static_cast<uint64_t>(w->n_experts);
-    bytes += n_experts > 0 ? w->data.size() / n_experts * n_used : w->data.size();
-  });
+  const int n_used = plan.config.experts.n_used;
+  for_block_matrices(plan, [&](const Tensor*& w) { bytes += w->bytes_per_token(n_used); });
   return static_cast<int64_t>(bytes);
 }
 

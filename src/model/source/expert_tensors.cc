@@ -5,12 +5,26 @@
 namespace tern {
 namespace {
 
-// Rows of `from`, copied as they are.
-Result<void> copy_rows(const StoredBytes& from, uint64_t stride, uint64_t first, uint64_t n, MutableBytes out) {
-  Scratch scratch;
-  TRY(const Bytes rows, from.read(first * stride, n * stride, scratch));
-  std::ranges::copy(rows, out.begin());
-  return {};
+// Where the rows of an expert are.
+struct ExpertRows {
+  const StoredBytes* data;
+  uint64_t first;  // row in `data`
+};
+
+// Makes rows of [n_experts · rows, cols], `stride` bytes each, from those that find(expert) names.
+template <class Find>
+MadeRows::Make copied_from(uint64_t rows, uint64_t stride, Find find) {
+  return [=](uint64_t begin, uint64_t n, MutableBytes out) -> Result<void> {
+    Scratch scratch;
+    for (uint64_t row = begin; row < begin + n;) {
+      const uint64_t here = std::min(begin + n - row, rows - row % rows);
+      const ExpertRows from = find(row / rows);
+      TRY(const Bytes bytes, from.data->read((from.first + row % rows) * stride, here * stride, scratch));
+      std::ranges::copy(bytes, out.subspan((row - begin) * stride, here * stride).begin());
+      row += here;
+    }
+    return {};
+  };
 }
 
 }  // namespace
@@ -28,15 +42,7 @@ Result<SourceTensor> stack_experts(SourceTensor first, std::span<const SourceTen
   }
   const auto rows = static_cast<uint64_t>(first.shape[0]);
   const uint64_t stride = row_bytes(*first.format, first.shape[1]);
-  const auto make = [parts, rows, stride](uint64_t begin, uint64_t n, MutableBytes out) -> Result<void> {
-    for (uint64_t row = begin; row < begin + n;) {
-      const uint64_t here = std::min(begin + n - row, rows - row % rows);
-      const MutableBytes to = out.subspan((row - begin) * stride, here * stride);
-      TRY_STATUS(copy_rows(parts[row / rows], stride, row % rows, here, to));
-      row += here;
-    }
-    return {};
-  };
+  const auto make = copied_from(rows, stride, [parts](uint64_t expert) { return ExpertRows{&parts[expert], 0}; });
   TRY(first.data, made.make(std::make_unique<MadeRows>(stride, rows * parts.size(), make), path));
   first.shape.insert(first.shape.begin(), static_cast<int64_t>(parts.size()));
   return first;
@@ -47,16 +53,9 @@ Result<SourceTensor> half_of_experts(SourceTensor tensor, bool is_first, Compute
   if (!tensor.format || tensor.shape.size() != 3 || tensor.shape[1] % 2 != 0) return tensor;
   const auto n_experts = static_cast<uint64_t>(tensor.shape[0]), rows = static_cast<uint64_t>(tensor.shape[1]) / 2;
   const uint64_t stride = row_bytes(*tensor.format, tensor.shape[2]), skipped = is_first ? 0 : rows;
-  const auto make = [from = tensor.data, rows, stride, skipped](uint64_t begin, uint64_t n,
-                                                                MutableBytes out) -> Result<void> {
-    for (uint64_t row = begin; row < begin + n;) {
-      const uint64_t here = std::min(begin + n - row, rows - row % rows);
-      const MutableBytes to = out.subspan((row - begin) * stride, here * stride);
-      TRY_STATUS(copy_rows(from, stride, row / rows * (2 * rows) + skipped + row % rows, here, to));
-      row += here;
-    }
-    return {};
-  };
+  const auto make = copied_from(rows, stride, [from = tensor.data, rows, skipped](uint64_t expert) {
+    return ExpertRows{&from, expert * (2 * rows) + skipped};
+  });
   TRY(tensor.data, made.make(std::make_unique<MadeRows>(stride, rows * n_experts, make), path));
   tensor.shape[1] /= 2;
   return tensor;

@@ -34,6 +34,11 @@ struct Tensor {
 
   bool is_present() const { return !name.empty(); }
   int expert_rows() const { return rows / n_experts; }
+  // The bytes of `data` that a token reads if it uses n_used of the experts.
+  uint64_t bytes_per_token(int n_used) const {
+    if (n_experts == 0) return data.size();
+    return data.size() / static_cast<uint64_t>(n_experts) * static_cast<uint64_t>(n_used);
+  }
 };
 
 // The matrix of a linear layer and its other tensors: y = W · norm(x) + bias.
