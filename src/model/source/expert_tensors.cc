@@ -13,7 +13,7 @@ struct ExpertRows {
 
 // Makes rows of [n_experts · rows, cols], `stride` bytes each, from those that find(expert) names.
 template <class Find>
-MadeRows::Make copied_from(uint64_t rows, uint64_t stride, Find find) {
+MadeRows::Make copied_from(uint64_t rows, uint64_t stride, const Find& find) {
   return [=](uint64_t begin, uint64_t n, MutableBytes out) -> Result<void> {
     Scratch scratch;
     for (uint64_t row = begin; row < begin + n;) {
