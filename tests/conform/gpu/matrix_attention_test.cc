@@ -66,9 +66,7 @@ TEST_P(GpuMatrixAttention, AsTheReference) {
 }
 
 // Not of 256 dimensions: software drivers take minutes to compile that.
-TEST_P(GpuMatrixAttention, LargeHeads) {
-  test<F16x2>(AttentionProblem({2, 1, 144}, KvType::kF16, 69, 20, 61), 1, 16);
-}
+TEST_P(GpuMatrixAttention, LargeHeads) { test<F16x2>(AttentionProblem({2, 1, 144}, KvType::kF16, 69, 20, 61), 1, 16); }
 
 TEST_P(GpuMatrixAttention, FromCodes) {
   uint64_t seed = 21;

@@ -182,7 +182,8 @@ TEST_F(GpuMegakernelRows, WhereWorkgroupsWaitInVainTheStepsGoOn) {
     return one;
   };
   const auto expect_left = [](const Made& one) {
-    EXPECT_TRUE(one.gpu().layer_path().row_refusal().contains("too long for each other")) << one.gpu().layer_path().row_refusal();
+    EXPECT_TRUE(one.gpu().layer_path().row_refusal().contains("too long for each other"))
+        << one.gpu().layer_path().row_refusal();
     EXPECT_EQ(one.gpu().layer_path().workgroups(3), 0u);
     EXPECT_GT(one.gpu().layer_path().workgroups(1), 0u);  // a single row has its own kernel
   };

@@ -122,7 +122,8 @@ TEST_F(GpuMegakernel, WhereWorkgroupsWaitInVainTheStepsGoOn) {
       replies.push_back(greedy(*made->executable, *cache, 30, 25));
     }
     EXPECT_EQ(replies[0], replies[1]);
-    EXPECT_TRUE(one.gpu().layer_path().refusal().contains("too long for each other")) << one.gpu().layer_path().refusal();
+    EXPECT_TRUE(one.gpu().layer_path().refusal().contains("too long for each other"))
+        << one.gpu().layer_path().refusal();
     EXPECT_GT(dispatches(one), 10);
   }
   const Made one = make(MegakernelUse::kOn, 2, kPatience, kNoPatience);  // the host chooses the tokens
