@@ -7,5 +7,6 @@ namespace tern::ref {
 
 // `plan` must outlive the executable.
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options);
+Result<std::unique_ptr<Executable>> compile(const Plan&& plan, const CompileOptions& options) = delete;
 
 }  // namespace tern::ref

@@ -134,7 +134,8 @@ TEST(GpuDeltaModel, ARotatedModelComputesTheSame) {
   if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
   DeltaModel model(Format::kF32);
   const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1};
-  const auto ref = ref::compile(make_plan(model.config, model.weights, {.fuse = Fusions::none()}), {.max_batch = 8});
+  const Plan unfused = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
+  const auto ref = ref::compile(unfused, {.max_batch = 8});
   const auto on_ref = (*ref)->new_cache(16, KvType::kF32).value();
   const auto logits = (*ref)->run(*on_ref, {.tokens = tokens, .first_pos = 0}).value();
   const std::vector<float> expected(logits.begin(), logits.end());

@@ -83,7 +83,8 @@ TEST(GpuExpertModel, RefusesAScaleThatIsNoNumber) {
   std::vector<std::byte> damaged(bytes.begin(), bytes.end());
   store(damaged.data() + row_bytes(w.format, w.cols) * 3, uint16_t{0x7c00});  // infinity
   w.data = std::span<const std::byte>(damaged);
-  const auto refused = gpu::compile(make_plan(model.config, model.weights, {.fuse = Fusions::all()}), {});
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto refused = gpu::compile(plan, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kCorruption);
   EXPECT_TRUE(refused.error().message.contains("tensor " + w.name + " has values that are not finite"))

@@ -15,6 +15,8 @@ namespace tern::gpu {
 // computes wrong results only with some feature, that feature is left out, with a warning.
 Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptions& options,
                                             const OpenDevice& open = open_device);
+Result<std::unique_ptr<Executable>> compile(const Plan&& plan, const CompileOptions& options,
+                                            const OpenDevice& open = open_device) = delete;
 
 // The same on a device that is already open and tested.
 Result<std::unique_ptr<Executable>> compile_on(std::unique_ptr<Device> device, const Plan& plan,
