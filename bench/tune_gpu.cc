@@ -1,13 +1,14 @@
 // Which kernel layouts are fastest on this GPU: decodes with each and prints a table.
 //
-//   tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] [--gpu NAME]
-//   [--no-norms | --no-fuse] [--full-head] [--wgsl DIR]
+//   tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--layers N] [--kv f16|f32|q8_0]
+//   [--gpu NAME] [--no-norms | --no-fuse] [--full-head] [--wgsl DIR]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
 //   | madefrom=N | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N
 //   | incols=N | fcols=N | headm=N | fcolsfrom=N | headcolsfrom=N | ftilesfrom=N | fewfrom=N | fewtiles=N
-//   | headtilesfrom=N | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE | fewtile=FEW | headtile=FEW]...
+//   | headtilesfrom=N | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE | fewtile=FEW | fewtile2=FEW |
+//   headtile=FEW]...
 //
-// With --full-head all logits are computed (Layouts::estimates).
+// With --layers, only the model's first layers. With --full-head all logits are computed (Layouts::estimates).
 //
 // TILE is a PromptTile's numbers with x between them, FEW those of Layouts::FewTile. With 0 rows, no tile is used for
 // that many tokens.
@@ -58,6 +59,7 @@ constexpr int kRepeats = 5;
 struct Setup {
   int pos = 128, tokens = 200, rows = 1;
   int prompt = 0, batch = 512;
+  size_t layers = SIZE_MAX;
   KvType kv = KvType::kF16;
   std::string model, gpu, wgsl;
   Fusions fuse = Fusions::all();
@@ -111,12 +113,15 @@ class Sequences {
       TRY_STATUS(made.store_->allocate(id));
       made.blocks_.push_back(id);
     }
+    const bool has_states = made.store_->state_bytes() > 0;
     for (int row = 0; row < setup.rows; ++row) {
+      if (has_states) TRY_STATUS(made.store_->allocate_state(row));
       made.starts_.push_back(
           {.tokens = {&made.token(), 1},
            .first_pos = setup.pos,
            .blocks = std::span(made.blocks_).subspan(static_cast<size_t>(row * each), static_cast<size_t>(each)),
-           .n_ctx = made.n_ctx_});
+           .n_ctx = made.n_ctx_,
+           .state = has_states ? row : StateId{}});
     }
     return made;
   }
@@ -202,6 +207,10 @@ Result<Measured> measure(GpuExecutable& executable, const Setup& setup) {
 int run(const Setup& setup) {
   auto model = open_model(setup.model);
   if (!model) return std::fprintf(stderr, "%s\n", model.error().message.c_str()), 1;
+  if (setup.layers < model->weights.layers.size()) {
+    model->weights.layers.resize(setup.layers);
+    model->config.n_layers = static_cast<int>(setup.layers);
+  }
   const Plan plan = make_plan(model->config, model->weights, {.fuse = setup.fuse});
   auto device = open_device({.adapter = setup.gpu});
   if (!device) return std::fprintf(stderr, "%s\n", device.error().message.c_str()), 1;
@@ -251,6 +260,8 @@ int main(int argc, char** argv) {
       setup.prompt = std::atoi(argv[++i]);
     } else if (arg == "--batch" && i + 1 < argc) {
       setup.batch = std::max(8, std::atoi(argv[++i]));
+    } else if (arg == "--layers" && i + 1 < argc) {
+      setup.layers = static_cast<size_t>(std::max(1, std::atoi(argv[++i])));
     } else if (arg == "--kv" && i + 1 < argc) {
       const std::string type = argv[++i];
       setup.kv = type == "f32" ? tern::KvType::kF32 : type == "q8_0" ? tern::KvType::kQ8_0 : tern::KvType::kF16;
@@ -272,7 +283,8 @@ int main(int argc, char** argv) {
   }
   if (setup.model.empty())
     return std::fputs(
-               "usage: tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--kv f16|f32|q8_0] "
+               "usage: tune_gpu MODEL [--pos N] [--tokens N] [--rows N | --prompt N [--batch N]] [--layers N] [--kv "
+               "f16|f32|q8_0] "
                "[--gpu NAME] "
                "[--no-norms | --no-fuse] [--full-head] [--wgsl DIR] "
                "[VARIANT]...\n",

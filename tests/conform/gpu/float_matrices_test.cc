@@ -118,9 +118,9 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
   if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
   uint64_t seed = 70;
-  // The last two divide the columns among subgroups.
+  // The last two divide the columns among subgroups and load two blocks ahead.
   const gpu::PromptTile tiles[] = {
-      {2, 2, 2, 2, 1}, {4, 2, 1, 2, 2, 64}, {1, 1, 2, 2, 2, 64, 2}, {2, 1, 1, 2, 1, 64, 4}};
+      {2, 2, 2, 2, 1}, {4, 2, 1, 2, 2, 64}, {1, 1, 2, 2, 2, 64, 2, 2}, {2, 1, 1, 2, 1, 64, 4, 2}};
   for (const Format format : formats_on_matrices(GetParam().name)) {
     const int n = 35, rows = 41, cols = std::max(block_of(format), 64) * 2;
     gpu::PromptTile tile = tiles[seed / 2 % std::size(tiles)];  // in turns

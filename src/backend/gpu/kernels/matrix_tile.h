@@ -69,27 +69,19 @@ class TileSums {
     for (uint32_t i = 0; i < n; ++i) sums_.push_back(wgsl::var<wgsl::ResultMatrix<S, M, N>>("sum"));
   }
 
-  // For each block: stage(block, base) stores the fetched block in the stage at `base`; fetch(block) starts loading the
-  // next one.
+  // For each block: stage(block, base, slot) stores the fetched block in the stage at `base`; fetch(block, slot) starts
+  // loading a later one. `slot`, less than PromptTile::ahead, names the variables that hold a block until it is staged.
   template <class Staged, class Fetch, class Stage>
   void add_blocks(uint32_t n_blocks, const Staged& staged, const Fetch& fetch, const Stage& stage) const {
     using namespace wgsl;
-    auto first_block = let("first_block", 0u);
-    fetch(first_block);
-    loop("block", 0u, n_blocks, 1u, [&](const Name<U32>& block) {
-      auto base = let("base", s().tile.stages == 1 ? e(0u) : (block & 1u) * s().stage());
-      stage(block, base);
-      workgroupBarrier();
-      auto next = let("next_block", min(block + 1u, n_blocks - 1));
-      fetch(next);  // loads while this block is multiplied
-      const uint32_t columns = s().block / s().tile.splits;
-      auto first = t_.split ? let("first_column", base + *t_.split * columns) : base;
-      const auto multiply_columns = [&](const Name<U32>& k) { add_columns(staged, first, k); };
-      const bool written_out = columns / K <= 4;
-      for (uint32_t k = 0; written_out && k < columns; k += K) multiply_columns(let("k", k));
-      if (!written_out) loop("k", 0u, columns, K, multiply_columns);
-      // With two stages, the next block goes to the stage that all subgroups have finished reading.
-      if (s().tile.stages == 1) workgroupBarrier();
+    const uint32_t ahead = s().tile.ahead;
+    CHECK(n_blocks % ahead == 0);
+    for (uint32_t slot = 0; slot < ahead; ++slot) fetch(let("first_block", slot), slot);
+    loop("block", 0u, n_blocks, ahead, [&](const Name<U32>& block) {
+      for (uint32_t slot = 0; slot < ahead; ++slot) {
+        auto this_block = slot == 0 ? block : let("this_block", block + slot);
+        add_block(n_blocks, this_block, slot, staged, fetch, stage);
+      }
     });
   }
 
@@ -129,6 +121,25 @@ class TileSums {
 
  private:
   const MatrixTileShape& s() const { return t_.shape; }
+
+  template <class Staged, class Fetch, class Stage>
+  void add_block(uint32_t n_blocks, const wgsl::Name<wgsl::U32>& block, uint32_t slot, const Staged& staged,
+                 const Fetch& fetch, const Stage& stage) const {
+    using namespace wgsl;
+    auto base = let("base", s().tile.stages == 1 ? e(0u) : (block & 1u) * s().stage());
+    stage(block, base, slot);
+    workgroupBarrier();
+    auto next = let("next_block", min(block + s().tile.ahead, n_blocks - 1));
+    fetch(next, slot);  // loads while this block is multiplied
+    const uint32_t columns = s().block / s().tile.splits;
+    auto first = t_.split ? let("first_column", base + *t_.split * columns) : base;
+    const auto multiply_columns = [&](const Name<U32>& k) { add_columns(staged, first, k); };
+    const bool written_out = columns / K <= 4;
+    for (uint32_t k = 0; written_out && k < columns; k += K) multiply_columns(let("k", k));
+    if (!written_out) loop("k", 0u, columns, K, multiply_columns);
+    // With two stages, the next block goes to the stage that all subgroups have finished reading.
+    if (s().tile.stages == 1) workgroupBarrier();
+  }
 
   template <class Staged>
   void add_columns(const Staged& staged, const wgsl::Name<wgsl::U32>& base, const wgsl::Name<wgsl::U32>& k) const {

@@ -35,6 +35,11 @@ uint32_t WeightCoding::scales_of_row(uint32_t cols) const {
   return mins == WeightMins::kBytes ? cols / kBytesBlock * (of_pair + kBytesBlock / group / 2) : cols / group * of_pair;
 }
 
+uint32_t WeightCoding::words_of_scale() const {
+  if (group == 0) return 0;
+  return (has_mins() && f32_scales ? 2 : 1) + (mins == WeightMins::kBytes ? 1 : 0);
+}
+
 namespace {
 
 // A scale and a min, and how many words they take, beginning at `first`.
@@ -81,6 +86,30 @@ UnitScale WeightPlanes::scale(const Name<U32>& unit_index) const {
   auto halves = let("halves", packed<F16x2>(scale_word(block / 2u) >> ((block & 1u) * 16u)));
   auto pair = let("scale", unpack2x16float(halves));
   return {at(pair, 0), {}};
+}
+
+std::vector<Name<U32>> WeightPlanes::scale_places(const Name<U32>& unit_index) const {
+  CHECK(coding.group > 0);
+  const bool is_pair = coding.has_mins() && coding.f32_scales;
+  std::vector<Name<U32>> places;
+  if (coding.mins == WeightMins::kBytes) {
+    const uint32_t units = kBytesBlock / coding.values(), per_group = coding.units_per_group();
+    auto first = let("scale_place", unit_index / units * coding.scales_of_row(kBytesBlock));
+    places.push_back(first);
+    if (is_pair) places.push_back(let("min_place", first + 1u));
+    places.push_back(let("bytes_place", first + (is_pair ? 2u : 1u) + unit_index % units / per_group / 2u));
+    return places;
+  }
+  auto block = let("scale_block", unit_index / coding.units_per_group());
+  if (is_pair) return {let("scale_place", block * 2u), let("min_place", block * 2u + 1u)};
+  if (coding.has_scale_words()) return {block};
+  return {let("scale_place", block / 2u)};
+}
+
+UnitScale WeightPlanes::scale_of(const Name<U32>& unit_index, std::span<const Name<U32>> words) const {
+  WeightPlanes loaded = *this;  // asks for its words in the order of scale_places()
+  loaded.scale_word = [&, next = size_t{0}](const Temp<U32>&) mutable { return e(words[next++]); };
+  return loaded.scale(unit_index);
 }
 
 Temp<Vec4<F32>> scaled(const WeightCoding& coding, Temp<Vec4<F32>> value, const UnitScale& scale) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct WeightCoding {
   // Scales per row in the plane of scales, counted in f16 numbers or in words (has_scale_words()).
   uint32_t scales_of_row(uint32_t cols) const;
   bool has_scale_words() const { return f32_scales || has_mins(); }
+  // Words of that plane that a unit's scale and min are made of.
+  uint32_t words_of_scale() const;
   // Words of that plane for this many consecutive rows.
   uint64_t scale_words(uint64_t rows, uint32_t cols) const {
     const uint64_t numbers = rows * scales_of_row(cols);
@@ -71,6 +74,10 @@ struct WeightPlanes {
 
   // Scale and min of the unit with this index.
   UnitScale scale(const wgsl::Name<wgsl::U32>& unit_index) const;
+  // The same in two steps, for kernels that load long before they multiply: the indices of the words of scales to load,
+  // and what these words say.
+  std::vector<wgsl::Name<wgsl::U32>> scale_places(const wgsl::Name<wgsl::U32>& unit_index) const;
+  UnitScale scale_of(const wgsl::Name<wgsl::U32>& unit_index, std::span<const wgsl::Name<wgsl::U32>> words) const;
 
   WeightCoding coding;
   std::function<wgsl::Temp<WeightUnits>(wgsl::Temp<wgsl::U32>)> unit;

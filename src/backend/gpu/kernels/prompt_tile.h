@@ -13,6 +13,9 @@ struct PromptTile {
   // For float layers: subgroups that share a part of the tile, each with the same number of staged columns. Their sums
   // are added up at the end.
   uint32_t splits = 1;
+  // For float layers: blocks that are loaded before they are needed. With few tokens a block is multiplied in less time
+  // than it takes to load one. It must divide the number of blocks.
+  uint32_t ahead = 1;
 
   bool operator==(const PromptTile&) const = default;
 };

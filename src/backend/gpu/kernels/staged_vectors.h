@@ -25,31 +25,35 @@ class StagedVectors {
     wgsl::Name<wgsl::U32> first, to;  // where the first block's vector is in storage; where it is staged
   };
 
-  // place(i): the place of vector i of a block's n. `name`: of the variables for vectors being loaded.
+  // place(i): the place of vector i of a block's n. `name`: of the variables for vectors being loaded, of up to `slots`
+  // blocks.
   template <class PlaceOf>
-  StagedVectors(const char* name, uint32_t n, uint32_t workgroup, const wgsl::LocalIndex& tid, const PlaceOf& place)
+  StagedVectors(const char* name, uint32_t n, uint32_t workgroup, const wgsl::LocalIndex& tid, const PlaceOf& place,
+                uint32_t slots = 1)
       : n_(n), is_even_(n % workgroup == 0) {
     for (uint32_t first = 0; first < n; first += workgroup) {
       auto i = wgsl::let("i", tid + first);
       const Place of_vector = place(i);
-      vectors_.push_back({i, of_vector, wgsl::var<V>(name)});
+      std::vector<wgsl::Var<V>> next;
+      for (uint32_t slot = 0; slot < slots; ++slot) next.push_back(wgsl::var<V>(name));
+      vectors_.push_back({i, of_vector, std::move(next)});
     }
   }
 
   // Starts loading the vectors that are `behind` elements after those of the first block.
   template <class From>
-  void fetch(const From& from, const wgsl::Name<wgsl::U32>& behind) const {
+  void fetch(const From& from, const wgsl::Name<wgsl::U32>& behind, uint32_t slot = 0) const {
     for (const Vector& v : vectors_) {
-      when_there(v, [&] { v.next = from[v.place.first + behind]; });
+      when_there(v, [&] { v.next[slot] = from[v.place.first + behind]; });
     }
   }
 
   // Calls put(vector, where it is staged) for the fetched vectors.
   template <class Put>
-  void store(const Put& put) const {
+  void store(const Put& put, uint32_t slot = 0) const {
     for (const Vector& v : vectors_) {
       when_there(v, [&] {
-        auto fetched = wgsl::let("fetched", v.next);
+        auto fetched = wgsl::let("fetched", v.next[slot]);
         put(fetched, v.place.to);
       });
     }
@@ -59,7 +63,7 @@ class StagedVectors {
   struct Vector {
     wgsl::Name<wgsl::U32> i;
     Place place;
-    wgsl::Var<V> next;
+    std::vector<wgsl::Var<V>> next;  // for each slot
   };
   template <class Body>
   void when_there(const Vector& v, const Body& body) const {

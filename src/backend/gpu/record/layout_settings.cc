@@ -9,9 +9,9 @@
 namespace tern::gpu {
 namespace {
 
-// Numbers as in "16x1x512": up to six.
+// Numbers as in "16x1x512": up to seven.
 struct Numbers {
-  std::array<uint32_t, 6> values = {};
+  std::array<uint32_t, 7> values = {};
   size_t n = 0;
 };
 
@@ -61,7 +61,8 @@ bool set_tile(std::vector<Layouts::FewTile>& tiles, const Layouts::FewTile& tile
   const bool is_some = std::has_single_bit(tile.tokens) && tile.tokens >= 16 && tile.tokens <= 128;
   if (!is_some || tile.rows % 16 != 0) return false;
   const bool has_columns = std::has_single_bit(tile.columns) && tile.columns >= 32;
-  if (tile.rows > 0 && !(has_columns && std::has_single_bit(tile.splits))) return false;
+  const bool has_powers = std::has_single_bit(tile.splits) && std::has_single_bit(tile.ahead);
+  if (tile.rows > 0 && !(has_columns && has_powers)) return false;
   std::erase_if(tiles, [&](const Layouts::FewTile& other) { return other.tokens == tile.tokens; });
   if (tile.rows == 0) return true;
   const auto next = std::ranges::find_if(tiles, [&](const auto& other) { return other.tokens > tile.tokens; });
@@ -144,10 +145,14 @@ bool apply_setting(Layouts& layouts, std::string_view setting) {
   const std::string_view name = setting.substr(0, equals);
   const auto numbers = numbers_of(setting.substr(equals + 1));
   if (!numbers) return false;
-  const auto [a, b, c, d, stages, columns] = numbers->values;
-  if (name == "fewtile" || name == "headtile") {
-    if (numbers->n < 4 || numbers->n > 5) return false;
-    return set_tile(name == "fewtile" ? layouts.few_tiles : layouts.head_tiles, {a, b, c, d, std::max(stages, 1u)});
+  const auto [a, b, c, d, stages, columns, ahead] = numbers->values;
+  if (name == "fewtile" || name == "fewtile2" || name == "headtile") {
+    if (numbers->n < 4) return false;
+    Layouts::FewTile tile{a, b, c, d};
+    if (numbers->n > 4) tile.subgroup_rows = std::max(stages, 1u);
+    if (numbers->n > 5) tile.ahead = columns;
+    if (name == "headtile") return set_tile(layouts.head_tiles, tile);
+    return set_tile(name == "fewtile" ? layouts.few_tiles : layouts.few_tiles_of_two_bits, tile);
   }
   if (MatvecLayout* matvec = matvec_of(layouts, name)) {
     if (numbers->n == 3) *matvec = {a, b, c};
@@ -155,7 +160,8 @@ bool apply_setting(Layouts& layouts, std::string_view setting) {
   }
   if (PromptTile* tile = tile_of(layouts, name)) {
     if (numbers->n == 5) *tile = {a, b, c, d, stages};
-    if (numbers->n == 6) *tile = {a, b, c, d, stages, columns};
+    if (numbers->n >= 6) *tile = {a, b, c, d, stages, columns};
+    if (numbers->n == 7) tile->ahead = ahead;
     return numbers->n >= 5;
   }
   if (name == "mattn") {

@@ -62,9 +62,12 @@ struct Layouts {
   struct FewTile {
     uint32_t tokens, rows, splits, columns;
     uint32_t subgroup_rows = 1;  // subgroups side by side, each with its part of the rows
+    uint32_t ahead = 1;          // PromptTile::ahead at most; a power of two
     bool operator==(const FewTile&) const = default;
   };
   std::vector<FewTile> few_tiles = {{16, 32, 8, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
+  // The same for weights of at most two bits, which take longer to unpack than to load.
+  std::vector<FewTile> few_tiles_of_two_bits = {{16, 64, 8, 128, 2, 8}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
   int few_tiles_from = 9;  // tokens, if there are kernels for several rows; at least kMatmulTokens
   // A head of packed weights for several rows of logits, from head_tiles_from rows on.
   std::vector<FewTile> head_tiles = {{16, 128, 2, 64, 4}, {64, 128, 2, 64, 4}};

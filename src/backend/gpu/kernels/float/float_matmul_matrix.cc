@@ -58,31 +58,35 @@ class WeightStage {
     for (uint32_t first = 0; first < n_pieces(); first += t.c.workgroup()) {
       auto piece = let("piece", t.tid + first);
       auto row = let("row", min(t.first_row + piece / of_row(), t.n_rows - 1u));
-      pieces_.push_back({piece, let("row_units", row * (t.c.cols / w.coding.values())),
-                         var("unit", splat<WeightUnits>(0u)), var("scale", 1.0f),
-                         w.coding.has_mins() ? std::optional(var("fetched_min", 0.0f)) : std::nullopt});
+      Piece made{piece, let("row_units", row * (t.c.cols / w.coding.values())), {}};
+      for (uint32_t slot = 0; slot < t.c.tile.ahead; ++slot) {
+        std::vector<Var<U32>> words;
+        for (uint32_t i = 0; i < w.coding.words_of_scale(); ++i) words.push_back(var("scale_words", 0u));
+        made.slots.push_back({var("unit", splat<WeightUnits>(0u)), std::move(words)});
+      }
+      pieces_.push_back(std::move(made));
     }
   }
 
-  // Starts loading the codes of a block, while the block before it is multiplied.
-  void fetch(const Name<U32>& block) const {
+  // Starts loading the codes of a block, while blocks before it are multiplied.
+  void fetch(const Name<U32>& block, uint32_t slot) const {
     for (const Piece& p : pieces_) {
-      auto at = let("at", p.row_units + number_in_row(p, block) / (w_.coding.values() / kPiece));
-      p.unit = w_.unit(e(at));
+      const Fetched& to = p.slots[slot];
+      auto at = unit_at(p, block);
+      to.unit = w_.unit(e(at));
       if (w_.coding.group == 0) continue;
-      const UnitScale scale = w_.scale(at);
-      p.scale = scale.scale;
-      if (p.min) *p.min = scale.min;
+      const auto places = w_.scale_places(at);
+      for (size_t i = 0; i < places.size(); ++i) to.scale_words[i] = w_.scale_word(e(places[i]));
     }
   }
 
   // Stores the fetched block in the stage that begins at `base`.
-  void store(const Name<U32>& block, const Name<U32>& base) const {
+  void store(const Name<U32>& block, const Name<U32>& base, uint32_t slot) const {
     if (!w_.coding.has_codes()) return store_floats(block, base);
     for (const Piece& p : pieces_) {
-      auto unit = let("fetched", p.unit);
-      UnitScale scale = {let("scale_of_unit", p.scale), {}};
-      if (p.min) scale.min = let("min_of_unit", *p.min);
+      const Fetched& from = p.slots[slot];
+      auto unit = let("fetched", from.unit);
+      const UnitScale scale = scale_of(p, block, from);
       const auto words = words_of(p, block, unit);
       auto to = let("to", base + start_ + p.piece / of_row() * t_.shape.stride + p.piece % of_row() * 4u);
       const auto store_quads = [&] {
@@ -107,18 +111,30 @@ class WeightStage {
   }
 
  private:
-  struct Piece {
-    Name<U32> piece;      // index in the tile
-    Name<U32> row_units;  // where the row's units start
+  struct Fetched {
     Var<WeightUnits> unit;
-    Var<F32> scale;
-    std::optional<Var<F32>> min;
+    std::vector<Var<U32>> scale_words;
+  };
+  struct Piece {
+    Name<U32> piece;             // index in the tile
+    Name<U32> row_units;         // where the row's units start
+    std::vector<Fetched> slots;  // of the blocks that are being loaded
   };
 
   uint32_t of_row() const { return t_.shape.block / kPiece; }
   uint32_t n_pieces() const { return t_.c.tile_rows * of_row(); }
   Name<U32> number_in_row(const Piece& p, const Name<U32>& block) const {
     return let("number", block * of_row() + p.piece % of_row());
+  }
+
+  Name<U32> unit_at(const Piece& p, const Name<U32>& block) const {
+    return let("at", p.row_units + number_in_row(p, block) / (w_.coding.values() / kPiece));
+  }
+  UnitScale scale_of(const Piece& p, const Name<U32>& block, const Fetched& from) const {
+    if (w_.coding.group == 0) return {let("scale_of_unit", 1.0f), {}};
+    std::vector<Name<U32>> words;
+    for (const Var<U32>& word : from.scale_words) words.push_back(let("scale_word", word));
+    return w_.scale_of(unit_at(p, block), words);
   }
 
   // The words that hold the piece's four quads, starting at their lowest bits.
@@ -171,14 +187,19 @@ class WeightStage {
 // contain arbitrary data; their results are not stored.
 StagedVectors<Vec4<F16>> staged_activations(const HalvesTile& t) {
   const uint32_t pieces = t.shape.block / kPiece, quads = t.shape.block / 4;
-  return {"x_next", t.c.tile_tokens * quads, t.c.workgroup(), t.tid, [&, pieces, quads](const Name<U32>& i) {
+  return {"x_next",
+          t.c.tile_tokens * quads,
+          t.c.workgroup(),
+          t.tid,
+          [&, pieces, quads](const Name<U32>& i) {
             auto row = let("x_row", i / quads);
             auto stored = let("x_stored", t.first_token + row);
             auto first = let("x_first", grouped_half(t.c.cols, stored) / 4u +
                                             i % pieces * (kRowsOfGroup * kHalvesOfGroup / 4) + i / pieces % 4u);
             auto to = let("x_to", (row + t.shape.first_token_row()) * t.shape.stride + i % quads * 4u);
             return StagedVectors<Vec4<F16>>::Place{first, to};
-          }};
+          },
+          t.c.tile.ahead};
 }
 
 // Calls take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
@@ -186,17 +207,18 @@ template <class Take>
 void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightStage* const> weights,
               const TokenScales& token_scales, const Take& take) {
   const auto activations = staged_activations(t);
-  const auto fetch = [&](const Name<U32>& block) {
-    for (const WeightStage* w : weights) w->fetch(block);
+  const auto fetch = [&](const Name<U32>& block, uint32_t slot) {
+    for (const WeightStage* w : weights) w->fetch(block, slot);
     auto behind = let("x_behind_first", block * (t.shape.block * kRowsOfGroup / 4));
-    activations.fetch(x, behind);
+    activations.fetch(x, behind, slot);
   };
-  const auto store = [&](const Name<U32>& block, const Name<U32>& base) {
-    for (const WeightStage* w : weights) w->store(block, base);
-    activations.store([&](const Name<Vec4<F16>>& quad, const Name<U32>& to) {
+  const auto store = [&](const Name<U32>& block, const Name<U32>& base, uint32_t slot) {
+    for (const WeightStage* w : weights) w->store(block, base, slot);
+    const auto put = [&](const Name<Vec4<F16>>& quad, const Name<U32>& to) {
       auto to_quad = let("x_to_quad", base + to);
       put_halves(t.staged, to_quad, quad);
-    });
+    };
+    activations.store(put, slot);
   };
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
     const TileSums<F16, F32, M, N, K> sums(t);

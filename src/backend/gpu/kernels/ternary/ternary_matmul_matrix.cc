@@ -113,11 +113,11 @@ class CodeStage {
 template <class Take, class... Codes>
 void multiply(const CodesMatrixTile& t, const In<"x", QuantizedWords>& x, const Take& take, const Codes&... weights) {
   const TokenStage tokens(t, x);
-  const auto fetch = [&](const Name<U32>& block) {
+  const auto fetch = [&](const Name<U32>& block, uint32_t) {
     tokens.fetch(block);
     (weights.fetch(block), ...);
   };
-  const auto store = [&](const Name<U32>&, const Name<U32>& base) {
+  const auto store = [&](const Name<U32>&, const Name<U32>& base, uint32_t) {
     tokens.store(base);
     (weights.store(base), ...);
   };

@@ -22,13 +22,19 @@ std::optional<FloatMatrixMatmulConfig> with_few_tile(const FloatMatrixMatmulConf
                      .matrices_of_tokens = wanted.tokens / shape.m,
                      .stages = stages,
                      .columns = columns,
-                     .splits = std::min(wanted.splits, columns / 16)};
+                     .splits = std::min(wanted.splits, columns / 16),
+                     .ahead = wanted.ahead};
+      while (any.cols / columns % config.tile.ahead != 0) config.tile.ahead /= 2;
       config = fit(config);
       if (config.workgroup() <= limits.invocations && config.workgroup_bytes(n_matrices) <= limits.workgroup_bytes)
         return config;
     }
   }
   return std::nullopt;
+}
+
+std::span<const Layouts::FewTile> wanted_tiles(const Layouts& layouts, const WeightCoding& coding) {
+  return coding.bits() <= 2 ? layouts.few_tiles_of_two_bits : layouts.few_tiles;
 }
 
 }  // namespace
@@ -93,7 +99,7 @@ std::vector<Tiled<FloatMatrixMatmulConfig>> FloatLayers::matrix_configs(const Te
   const auto config_with = [&](const PromptTile& tile) { return matrix_config(w, coding, n_matrices, tile); };
   const auto small = config_with(tiles.small);
   const auto n_small = small ? std::optional(ceil_div(rows, small->tile_rows)) : std::nullopt;
-  const FewTiles few = few_tiles(w, coding, n_matrices, r_.layouts().few_tiles);
+  const FewTiles few = few_tiles(w, coding, n_matrices, wanted_tiles(r_.layouts(), coding));
   std::vector<Tiled<FloatMatrixMatmulConfig>> all;
   for (const auto& phase : float_tile_phases(r_.layouts(), when, few.tokens, n_small)) {
     if (phase.name == TilePhase::kFew) {
@@ -112,8 +118,9 @@ FloatLayers::FewTiles FloatLayers::few_tiles(const Tensor& w, const WeightCoding
   const auto any = matrix_config(w, coding, n_matrices, {});
   if (!any) return {};
   FewTiles tiles;
-  for (const Layouts::FewTile& tile : wanted) {
-    const auto config = with_few_tile(*any, tile, n_matrices, r_.limits());
+  for (Layouts::FewTile tile : wanted) {
+    auto config = with_few_tile(*any, tile, n_matrices, r_.limits());
+    for (; !config && tile.splits > 1; config = with_few_tile(*any, tile, n_matrices, r_.limits())) tile.splits /= 2;
     if (!config) continue;
     tiles.configs.push_back(*config);
     tiles.tokens.push_back(config->tile_tokens);
@@ -125,7 +132,7 @@ std::vector<Phase<FloatPhase>> FloatLayers::phases(const Tensor& w, const Weight
                                                    const MatvecLayout& layout) const {
   const FloatLinearConfig one = float_config(w, coding, nullptr, layout);
   const uint32_t columns = r_.layouts().columns;
-  const FewTiles few = few_tiles(w, coding, 1, r_.layouts().few_tiles);
+  const FewTiles few = few_tiles(w, coding, 1, wanted_tiles(r_.layouts(), coding));
   return float_phases(
       r_.phase_limits(), rows,
       {.columns = columns > 1 && in_columns(one, Rows::kTokens).columns == columns, .few_tiles = few.tokens});
