@@ -21,12 +21,14 @@ from gpu_mutants.best_logits import BEST_LOGITS
 from gpu_mutants.conform import CONFORM
 from gpu_mutants.matrices import MATRICES
 from gpu_mutants.megakernel import MEGAKERNEL, MEGAKERNEL_FLOATS, MEGAKERNEL_ROWS
+from gpu_mutants.recurrent import RECURRENT
 from gpu_mutants.sampling import DEVICE_SAMPLER
 
 # Test programs, what stands before and after a test's name in them, and their mutants.
 SUITES = [
     ("gpu_conform_test", "*", "/{variant}", CONFORM),
     ("gpu_conform_test", "*", "/{variant}", BEST_LOGITS),
+    ("gpu_conform_test", "*", "/{variant}", RECURRENT),
     ("gpu_device_sampler_test", "DeviceSamplerTest.", "", DEVICE_SAMPLER),
     ("ternary_matmul_matrix_test", "MatrixMatmul.", "", MATRICES),
     ("gpu_megakernel_test", "GpuMegakernel.", "", MEGAKERNEL),

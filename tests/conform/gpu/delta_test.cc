@@ -293,7 +293,7 @@ TEST_P(GpuDelta, Rotations) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GpuDelta, testing::ValuesIn(variants()),
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuDelta, testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST_P(GpuExperts, RouteChoosesTheGreatestScores) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GpuExperts, testing::ValuesIn(variants()),
+INSTANTIATE_TEST_SUITE_P(Gpu, GpuExperts, testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
 
 // The logits of a whole model, of all tokens at once and of one after another.
