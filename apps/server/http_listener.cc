@@ -1,5 +1,6 @@
 #include "server/http_listener.h"
 
+#include <arpa/inet.h>
 #include <httplib.h>
 #include <sys/socket.h>
 
@@ -33,6 +34,13 @@ void cut_connections(int port) {
 }
 
 }  // namespace
+
+bool is_loopback(std::string_view host) {
+  const std::string name(host);
+  if (in_addr v4 = {}; ::inet_pton(AF_INET, name.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (in6_addr v6 = {}; ::inet_pton(AF_INET6, name.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return name == "localhost";
+}
 
 int port_of(const std::string& url) { return std::atoi(url.c_str() + url.rfind(':') + 1); }
 

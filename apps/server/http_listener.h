@@ -5,6 +5,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "server/http_server.h"
 #include "tern/error.h"
@@ -16,6 +17,9 @@ struct Address {
   int port = 8080;                 // 0: any that is free
   TlsFiles tls = {};
 };
+
+// True for "localhost" and the addresses that lead to this machine only.
+bool is_loopback(std::string_view host);
 
 // Returns the URL, "http://127.0.0.1:8080/", or https with TLS. Nothing is answered before serve_until(). kIo: the
 // address cannot be used.

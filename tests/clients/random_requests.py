@@ -174,13 +174,13 @@ def request(r):
     if kind < 0.2:
         path = r.choice([*GETS, *(f"/v1/files/{id}{r.choice(['', '/content'])}" for id in FILES[-2:]),
                          *(f"/v1/batches/{id}" for id in BATCHES[-2:])])
-        return f"{r.choice(['GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'PUT'])} {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        return f"{r.choice(['GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'PUT'])} {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     if kind < 0.23:
         id = r.choice([*FILES[-5:], "file-x"])
-        return f"DELETE /v1/files/{id} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        return f"DELETE /v1/files/{id} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     if kind < 0.28:
         body = form(r)
-        return (f"POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+        return (f"POST /v1/files HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\n"
                 f"Content-Length: {len(body)}\r\n\r\n").encode() + body
     if kind < 0.3:
         return r.randbytes(r.randrange(300)) + b"\r\n\r\n"
@@ -199,7 +199,7 @@ def request(r):
     body = json.dumps(value, ensure_ascii=r.random() < 0.5).encode("utf-8", "surrogatepass")
     if r.random() < 0.1:
         body = damaged(r, body)
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     framing = r.random()
     if framing < 0.85:
         return (head + f"Content-Length: {len(body)}\r\n\r\n").encode() + body

@@ -67,10 +67,6 @@ struct ServeCommand : ServeOptions {
   Result<std::vector<std::string>> read_keys() const;
 };
 
-bool is_this_machine(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
 // Reads API keys from the options, a file (one per line) and TERN_API_KEY. Only the options show in a process list.
 Result<std::vector<std::string>> ServeCommand::read_keys() const {
   std::vector<std::string> all;
@@ -99,7 +95,7 @@ Result<ExitCode> ServeCommand::serve_folder() const {
           {.folder = folder, .host = api.address.host, .port = api.address.port, .tls = api.address.tls}));
   if (!quiet) {
     print_note(format_text("serving {} at {} until Ctrl-C", folder, server.url()));
-    if (!is_this_machine(api.address.host) && !api.address.tls.is_wanted()) {
+    if (!server::is_loopback(api.address.host) && !api.address.tls.is_wanted()) {
       print_note(
           "browsers allow WebGPU and threads only over https and on localhost; for other machines, use "
           "--ssl-cert-file and --ssl-key-file, put a TLS proxy in front of it, or forward the port");
@@ -140,7 +136,7 @@ Result<ExitCode> ServeCommand::answer_until_end(server::ApiServer& server, const
   if (!quiet) {
     print_note(format_text("{} at {}v1 until Ctrl-C", names, server.url()));
     if (!api.page_folder.empty()) print_note(format_text("the chat page is at {}", server.url()));
-    if (!is_this_machine(api.address.host) && api.api_keys.empty()) {
+    if (!server::is_loopback(api.address.host) && api.api_keys.empty()) {
       print_note("every program that reaches this machine can use it; --api-key requires a key");
     }
   }

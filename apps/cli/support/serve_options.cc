@@ -94,6 +94,27 @@ void add_models(CLI::App& app, ServeOptions& command) {
       ->group(kGroup);
 }
 
+void add_keys(CLI::App& app, ServeOptions& command) {
+  constexpr const char* kGroup = "Serve";
+  app.add_option("--api-key", command.keys, "Answer only requests with this key; $TERN_API_KEY is a key too")
+      ->type_name("KEY")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_option("--api-key-file", command.key_file, "A file with such keys, one per line")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group(kGroup);
+  app.add_option("--allow-origin", command.api.allowed_origins,
+                 "Let web pages of this origin use the server too, such as https://chat.example.org; '*': all pages")
+      ->type_name("ORIGIN")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return server::is_origin(text) ? std::string() : "'" + text + "' has no form like https://chat.example.org";
+          },
+          ""))
+      ->group(kGroup);
+}
+
 void add_access(CLI::App& app, ServeOptions& command) {
   constexpr const char* kGroup = "Serve";
   server::ApiOptions& api = command.api;
@@ -109,14 +130,7 @@ void add_access(CLI::App& app, ServeOptions& command) {
       ->type_name("N")
       ->check(in_range(0, 65535, /*whole=*/true))
       ->group(kGroup);
-  app.add_option("--api-key", command.keys, "Answer only requests with this key; $TERN_API_KEY is a key too")
-      ->type_name("KEY")
-      ->check(not_empty())
-      ->group(kGroup);
-  app.add_option("--api-key-file", command.key_file, "A file with such keys, one per line")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(kGroup);
+  add_keys(app, command);
   app.add_option("--alias", command.alias, "The model's name in answers (default: its own name)")
       ->type_name("NAME")
       ->check(not_empty())

@@ -79,7 +79,7 @@ class RawClient {
 };
 
 inline std::string post_head(std::string_view path, std::string_view more = "") {
-  return "POST " + std::string(path) + " HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n" +
+  return "POST " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
          std::string(more) + "\r\n";
 }
 inline std::string raw_post(std::string_view path, std::string_view body) {

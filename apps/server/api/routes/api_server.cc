@@ -16,6 +16,7 @@
 #include "server/api/routes/active_requests.h"
 #include "server/api/routes/file_routes.h"
 #include "server/api/routes/request_guard.h"
+#include "server/api/routes/request_origin.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/slot_routes.h"
 #include "server/connection_threads.h"
@@ -138,6 +139,11 @@ void ApiServer::Impl::set_up_http() {
   http->set_tcp_nodelay(true);
   http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     exchanges.begin(request);
+    if (const auto error = foreign(request, options)) {
+      answer_error(response, *error);
+      return httplib::Server::HandlerResponse::Handled;
+    }
+    if (answer_preflight(request, options, response)) return httplib::Server::HandlerResponse::Handled;
     const StaticFiles* folder = folder_for(request);
     if (const auto error = refused(request, options, folder != nullptr)) {
       answer_error(response, *error);
@@ -150,6 +156,7 @@ void ApiServer::Impl::set_up_http() {
   http->set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     exchanges.have_answer(request, response);
     close_if_endless(request, response);
+    add_allowed_origin(request, options, response);
   });
   // Gives the library's own errors the same shape as all others.
   http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {

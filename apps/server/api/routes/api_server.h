@@ -6,6 +6,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/api/replies/request_log.h"
@@ -28,8 +29,9 @@ struct ConnectionLimits {
 
 struct ApiOptions {
   Address address = {};
-  std::vector<std::string> names = {};     // names of the model in requests; answers use the first
-  std::vector<std::string> api_keys = {};  // a request must have one of these; empty: none needed
+  std::vector<std::string> names = {};            // names of the model in requests; answers use the first
+  std::vector<std::string> api_keys = {};         // a request must have one of these; empty: none needed
+  std::vector<std::string> allowed_origins = {};  // of web pages elsewhere that may use the server; see is_origin()
   SchedulerOptions scheduler = {};
   int max_waiting = 256;                                       // replies that are not running yet; further ones get 429
   std::chrono::seconds most_time = {};                         // for a complete answer; 0: no limit
@@ -51,6 +53,10 @@ struct ApiOptions {
   std::string static_folder = {};  // its files are served at /, beside the API alone; empty: none
   std::string page_folder = {};    // of the chat page, served at / if there is no static folder; empty: none
 };
+
+// True for what ApiOptions::allowed_origins may list: "https://chat.example.org", with a port if it is not the scheme's
+// own; "null" (pages of files and in sandboxes); "*" (all).
+bool is_origin(std::string_view text);
 
 // The options of one model, with all of its names.
 ServedModelOptions served_options(const ApiOptions& options);

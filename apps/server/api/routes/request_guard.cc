@@ -1,5 +1,7 @@
 #include "server/api/routes/request_guard.h"
 
+#include <algorithm>
+#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -26,11 +28,18 @@ size_t head_bytes(const httplib::Request& request) {
   return n;
 }
 
+constexpr std::string_view kBearer = "bearer ";
+bool is_bearer(std::string_view value) {
+  return value.size() >= kBearer.size() &&
+         std::equal(kBearer.begin(), kBearer.end(), value.begin(),
+                    [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+}
+
 bool is_allowed(const httplib::Request& request, const std::vector<std::string>& keys) {
   if (keys.empty() || request.path == "/") return true;
   if (request.path == "/health" || request.path == "/v1/health" || request.path == "/ready") return true;
   std::string key = request.get_header_value("Authorization");
-  if (key.starts_with("Bearer ")) key = key.substr(7);
+  if (is_bearer(key)) key = key.substr(kBearer.size());
   if (key.empty()) key = request.get_header_value("X-Api-Key");
   bool is_known = false;
   for (const std::string& known : keys) is_known |= is_same(key, known);
