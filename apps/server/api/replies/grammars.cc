@@ -66,7 +66,7 @@ Result<GrammarPtr> GrammarCache::find_or_make(Kind kind, const std::string& text
       return it->grammar;
     }
   }
-  Result<GrammarPtr> grammar = make(kind, text, end);
+  Result<GrammarPtr> grammar = GrammarCompiler::shared().compile(text.size(), [&] { return make(kind, text, end); });
   if (!grammar) return grammar;
   const std::scoped_lock lock(mutex_);
   entries_.push_front({.kind = kind, .text = text, .end = end, .grammar = *grammar});

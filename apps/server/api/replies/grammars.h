@@ -7,11 +7,10 @@
 #include <string>
 
 #include "server/api/fields.h"
+#include "server/api/replies/grammar_compiler.h"
 #include "tern/grammar.h"
 
 namespace tern::server {
-
-using GrammarPtr = std::shared_ptr<const Grammar>;
 
 // Caches the most recently used grammars. Thread-safe.
 class GrammarCache {
