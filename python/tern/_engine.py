@@ -190,6 +190,7 @@ class _Turn(_Handle):
         options.tool_name = None if tool_choice in choices else tool_choice.encode()
         options.one_call = not parallel_tool_calls
         options.think = -1 if think is None else int(think)
+        options.continue_final_message = continue_final_message
         listed = [{"role": m[0], "content": m[1]} if isinstance(m, tuple) else dict(m) for m in messages]
         data = json.dumps(listed).encode()
         made = ctypes.c_void_p()
@@ -505,9 +506,17 @@ class Engine(_Handle):
         return list(tokens[: n.value]) if n.value else []
 
     def render_chat(
-        self, messages: Sequence[Message], *, add_generation_prompt: bool = True, think: bool | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        add_generation_prompt: bool = True,
+        think: bool | None = None,
+        continue_final_message: bool = False,
     ) -> str:
-        """The conversation in the model's own template; tokenize it with add_bos=False and special=True."""
+        """The conversation in the model's own template; tokenize it with add_bos=False and special=True.
+
+        continue_final_message: the last message, the assistant's, is the beginning of the reply.
+        """
         pairs = [m if isinstance(m, tuple) else (m["role"], m["content"]) for m in messages]
         texts = [c.ChatMessage(role.encode(), content.encode()) for role, content in pairs]
         array = (c.ChatMessage * len(texts))(*texts)

@@ -89,7 +89,12 @@ class ChatMessage(Structure):
 
 
 class ChatOptions(SizedStruct):
-    _fields_ = [("size", c_size_t), ("add_generation_prompt", c_int32), ("think", c_int32)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("add_generation_prompt", c_int32),
+        ("think", c_int32),
+        ("continue_final_message", c_int32),
+    ]
 
 
 class SessionOptions(SizedStruct):

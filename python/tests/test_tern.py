@@ -248,6 +248,8 @@ class EngineTest(unittest.TestCase):
             messages: list[tern.Message] = [{"role": "user", "content": "Hello"}, ("assistant", "Hi")]
             self.assertEqual(engine.render_chat(messages), "[user] Hello\n[assistant] Hi\n[reply]")
             self.assertNotIn("[reply]", engine.render_chat(messages, add_generation_prompt=False))
+            unfinished = engine.render_chat(messages, continue_final_message=True)
+            self.assertEqual(unfinished, "[user] Hello\n[assistant] Hi")
             self.assertTrue("".join(engine.chat(messages, max_tokens=5)))
 
     def test_progress_is_told_and_its_exceptions_come_out(self) -> None:

@@ -12,8 +12,8 @@ namespace {
 
 // Sizes in the first version, without padding at the end: a field added there would not make the struct larger.
 constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40, kTurnSize = 40;
-static_assert(sizeof(tern_load_options) == kLoadSize + 32);  // `overrides` and the fields after it were added
-static_assert(sizeof(tern_chat_options) == kChatSize);
+static_assert(sizeof(tern_load_options) == kLoadSize + 32);          // `overrides` and the fields after it were added
+static_assert(sizeof(tern_chat_options) == kChatSize + 8);           // `continue_final_message` was added, and padding
 static_assert(sizeof(tern_session_options) == kSessionSize + 8);     // `draft` was added
 static_assert(sizeof(tern_generate_options) == kGenerateSize + 56);  // the penalties and later fields were added
 static_assert(sizeof(tern_turn_options) == kTurnSize);
@@ -154,6 +154,7 @@ Result<ChatOptions> read_options(const tern_chat_options* given) {
   ChatOptions to;
   TRY(to.add_generation_prompt, read_bool(from.add_generation_prompt, "tern_chat_options.add_generation_prompt"));
   TRY(to.think, read_think(from.think, "tern_chat_options.think"));
+  TRY(to.continue_final_message, read_bool(from.continue_final_message, "tern_chat_options.continue_final_message"));
   return to;
 }
 

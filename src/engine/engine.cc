@@ -13,6 +13,7 @@
 #include "sample/sampling.h"
 #include "tern/chat_reply.h"
 #include "text/chat/chat_format.h"
+#include "text/chat/unfinished_message.h"
 
 namespace tern {
 
@@ -64,7 +65,8 @@ Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, c
     TRY_STATUS(tool_names(options.tools));  // errors in the request are reported first
     TRY_STATUS(check_expressible(chat_format(), messages, options));
   }
-  auto text = impl_->chat_template->render(messages, options);
+  const auto render = [&](std::span<const ChatMessage> all) { return impl_->chat_template->render(all, options); };
+  auto text = options.continue_final_message ? render_unfinished(messages, render) : render(messages);
   if (text) impl_->turns->learn(*impl_->chat_template);
   return text;
 }

@@ -22,6 +22,33 @@ TEST(ApiServer, AChatIsRenderedInTheModelsTemplate) {
   EXPECT_EQ(server.post(kChat, body).json["usage"]["prompt_tokens"], n);
 }
 
+TEST(ApiServer, TheBeginningOfAReplyIsContinued) {
+  static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
+                                             .backend = BackendKind::kCpu,
+                                             .chat_template = kTemplate})
+                                   .value();
+  const RunningServer server({}, engine);
+  Json body = chat("Capital of France?");
+  body["messages"].push_back({{"role", "assistant"}, {"content", "The capital is"}});
+  EXPECT_EQ(server.post("/apply-template", body).json["prompt"],
+            "<user>Capital of France?\n<assistant>The capital is\n<assistant>");
+  body["add_generation_prompt"] = false;
+  EXPECT_EQ(server.post("/apply-template", body).json["prompt"],
+            "<user>Capital of France?\n<assistant>The capital is\n");
+  body["continue_final_message"] = true;
+  const std::string prompt = "<user>Capital of France?\n<assistant>The capital is";
+  EXPECT_EQ(server.post("/apply-template", body).json["prompt"], prompt);
+  const int n = static_cast<int>(engine.tokenizer().encode(prompt, {.add_bos = false, .parse_special = true}).size());
+  EXPECT_EQ(server.post(kChat, body).json["usage"]["prompt_tokens"], n);
+  body["add_generation_prompt"] = true;
+  EXPECT_EQ(server.post(kChat, body).status, 400);
+  body.erase("add_generation_prompt");
+  body["messages"].erase(1);
+  const auto refused = server.post(kChat, body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.json["error"]["param"], "messages");
+}
+
 TEST(ApiServer, ThoughtsThatTheTemplateHasNoPlaceFor) {
   const auto prompt_with = [](const char* chat_template) {
     const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),

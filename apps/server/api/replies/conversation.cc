@@ -70,7 +70,13 @@ ChatOptions read_chat_options(Fields& fields) {
     others.erase("enable_thinking");
     if (!others.empty()) options.variables = dump(others);
   }
-  fields.read("add_generation_prompt", options.add_generation_prompt);
+  std::optional<bool> generation_prompt;
+  fields.read("add_generation_prompt", generation_prompt);
+  fields.read("continue_final_message", options.continue_final_message);
+  if (options.continue_final_message && generation_prompt == true) {
+    fields.fail("add_generation_prompt", "begins a new message, and continue_final_message continues the last one");
+  }
+  options.add_generation_prompt = generation_prompt.value_or(!options.continue_final_message);
   return options;
 }
 
