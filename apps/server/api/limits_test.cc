@@ -121,6 +121,20 @@ TEST(ApiLimits, BodiesThatAreTooLarge) {
   const auto form = server.client()->Post(kText, kOnce, "multipart/form-data; boundary=x");
   ASSERT_TRUE(form);
   EXPECT_EQ(form->status, 415) << form->body;
+  const auto nowhere = server.client()->Post("/v1/nothing", kOnce, "multipart/form-data; boundary=x");
+  ASSERT_TRUE(nowhere);
+  EXPECT_EQ(nowhere->status, 404) << nowhere->body;
+}
+
+TEST(ApiLimits, MoreRepliesThanThereIsEverRoomFor) {
+  const RunningServer server({.scheduler = {.max_replies = 2}, .max_waiting = 3});
+  Json body = completion("Once", 1);
+  body["n"] = 6;
+  const auto refused = server.post(kText, body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_TRUE(refused.text.contains("6 replies at once, and this server takes at most 5")) << refused.text;
+  body["n"] = 5;
+  EXPECT_EQ(server.post(kText, body).status, 200);
 }
 
 // Most clients look for an answer only after they have sent everything.

@@ -197,7 +197,8 @@ void ApiServer::Impl::add_routes() {
   http->Post(
       ".*", [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
         const ApiResult<std::string> body = read_body(request, reader, options.limits.body_bytes);
-        answer_error(response, body ? nothing_at(request) : body.error());
+        const bool is_form = !body && body.error().status == 415;
+        answer_error(response, body || is_form ? nothing_at(request) : body.error());
       });
   if (options.static_folder.empty()) {
     // Reached only if there is no chat page. Needs no API key.

@@ -62,14 +62,17 @@ ApiResult<void> ModelService::ask(const std::shared_ptr<RunningReplies>& replies
   const std::scoped_lock lock(mutex_);
   if (is_draining_) return std::unexpected(shutting_down());
   const int n = static_cast<int>(replies->size()), n_places = options_.scheduler.max_replies;
+  const int most = options_.max_waiting + n_places;  // free places count, too, because that many replies begin at once
+  if (!replies->manner_.in_background && n > most) {
+    return refuse(format_text("the request asks for {} replies at once, and this server takes at most {}", n, most));
+  }
   const int n_there = load_.status.n_running + load_.status.n_waiting + load_.n_asked;
   if (replies->manner_.in_background) {
     if (n_there > 0 && n_there + n > n_places - n_places / 4) {
       return std::unexpected(ApiError{.status = 429, .message = "others are being answered", .code = "queue_full"});
     }
     load_.n_in_background += n;
-  } else if (n_there - load_.n_in_background + n > options_.max_waiting + n_places) {
-    // Free places count, too, because that many replies begin at once.
+  } else if (n_there - load_.n_in_background + n > most) {
     const std::string message = format_text("{} replies wait already, of at most {}; try again later",
                                             load_.status.n_waiting + load_.n_asked, options_.max_waiting);
     return std::unexpected(ApiError{.status = 429, .message = message, .code = "queue_full", .retry_after_seconds = 1});
