@@ -15,6 +15,7 @@ inline gpu::Layouts with_matrices(const gpu::Device& device, gpu::Layouts layout
   layouts.float_tiles = layouts.float_glu_tiles = layouts.ternary_tiles = layouts.ternary_glu_tiles = kTiles;
   layouts.few_tiles = {{16, 8, 4, 64}, {32, 16, 4, 64, 2}};
   layouts.head_tiles = {{16, 32, 2, 32, 4}, {32, 32, 2, 32, 4}};
+  layouts.expert_tiles = {{16, 16, 1, 32, 2}};
   layouts.matrix_attention_chunk = 8;
   return layouts;
 }

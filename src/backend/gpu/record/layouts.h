@@ -61,7 +61,7 @@ struct Layouts {
   // block of up to `columns` columns.
   struct FewTile {
     uint32_t tokens, rows, splits, columns;
-    uint32_t subgroup_rows = 1;  // subgroups side by side, each with its part of the rows
+    uint32_t subgroup_rows = 1, subgroup_tokens = 1;  // subgroups along each side, each with its part of the tile
     bool operator==(const FewTile&) const = default;
   };
   std::vector<FewTile> few_tiles = {{16, 32, 8, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
@@ -69,6 +69,12 @@ struct Layouts {
   // A head of packed weights for several rows of logits, from head_tiles_from rows on.
   std::vector<FewTile> head_tiles = {{16, 128, 2, 64, 4}, {64, 128, 2, 64, 4}};
   int head_tiles_from = 5;
+  // Mixtures of experts: from expert_tiles_from tokens per expert on, on average, an expert's matrices are multiplied
+  // with tiles of the tokens that chose it. Each tile is for up to half as many tokens per expert, the last one for all
+  // beyond. Without subgroup matrices only their tokens count. None: each token reads its own experts.
+  uint32_t expert_tiles_from = 2;
+  std::vector<FewTile> expert_tiles = {
+      {16, 128, 1, 64, 4}, {32, 128, 1, 64, 4}, {64, 128, 1, 64, 4}, {128, 128, 1, 64, 4, 2}};
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;
@@ -113,7 +119,8 @@ struct Layouts {
   bool serial = false;
 };
 
-// The layouts for this device; serial for software adapters, unless `without` contains "serial".
+// The layouts for this device; serial for software adapters, unless `without` contains "serial"; without tiles of
+// experts if it contains "expert-tiles".
 Layouts layouts_for(const Device& device, std::span<const std::string> without);
 
 // True if the device has f16 subgroup matrices and they are worth using.

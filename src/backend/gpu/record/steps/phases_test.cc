@@ -54,7 +54,9 @@ std::vector<Case> cases() {
                            {.name = "splits of short histories", .layouts = {.split_attention_from = 20}},
                            {.name = "groups from the first token on", .layouts = {.groups_from = 1}},
                            {.name = "big tiles always", .layouts = {.big_tiles_from = 1}},
-                           {.name = "without tiles for few", .layouts = {.few_tiles = {}}}};
+                           {.name = "without tiles for few", .layouts = {.few_tiles = {}}},
+                           {.name = "experts in tiles always", .layouts = {.expert_tiles_from = 0}},
+                           {.name = "experts in tiles never", .layouts = {.expert_tiles = {}}}};
   return all;
 }
 
@@ -116,6 +118,29 @@ TEST(Phases, OfFloatLayersCoverEveryNumberOfRows) {
       }
     }
   }
+}
+
+TEST(Phases, OfExpertsCoverEveryNumberOfTokens) {
+  for (const Case& c : cases()) {
+    for (const auto& [n_experts, n_used] : {std::pair{128, 8}, {8, 2}, {4, 4}, {512, 1}}) {
+      const auto phases = expert_phases(c.limits(), {n_experts, n_used, c.layouts.expert_tiles});
+      for (int n = 1; n <= c.max_batch; ++n) {
+        EXPECT_EQ(phases_for(phases, {.tokens = n, .rows = n}).size(), 1u) << c.name << ", " << n << " tokens";
+      }
+      for (const auto& phase : phases) EXPECT_TRUE(phase.when.min_tokens <= c.max_batch) << c.name;
+    }
+  }
+}
+
+TEST(Phases, OfExpertsGrowWithTheTokensOfEach) {
+  const Case c{.name = {}, .layouts = {}, .max_batch = 4096};
+  const auto phases = expert_phases(c.limits(), {.n_experts = 128, .n_used = 8, .tiles = c.layouts.expert_tiles});
+  std::vector<std::pair<int, uint32_t>> begins;
+  for (const auto& phase : phases) begins.emplace_back(phase.when.min_tokens, phase.at_once);
+  EXPECT_EQ(begins, (std::vector<std::pair<int, uint32_t>>{{1, 1}, {32, 16}, {129, 32}, {257, 64}, {513, 128}}));
+  EXPECT_EQ(
+      expert_phases(c.limits(), {.n_experts = 8, .n_used = 2, .tiles = c.layouts.expert_tiles})[1].when.min_tokens,
+      kMatmulTokens);
 }
 
 TEST(Phases, OfTilesCoverTheirRuns) {
