@@ -61,7 +61,7 @@ Result<void> ExpertRecorder::record(const step::Route& s) {
   return {};
 }
 
-Result<void> ExpertRecorder::list_tiles(const step::Route& s, const TilePhase& phase) {
+Result<void> ExpertRecorder::list_tiles(const step::Route& s, const TilesPhase& phase) {
   const ExpertTilesConfig config{.n_experts = static_cast<uint32_t>(s.experts.n),
                                  .n_used = static_cast<uint32_t>(s.experts.n_used),
                                  .tokens = phase.at_once,
@@ -85,7 +85,7 @@ Result<View<wgsl::Vec4<wgsl::F16>>> ExpertRecorder::halves(SlotId in, uint32_t p
 }
 
 std::optional<FloatMatrixMatmulConfig> ExpertRecorder::on_matrices(const Tensor& w, const WeightCoding& coding,
-                                                                   uint32_t n_matrices, const TilePhase& phase) const {
+                                                                   uint32_t n_matrices, const TilesPhase& phase) const {
   if (!wgsl::kHasMatrixKernels) return std::nullopt;
   const auto fit = tiles();
   const auto found = layers_.few_tiles(w, coding, n_matrices, std::span(&fit[phase.index], 1));
@@ -140,14 +140,14 @@ Result<void> ExpertRecorder::glu_few(const step::ExpertGlu& s, const WeightStore
 }
 
 Result<void> ExpertRecorder::glu_in_tiles(const step::ExpertGlu& s, const WeightStore::Glu& parts, View<wgsl::F32> bias,
-                                          const TilePhase& phase) {
+                                          const TilesPhase& phase) {
   const Tensor one = one_expert(*s.w_gate);
   const auto n_experts = static_cast<uint32_t>(s.experts.n);
   const View<WeightUnits> gate{parts.gate->units}, up{parts.up->units};
   const View<wgsl::U32> gate_scales{parts.gate->scales}, up_scales{parts.up->scales};
   const auto y = r_.work().floats(s.out);
   TRY(const auto list, tile_list());
-  if (const auto tile = on_matrices(one, parts.gate->coding, 2, phase)) {
+  if (const auto tile = on_matrices(one, parts.gate->coding, 2, phase); wgsl::kHasMatrixKernels && tile) {
     TRY(const auto x, halves(s.in, 1, phase.when));
     auto c = of_experts(*tile, s);
     c.linear.up_coding = parts.up->coding;
@@ -195,12 +195,12 @@ Result<void> ExpertRecorder::linear_few(const step::ExpertLinear& s, const Float
 }
 
 Result<void> ExpertRecorder::linear_in_tiles(const step::ExpertLinear& s, const FloatMatrix::Part& part,
-                                             View<wgsl::F32> bias, const TilePhase& phase) {
+                                             View<wgsl::F32> bias, const TilesPhase& phase) {
   const Tensor one = one_expert(*s.w);
   const View<WeightUnits> units{part.units};
   const View<wgsl::U32> scales{part.scales};
   TRY(const auto list, tile_list());
-  if (const auto tile = on_matrices(one, part.coding, 1, phase)) {
+  if (const auto tile = on_matrices(one, part.coding, 1, phase); wgsl::kHasMatrixKernels && tile) {
     TRY(const auto x, halves(s.in, static_cast<uint32_t>(s.experts.n_used), phase.when));
     const auto c = of_experts(*tile, s);
     return r_.dispatch(r_.traced(expert_matmul_matrix, c), per_expert_tile(c.linear, s.experts, phase.when), units,

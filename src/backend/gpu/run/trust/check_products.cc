@@ -33,7 +33,7 @@ struct Product {
   const Tensor* up = nullptr;  // with it, the result is act(w · x) · (up · x)
   GluAct act = {};
   bool is_int8 = false;  // rows are quantized to int8 first, each as a whole, so outliers determine the rounding
-  // Of a mixture of experts: the slot with each row's experts, of which the first one is compared.
+  // In a mixture of experts, the slot with each row's experts; the first one is compared.
   std::optional<SlotId> chosen = {};
   const Tensor *bias = nullptr, *up_bias = nullptr;
   float limit = 0;
