@@ -237,7 +237,9 @@ TEST_P(GpuExpertMatrices, ProductsOnSubgroupMatrices) {
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
   if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
   uint64_t seed = 200;
-  for (const Format format : formats_on_matrices(GetParam().name)) {
+  auto formats = formats_on_matrices(GetParam().name);
+  if (!std::ranges::contains(formats, Format::kMXFP4)) formats.push_back(Format::kMXFP4);
+  for (const Format format : formats) {
     seed += 10;
     const bool is_odd = seed / 10 % 2 == 1;
     const ExpertProblem p(is_odd ? several_each() : one_for_all(), format, std::max(block_of(format), 64), seed,
