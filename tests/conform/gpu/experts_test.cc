@@ -51,7 +51,7 @@ void expect_logits_of_the_reference(ExpertModel& model, double bound) {
   const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
   const Plan unfused = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
   const auto ref = ref::compile(unfused, {.max_batch = 16, .max_logit_rows = 16}).value();
-  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1, 300, 12, 41};
+  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1, 300, 12, 41, 9, 77, 200};
   const auto run = [&](Executable& on, size_t at_once) {
     const auto cache = on.new_cache(16, KvType::kF32).value();
     std::vector<float> all;

@@ -123,7 +123,7 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
   } else if (name == "fewtiles") {
     l.most_in_few_tiles = static_cast<int>(a);
   } else if (name == "etilesfrom") {
-    l.expert_tiles_from = a;
+    l.expert_tiles_from = l.expert_float_tiles_from = a;
   } else if (name == "fewfrom") {
     l.few_tiles_from = static_cast<int>(a);
   } else if (name == "headtilesfrom") {

@@ -37,7 +37,7 @@ TEST(LayoutSettings, SetWhatTheyName) {
   l.expert_tiles.clear();
   EXPECT_TRUE(apply_setting(l, "etile=64x128x1x64x4x2") && apply_setting(l, "etilesfrom=5"));
   EXPECT_EQ(l.expert_tiles, (Tiles{{64, 128, 1, 64, 4, 2}}));
-  EXPECT_EQ(l.expert_tiles_from, 5u);
+  EXPECT_TRUE(l.expert_tiles_from == 5 && l.expert_float_tiles_from == 5);
   EXPECT_TRUE(apply_setting(l, "fewfrom=12") && apply_setting(l, "headtilesfrom=3"));
   EXPECT_EQ(l.few_tiles_from, 12);
   EXPECT_EQ(l.head_tiles_from, 3);

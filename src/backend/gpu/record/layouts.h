@@ -70,9 +70,10 @@ struct Layouts {
   std::vector<FewTile> head_tiles = {{16, 128, 2, 64, 4}, {64, 128, 2, 64, 4}};
   int head_tiles_from = 5;
   // Mixtures of experts: from expert_tiles_from tokens per expert on, on average, an expert's matrices are multiplied
-  // with tiles of the tokens that chose it. Each tile is for up to half as many tokens per expert, the last one for all
-  // beyond. Without subgroup matrices only their tokens count. None: each token reads its own experts.
-  uint32_t expert_tiles_from = 2;
+  // with tiles of the tokens that chose it; without subgroup matrices, where only the tiles' tokens count, from
+  // expert_float_tiles_from on. Each tile is for up to half as many tokens per expert, the last one for all beyond.
+  // None: each token reads its own experts.
+  uint32_t expert_tiles_from = 2, expert_float_tiles_from = 4;
   std::vector<FewTile> expert_tiles = {
       {16, 128, 1, 64, 4}, {32, 128, 1, 64, 4}, {64, 128, 1, 64, 4}, {128, 128, 1, 64, 4, 2}};
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready

@@ -1,5 +1,6 @@
 #include "backend/gpu/record/steps/expert_recorder.h"
 
+#include <algorithm>
 #include <array>
 
 #include "backend/gpu/kernels/experts.h"
@@ -34,7 +35,11 @@ std::vector<Layouts::FewTile> ExpertRecorder::tiles() const {
 
 std::vector<Phase<ExpertPhase>> ExpertRecorder::phases(const ExpertConfig& experts) const {
   const auto fit = tiles();
-  return expert_phases(r_.phase_limits(), {.n_experts = experts.n, .n_used = experts.n_used, .tiles = fit});
+  const Device& device = r_.context().device;
+  const bool on_matrices = has_f16_matrices(device, r_.layouts()) &&
+                           std::ranges::any_of(device.features().matrices, has_float_matrix_matmul);
+  return expert_phases(r_.phase_limits(),
+                       {.n_experts = experts.n, .n_used = experts.n_used, .tiles = fit, .on_matrices = on_matrices});
 }
 
 Result<View<wgsl::U32>> ExpertRecorder::tile_list() const {

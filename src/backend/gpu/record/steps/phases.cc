@@ -96,7 +96,9 @@ std::vector<Phase<ExpertPhase>> expert_phases(const PhaseLimits& limits, const E
         ceil_div(choices * static_cast<uint64_t>(kernels.n_experts), static_cast<uint64_t>(kernels.n_used));
     return static_cast<int>(std::min<uint64_t>(tokens, INT_MAX));
   };
-  const int from = std::max(kMatmulTokens, tokens_for(limits.layouts.expert_tiles_from));
+  const Layouts& l = limits.layouts;
+  const int from =
+      std::max(kMatmulTokens, tokens_for(kernels.on_matrices ? l.expert_tiles_from : l.expert_float_tiles_from));
   std::vector<uint32_t> most;
   for (const Layouts::FewTile& tile : kernels.tiles) most.push_back(static_cast<uint32_t>(tokens_for(tile.tokens / 2)));
   std::vector<Phase<ExpertPhase>> phases = {{ExpertPhase::kOneToken, {.max_tokens = from - 1}}};

@@ -73,6 +73,7 @@ enum class ExpertPhase { kOneToken, kTiles };
 struct ExpertKernels {
   int n_experts, n_used;  // all; those of a token
   std::span<const Layouts::FewTile> tiles;
+  bool on_matrices;
 };
 std::vector<Phase<ExpertPhase>> expert_phases(const PhaseLimits& limits, const ExpertKernels& kernels);
 

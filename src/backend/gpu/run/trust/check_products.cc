@@ -329,7 +329,7 @@ Result<void> check_products(Device& device, const Plan& plan, const Program& pro
   const bool has_tiles = !device.features().matrices.empty() && device.adapter().type != AdapterType::kSoftware;
   if (has_tiles) numbers.insert({layouts.head_tiles_from - 1, layouts.most_in_few_tiles, kKvBlock, max_batch});
   if (const ExpertConfig& experts = plan.config.experts; has_tiles && experts.n > 0) {
-    const ExpertKernels kernels{experts.n, experts.n_used, layouts.expert_tiles};
+    const ExpertKernels kernels{experts.n, experts.n_used, layouts.expert_tiles, /*on_matrices=*/true};
     for (const auto& phase : expert_phases({layouts, max_batch}, kernels)) numbers.insert(phase.when.min_tokens);
   }
   std::erase_if(numbers, [&](int n) { return n < 1 || n > std::min(max_batch, plan.config.n_vocab / 2); });
