@@ -66,8 +66,9 @@ struct GpuOptions {
   std::string wgsl_dir = {};  // for editing kernels: they are written there on first use and then loaded from there
   bool validation = false;    // let the driver layers check every call (slow)
   bool robustness = false;    // let shaders check every index (slower)
-  // GPU features not to use: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned. (serial: the
-  // kernels for software drivers; tuned: the settings kept by `tern tune`.)
+  // GPU features not to use: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned, expert-tiles.
+  // (serial: the kernels for software drivers; tuned: the settings kept by `tern tune`; expert-tiles: prompts that
+  // multiply each expert with many tokens.)
   std::vector<std::string> without = {};
   MegakernelUse megakernel = MegakernelUse::kAuto;
   MegakernelUse one_dispatch = MegakernelUse::kAuto;  // an older name of `megakernel`, used if that is kAuto

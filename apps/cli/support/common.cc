@@ -149,11 +149,13 @@ void ModelOptions::add_gpu(CLI::App& app) {
           ->check(not_empty()),
       app.add_option(
              "--gpu-without", gpu.without,
-             "GPU features not to use: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned")
+             "GPU features not to use: f16, subgroups, subgroup-matrix, dot4, timestamps, limits, serial, tuned, "
+             "expert-tiles")
           ->type_name("LIST")
           ->delimiter(',')
           ->allow_extra_args(false)
-          ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial", "tuned"})),
+          ->check(one_of({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps", "limits", "serial", "tuned",
+                          "expert-tiles"})),
       app.add_option_function<std::string>(
              "--megakernel,--one-dispatch",
              [&gpu](const std::string& use) {

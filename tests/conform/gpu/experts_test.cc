@@ -1,6 +1,11 @@
 // Mixtures of experts on the GPU: the choice against the reference, and whole models.
 #include "backend/gpu/kernels/experts.h"
 
+#include <array>
+
+#include "backend/gpu/memory/work_buffers.h"
+#include "backend/gpu/run/executable.h"
+#include "backend/gpu/run/memory_need.h"
 #include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
 #include "backend/ref/ops.h"
@@ -8,6 +13,7 @@
 #include "base/bytes.h"
 #include "conform/expert_model.h"
 #include "conform/gpu/gpu_bench.h"
+#include "conform/gpu/small_tiles.h"
 
 namespace tern::conform {
 namespace {
@@ -36,15 +42,16 @@ TEST_P(GpuExperts, RouteChoosesTheGreatestScores) {
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuExperts, testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
 
-// The logits of a whole model, of all tokens at once and of one after another.
+// The logits of a whole model, of all tokens at once and of one after another: as on this device, as on a GPU, with
+// each token's experts by themselves, and on subgroup matrices.
 void expect_logits_of_the_reference(ExpertModel& model, double bound) {
   if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
-  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  Fusions fuse = Fusions::all();
+  fuse.int8_on_read = false;  // activations as int8 would change which experts are chosen
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = fuse});
   const Plan unfused = make_plan(model.config, model.weights, {.fuse = Fusions::none()});
   const auto ref = ref::compile(unfused, {.max_batch = 16, .max_logit_rows = 16}).value();
-  const auto gpu = gpu::compile(plan, {.max_batch = 16, .max_logit_rows = 16, .gpu = {.validation = true}});
-  ASSERT_TRUE(gpu) << gpu.error().message;
-  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1, 300, 12, 41};
+  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1, 300, 12, 41, 9, 77, 200};
   const auto run = [&](Executable& on, size_t at_once) {
     const auto cache = on.new_cache(16, KvType::kF32).value();
     std::vector<float> all;
@@ -57,8 +64,22 @@ void expect_logits_of_the_reference(ExpertModel& model, double bound) {
     return all;
   };
   const auto expected = run(*ref, tokens.size());
-  EXPECT_LT(nmse(run(**gpu, tokens.size()), expected), bound);
-  EXPECT_LT(nmse(run(**gpu, 1), expected), bound);
+  std::vector<std::vector<float>> prompts;
+  for (const std::vector<std::string>& without : {std::vector<std::string>{}, {"serial"}, {"serial", "expert-tiles"}}) {
+    const auto compiled =
+        gpu::compile(plan, {.max_batch = 16, .max_logit_rows = 16, .gpu = {.validation = true, .without = without}});
+    ASSERT_TRUE(compiled) << compiled.error().message;
+    prompts.push_back(run(**compiled, tokens.size()));
+    EXPECT_LT(nmse(prompts.back(), expected), bound);
+    EXPECT_LT(nmse(run(**compiled, 1), expected), bound);
+    auto& on = static_cast<gpu::GpuExecutable&>(**compiled);
+    if (without.size() != 1 || on.device().features().matrices.empty()) continue;
+    on.set_layouts(with_matrices(on.device()));
+    const auto on_matrices = run(on, tokens.size());
+    EXPECT_LT(nmse(on_matrices, expected), std::max(bound, 1e-6));
+    EXPECT_EQ(run(on, tokens.size()), on_matrices) << "again";
+  }
+  EXPECT_NE(prompts[1], prompts[2]) << "was anything in tiles?";
 }
 
 TEST(GpuExpertModel, ComputesFloats) {
@@ -72,6 +93,22 @@ TEST(GpuExpertModel, ComputesPackedWeights) {
 TEST(GpuExpertModel, AddsBiasesAndBoundsGates) {
   ExpertModel model(Format::kF32, /*has_biases=*/true);
   expect_logits_of_the_reference(model, 1e-9);
+}
+
+// As f16, and in tiles, every choice has a row of its own.
+TEST(GpuExpertModel, NeedsMemoryForEveryChoice) {
+  ExpertModel model;
+  const auto need = [&](int n_used) {
+    model.config.experts.n_used = n_used;
+    const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+    return std::array{gpu::halves_bytes(plan, 256), gpu::expert_tiles_bytes(plan, 256),
+                      gpu::memory_need(plan, {.max_batch = 256}, 0, KvType::kF16).activations};
+  };
+  const auto few = need(2), all = need(6);
+  const auto rows = uint64_t{256} * 6;
+  EXPECT_EQ(all[0], rows * 2 * static_cast<uint64_t>(model.config.experts.d_ff));
+  EXPECT_GE(all[1], rows * 4 + rows * 4);  // a word and a factor
+  EXPECT_GE(all[2] - few[2], all[0] - few[0] + all[1] - few[1]);
 }
 
 // The bounds of gates would hide such values.

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "backend/gpu/device/device.h"
 #include "backend/gpu/memory/weights/pack.h"
 #include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
@@ -54,6 +55,31 @@ inline std::vector<double> magnitudes(const std::vector<float>& x, int n, const 
 inline std::vector<Format> formats_for(const std::string& variant) {
   if (variant == "everything" || variant == "nothing") return {std::begin(kFloatFormats), std::end(kFloatFormats)};
   return {Format::kF16, Format::kQ4_0, Format::kQ1_0};
+}
+
+// All formats on GPUs. A software driver takes seconds to compile each of these kernels, so it gets a format of each
+// kind.
+inline std::vector<Format> formats_on_matrices(const std::string& variant) {
+  const bool few = variant == "default_limits";
+  if (gpu::list_adapters()->front().type != gpu::AdapterType::kSoftware) return formats_for(few ? "" : "everything");
+  return few ? std::vector{Format::kQ1_0}
+             : std::vector{Format::kF16, Format::kQ4_K, Format::kQ4_0, Format::kQ8_0, Format::kQ2_0};
+}
+
+// Variants with the features that the matrices need, and without robustness: with it drivers take minutes for these
+// kernels.
+inline std::vector<Variant> variants_with_matrices() {
+  auto some = variants();
+  std::erase_if(some, [](const Variant& v) {
+    return v.compare_robustness || v.without.f16 || v.without.subgroups || v.without.subgroup_matrix;
+  });
+  return some;
+}
+
+// Weights and activations are rounded to 11 bits, each by at most 2^-11 of its value. Weights below the range of normal
+// halves are rounded to multiples of 2^-24. The rest is an ordinary f32 sum.
+inline double matrix_error(double terms, double x_sum, int cols) {
+  return (0x1p-10 + 0x1p-22 + (cols + 6) * kUlp) * terms + 0x1p-25 * x_sum;
 }
 
 // A RowRange as kernels read it.

@@ -12,12 +12,6 @@ namespace {
 using namespace wgsl;
 using gpu::Store;
 
-// Weights and activations are rounded to 11 bits, each by at most 2^-11 of its value. Weights below the range of normal
-// halves are rounded to multiples of 2^-24. The rest is an ordinary f32 sum.
-double matrix_error(double terms, double x_sum, int cols) {
-  return (0x1p-10 + 0x1p-22 + (cols + 6) * kUlp) * terms + 0x1p-25 * x_sum;
-}
-
 class MatrixKernels {
  public:
   MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x, const gpu::PromptTile& tile)
@@ -91,24 +85,6 @@ class MatrixKernels {
   std::vector<float> scales_;
 };
 
-// All formats on GPUs. A software driver takes seconds to compile each of these kernels, so it gets a format of each
-// kind.
-std::vector<Format> formats_on_matrices(const std::string& variant) {
-  const bool few = variant == "default_limits";
-  if (gpu::list_adapters()->front().type != gpu::AdapterType::kSoftware) return formats_for(few ? "" : "everything");
-  return few ? std::vector{Format::kQ1_0}
-             : std::vector{Format::kF16, Format::kQ4_K, Format::kQ4_0, Format::kQ8_0, Format::kQ2_0};
-}
-
-// Variants with the features that the matrices need, and without robustness: with it drivers take minutes for these
-// kernels.
-std::vector<Variant> variants_with_matrices() {
-  auto some = variants();
-  std::erase_if(some, [](const Variant& v) {
-    return v.compare_robustness || v.without.f16 || v.without.subgroups || v.without.subgroup_matrix;
-  });
-  return some;
-}
 class GpuFloatMatrices : public GpuConform {};
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuFloatMatrices, testing::ValuesIn(variants_with_matrices()),
                          [](const auto& test) { return test.param.name; });

@@ -14,8 +14,9 @@ inline gpu::Layouts with_matrices(const gpu::Device& device, gpu::Layouts layout
   constexpr gpu::PromptTiles kTiles = {.small = {2, 2, 1, 1, 1, 32}, .big = {4, 2, 1, 1, 1, 32}};
   layouts.float_tiles = layouts.float_glu_tiles = layouts.ternary_tiles = layouts.ternary_glu_tiles = kTiles;
   layouts.few_tiles = {{16, 8, 4, 64}, {32, 16, 4, 64, 2}};
-  layouts.few_tiles_of_two_bits = {{16, 8, 4, 64, 1, 2}, {32, 16, 4, 32, 2, 4}};
+  layouts.few_tiles_of_two_bits = {{16, 8, 4, 64, 1, 1, 2}, {32, 16, 4, 32, 2, 1, 4}};
   layouts.head_tiles = {{16, 32, 2, 32, 4}, {32, 32, 2, 32, 4}};
+  layouts.expert_tiles = {{16, 16, 1, 32, 2}};
   layouts.matrix_attention_chunk = 8;
   return layouts;
 }

@@ -10,6 +10,7 @@
 #include "backend/gpu/device/mutant_test_support.h"
 #include "backend/gpu/run/executable.h"
 #include "backend/gpu/run/webgpu_backend.h"
+#include "conform/expert_model.h"
 #include "conform/float_model.h"
 #include "conform/gpu/small_tiles.h"
 #include "plan/plan.h"
@@ -138,6 +139,18 @@ TEST_F(GpuTrust, FloatProducts) {
   expect_refused(plan, "float_glu", "");
   expect_refused(plan, "float_glu_matmul.*", ", of a prompt: ");
   expect_refused(plan, "float_linear.*", "");
+}
+
+TEST_F(GpuTrust, ProductsOfExperts) {
+  for (const bool has_biases : {false, true}) {
+    const conform::ExpertModel model({}, has_biases);
+    const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+    const auto right = compile(plan, "none");
+    ASSERT_TRUE(right) << right.error().message;
+    const std::string& name = model.weights.layers[0].ffn_gate_exps.name;
+    expect_refused(plan, "expert_glu", name + ": ");
+    expect_refused(plan, "expert_glu_matmul.*", name + ", of a prompt: ");
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/expert_tiles.h"
 #include "backend/gpu/kernels/float/float_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary/ternary_batch.h"
 #include "backend/gpu/kernels/ternary/ternary_columns.h"
@@ -46,12 +47,35 @@ uint64_t max_params_words(const Config& config, int max_batch, int max_logit_row
 }
 
 int widest_row(const Config& c) { return std::max({c.d_model, c.d_ff, c.q_width(), c.delta.value_width()}); }
+
+uint64_t n_choices(const Config& c, int max_batch) {
+  return static_cast<uint64_t>(max_batch) * static_cast<uint64_t>(c.experts.n_used);
+}
+
+// Bytes of the tiles of experts, whatever their size, as far as the factors behind them.
+uint64_t bytes_before_factors(const Config& c, int max_batch) {
+  constexpr uint64_t kOffsetAlignment = 256;  // of any device
+  uint64_t most = 0;
+  for (uint32_t tokens = kRowsOfGroup; tokens <= kMostTileTokens; tokens *= 2) {
+    most = std::max(most, expert_tiles_bytes(n_choices(c, max_batch), static_cast<uint32_t>(c.experts.n), tokens));
+  }
+  return round_up(most, kOffsetAlignment);
+}
 }  // namespace
 
 uint64_t halves_bytes(const Plan& plan, int max_batch) {
+  const Config& c = plan.config;
   // Matrix kernels read whole tiles.
-  const uint64_t tokens = ceil_div(static_cast<uint64_t>(max_batch), kMostTileTokens) * kMostTileTokens;
-  return 2 * tokens * static_cast<uint64_t>(widest_row(plan.config));
+  const auto bytes = [](uint64_t rows, int width) {
+    return 2 * ceil_div(rows, kMostTileTokens) * kMostTileTokens * static_cast<uint64_t>(width);
+  };
+  return std::max(bytes(static_cast<uint64_t>(max_batch), widest_row(c)),
+                  bytes(n_choices(c, max_batch), c.experts.d_ff));
+}
+
+uint64_t expert_tiles_bytes(const Plan& plan, int max_batch) {
+  const Config& c = plan.config;
+  return c.experts.n == 0 ? 0 : bytes_before_factors(c, max_batch) + sizeof(float) * n_choices(c, max_batch);
 }
 
 uint64_t qkv_rows_bytes(const Plan& plan, int max_batch) {
@@ -61,6 +85,7 @@ uint64_t qkv_rows_bytes(const Plan& plan, int max_batch) {
 
 uint64_t activation_bytes(const Plan& plan, int max_batch, int max_logit_rows) {
   uint64_t bytes = plan.config.int8_activations ? 0 : halves_bytes(plan, max_batch);
+  bytes += expert_tiles_bytes(plan, max_batch);
   for (const auto& buffer : plan.buffers) bytes += device_bytes(buffer, max_batch, max_logit_rows);
   return bytes;
 }
@@ -142,6 +167,18 @@ Result<const Buffer*> WorkBuffers::halves() {
     TRY(when_needed_.halves, device_.new_buffer("halves", halves_bytes(plan_, max_batch_), BufferUse::kWork));
   }
   return when_needed_.halves.get();
+}
+
+Result<const Buffer*> WorkBuffers::expert_tiles() {
+  if (!when_needed_.expert_tiles) {
+    const uint64_t bytes = expert_tiles_bytes(plan_, max_batch_);
+    TRY(when_needed_.expert_tiles, device_.new_buffer("tiles of experts", bytes, BufferUse::kWork));
+  }
+  return when_needed_.expert_tiles.get();
+}
+
+uint32_t WorkBuffers::expert_factors_at() const {
+  return static_cast<uint32_t>(bytes_before_factors(plan_.config, max_batch_) / sizeof(float));
 }
 
 Result<const Buffer*> WorkBuffers::qkv_rows() {

@@ -52,6 +52,11 @@ class WorkBuffers {
   // A batch's activations as f16 (kernels/float/float_matmul_matrix.h); created when first needed.
   Result<const Buffer*> halves();
 
+  // The tiles of a batch's choices of experts (kernels/expert_tiles.h), and behind them, from this word on, the factors
+  // of rows of f16 activations; created when first needed.
+  Result<const Buffer*> expert_tiles();
+  uint32_t expert_factors_at() const;
+
   // Queries, keys and values of a batch side by side, [tokens, q_width + 2 kv_width] f32; created when first needed.
   Result<const Buffer*> qkv_rows();
 
@@ -67,7 +72,7 @@ class WorkBuffers {
  private:
   // Buffers that are created when they are first needed.
   struct WhenNeeded {
-    std::unique_ptr<Buffer> halves, qkv_rows, logit_halves;
+    std::unique_ptr<Buffer> halves, expert_tiles, qkv_rows, logit_halves;
     // By numbers of tokens and of splits.
     std::map<std::pair<int, uint32_t>, std::unique_ptr<Buffer>> attention_parts;
   };
@@ -96,6 +101,8 @@ class WorkBuffers {
 
 // Bytes of a batch as f16, for the widest row of any step.
 uint64_t halves_bytes(const Plan& plan, int max_batch);
+// Bytes of WorkBuffers::expert_tiles(); 0 without experts.
+uint64_t expert_tiles_bytes(const Plan& plan, int max_batch);
 // Bytes of a batch's queries, keys and values.
 uint64_t qkv_rows_bytes(const Plan& plan, int max_batch);
 

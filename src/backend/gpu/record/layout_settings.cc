@@ -56,10 +56,17 @@ PromptTile* tile_of(Layouts& l, std::string_view name) {
   return found == std::end(all) ? nullptr : found->second;
 }
 
+std::vector<Layouts::FewTile>* tiles_of(Layouts& l, std::string_view name) {
+  if (name == "fewtile") return &l.few_tiles;
+  if (name == "fewtile2") return &l.few_tiles_of_two_bits;
+  if (name == "headtile") return &l.head_tiles;
+  return name == "etile" ? &l.expert_tiles : nullptr;
+}
+
 // Replaces the tile for the same number of tokens, or adds one; a tile with 0 rows removes it.
 bool set_tile(std::vector<Layouts::FewTile>& tiles, const Layouts::FewTile& tile) {
   const bool is_some = std::has_single_bit(tile.tokens) && tile.tokens >= 16 && tile.tokens <= 128;
-  if (!is_some || tile.rows % 16 != 0) return false;
+  if (!is_some || tile.rows % 16 != 0 || tile.tokens % (16 * tile.subgroup_tokens) != 0) return false;
   const bool has_columns = std::has_single_bit(tile.columns) && tile.columns >= 32;
   const bool has_powers = std::has_single_bit(tile.splits) && std::has_single_bit(tile.ahead);
   if (tile.rows > 0 && !(has_columns && has_powers)) return false;
@@ -117,6 +124,8 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
     l.columns = a;
   } else if (name == "fewtiles") {
     l.most_in_few_tiles = static_cast<int>(a);
+  } else if (name == "etilesfrom") {
+    l.expert_tiles_from = l.expert_float_tiles_from = a;
   } else if (name == "fewfrom") {
     l.few_tiles_from = static_cast<int>(a);
   } else if (name == "headtilesfrom") {
@@ -146,13 +155,9 @@ bool apply_setting(Layouts& layouts, std::string_view setting) {
   const auto numbers = numbers_of(setting.substr(equals + 1));
   if (!numbers) return false;
   const auto [a, b, c, d, stages, columns, ahead] = numbers->values;
-  if (name == "fewtile" || name == "fewtile2" || name == "headtile") {
-    if (numbers->n < 4) return false;
-    Layouts::FewTile tile{a, b, c, d};
-    if (numbers->n > 4) tile.subgroup_rows = std::max(stages, 1u);
-    if (numbers->n > 5) tile.ahead = columns;
-    if (name == "headtile") return set_tile(layouts.head_tiles, tile);
-    return set_tile(name == "fewtile" ? layouts.few_tiles : layouts.few_tiles_of_two_bits, tile);
+  if (auto* const tiles = tiles_of(layouts, name)) {
+    return numbers->n >= 4 &&
+           set_tile(*tiles, {a, b, c, d, std::max(stages, 1u), std::max(columns, 1u), std::max(ahead, 1u)});
   }
   if (MatvecLayout* matvec = matvec_of(layouts, name)) {
     if (numbers->n == 3) *matvec = {a, b, c};

@@ -19,6 +19,7 @@ Caps caps_of(const Device& device) {
 Layouts layouts_for(const Device& device, std::span<const std::string> without) {
   const Features& f = device.features();
   Layouts layouts;
+  if (std::ranges::contains(without, "expert-tiles")) layouts.expert_tiles.clear();
   if (device.adapter().type != AdapterType::kSoftware || std::ranges::contains(without, "serial")) return layouts;
   if (caps_of(device).subgroup == 0 || f.subgroup_min != f.subgroup_max) return layouts;
   layouts.serial = true;

@@ -61,17 +61,24 @@ struct Layouts {
   // block of up to `columns` columns.
   struct FewTile {
     uint32_t tokens, rows, splits, columns;
-    uint32_t subgroup_rows = 1;  // subgroups side by side, each with its part of the rows
-    uint32_t ahead = 1;          // PromptTile::ahead at most; a power of two
+    uint32_t subgroup_rows = 1, subgroup_tokens = 1;  // subgroups along each side, each with its part of the tile
+    uint32_t ahead = 1;                               // PromptTile::ahead at most; a power of two
     bool operator==(const FewTile&) const = default;
   };
   std::vector<FewTile> few_tiles = {{16, 32, 8, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
   // The same for weights of at most two bits, which take longer to unpack than to load.
-  std::vector<FewTile> few_tiles_of_two_bits = {{16, 64, 8, 128, 2, 8}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
+  std::vector<FewTile> few_tiles_of_two_bits = {{16, 64, 8, 128, 2, 1, 8}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
   int few_tiles_from = 9;  // tokens, if there are kernels for several rows; at least kMatmulTokens
   // A head of packed weights for several rows of logits, from head_tiles_from rows on.
   std::vector<FewTile> head_tiles = {{16, 128, 2, 64, 4}, {64, 128, 2, 64, 4}};
   int head_tiles_from = 5;
+  // Mixtures of experts: from expert_tiles_from tokens per expert on, on average, an expert's matrices are multiplied
+  // with tiles of the tokens that chose it; without subgroup matrices, where only the tiles' tokens count, from
+  // expert_float_tiles_from on. Each tile is for up to half as many tokens per expert, the last one for all beyond.
+  // None: each token reads its own experts.
+  uint32_t expert_tiles_from = 2, expert_float_tiles_from = 4;
+  std::vector<FewTile> expert_tiles = {
+      {16, 128, 1, 64, 4}, {32, 128, 1, 64, 4}, {64, 128, 1, 64, 4}, {128, 128, 1, 64, 4, 2}};
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
   uint32_t norm_workgroup = 1024;
   uint32_t attention_workgroup = 1024;
@@ -116,7 +123,8 @@ struct Layouts {
   bool serial = false;
 };
 
-// The layouts for this device; serial for software adapters, unless `without` contains "serial".
+// The layouts for this device; serial for software adapters, unless `without` contains "serial"; without tiles of
+// experts if it contains "expert-tiles".
 Layouts layouts_for(const Device& device, std::span<const std::string> without);
 
 // True if the device has f16 subgroup matrices and they are worth using.

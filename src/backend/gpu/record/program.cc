@@ -43,7 +43,7 @@ Grid grid_for(const RecordedDispatch& d, const RunShape& shape) {
   const Extent& e = d.extent;
   Grid grid = e.grid;
   const auto rows = static_cast<uint32_t>(rows_in(shape, e.rows));
-  const uint32_t groups = ceil_div(rows, e.rows_per_workgroup);
+  const uint32_t groups = ceil_div(rows * e.parts, e.rows_per_workgroup) + e.more;
   if (e.axis == Axis::kY) grid.y = groups;
   if (e.axis == Axis::kZ) grid.z = groups;
   if (e.positions_per_split > 0) {

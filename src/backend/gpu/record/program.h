@@ -34,9 +34,10 @@ enum class Rows { kTokens, kLogits, kSequences };
 // The number of workgroups of a dispatch.
 struct Extent {
   Grid grid = {};           // the part that does not depend on the run
-  Axis axis = Axis::kNone;  // this dimension has ⌈rows / rows_per_workgroup⌉
+  Axis axis = Axis::kNone;  // this dimension has ⌈rows · parts / rows_per_workgroup⌉ + more
   Rows rows = Rows::kTokens;
   uint32_t rows_per_workgroup = 1;
+  uint32_t parts = 1, more = 0;
   uint32_t positions_per_split = 0;  // z is ⌈n_pos / this⌉, at most max_splits; 0: not split
   uint32_t max_splits = 0;
   When when = {};

@@ -27,10 +27,10 @@ Result<Restrictions> parse_restrictions(const std::vector<std::string>& names) {
       without.timestamps = true;
     } else if (name == "limits") {
       without.default_limits = true;
-    } else if (name != "serial" && name != "tuned") {  // choices of layouts (record/layouts.h), not device features
+    } else if (name != "serial" && name != "tuned" && name != "expert-tiles") {  // layouts (record/layouts.h)
       return fail(ErrorCode::kInvalidArgument,
                   "unknown GPU feature '{}'; known are f16, subgroups, subgroup-matrix, dot4, timestamps, limits, "
-                  "serial, tuned",
+                  "serial, tuned, expert-tiles",
                   name);
     }
   }

@@ -1,5 +1,6 @@
 #include <deque>
 
+#include "backend/gpu/kernels/float/expert_sums.h"
 #include "backend/gpu/kernels/float/float_dots.h"
 
 namespace tern::gpu {
@@ -153,9 +154,9 @@ ExpertRows rows_of_expert(const ExpertLinearConfig& c, const FloatDots& dots, co
   const FloatLinearConfig& linear = c.linear;
   ExpertRows mine;
   auto n = let("n", grid.wg.y * grid.n_wg.x + grid.wg.x);
-  auto which = let("which", min(n / c.workgroups_per_expert(), c.n_used - 1));
+  auto which = let("which", min(n / workgroups_per_expert(c), c.n_used - 1));
   mine.choice = let("choice", grid.wg.z * c.n_used + which);
-  auto workgroup = let("of_expert", n - which * c.workgroups_per_expert());
+  auto workgroup = let("of_expert", n - which * workgroups_per_expert(c));
   auto first = let("first", workgroup * linear.rows_per_workgroup() + dots.group());
   for (uint32_t r = 0; r < linear.rows_per_group; ++r) {
     mine.rows.push_back(let("row", first + r * (linear.workgroup / linear.lanes)));
@@ -177,23 +178,16 @@ Columns input_of_expert(const ExpertLinearConfig& c, const ExpertRows& mine, con
   return columns;
 }
 
-// The total of row `r`, and its bias.
-Name<F32> with_bias(const ExpertLinearConfig& c, const Name<F32>& total, const In<"bias", F32>& bias,
-                    const ExpertRows& mine, size_t r, uint32_t skipped) {
-  if (!c.has_bias) return total;
-  return let("biased", total + bias[mine.first + mine.rows[r] + skipped]);
-}
-
 }  // namespace
 
-uint32_t ExpertLinearConfig::workgroups_per_expert() const {
-  return ceil_div(linear.rows, linear.rows_per_workgroup());
+uint32_t workgroups_per_expert(const ExpertLinearConfig& c) {
+  return ceil_div(c.linear.rows, c.linear.rows_per_workgroup());
 }
 
 ExpertLinearKernel expert_linear(const ExpertLinearConfig& c) {
   return kernel("expert_linear", c.linear.workgroup,
-                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, ChosenExperts chosen,
-                    In<"bias", F32> bias, Out<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, ChosenExperts chosen, ExpertBias bias,
+                    Out<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
                   const WeightPlanes planes(c.linear.coding, w, scales);
                   const Grid grid{wg, n_wg, tid};
                   const FloatDots dots(c.linear, tid);
@@ -201,7 +195,7 @@ ExpertLinearKernel expert_linear(const ExpertLinearConfig& c) {
                   Columns columns = input_of_expert(c, mine, x, grid);
                   const auto totals = multiply(dots, {{&planes, mine.starts}}, columns.in);
                   const auto store = [&](const Name<U32>& row, const Totals& of_row, size_t r) {
-                    y[row * c.linear.rows + mine.rows[r]] = with_bias(c, of_row[r], bias, mine, r, 0);
+                    y[row * c.linear.rows + mine.rows[r]] = expert_sum(c, of_row[r], bias, mine.first, mine.rows[r]);
                   };
                   store_columns(dots, columns, mine.rows, c.linear.rows, totals, store);
                 });
@@ -211,8 +205,8 @@ ExpertGluKernel expert_glu(const ExpertLinearConfig& c, uint32_t n_experts) {
   CHECK(c.linear.up_coding.words == c.linear.coding.words);
   return kernel("expert_glu", c.linear.workgroup,
                 [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
-                    In<"up_scales", U32> up_scales, FloatX x, ChosenExperts chosen, In<"bias", F32> bias,
-                    Out<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                    In<"up_scales", U32> up_scales, FloatX x, ChosenExperts chosen, ExpertBias bias, Out<"y", F32> y,
+                    WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
                   const WeightPlanes gate(c.linear.coding, w_gate, gate_scales);
                   const WeightPlanes up(c.linear.up_coding, w_up, up_scales);
                   const Grid grid{wg, n_wg, tid};
@@ -221,11 +215,9 @@ ExpertGluKernel expert_glu(const ExpertLinearConfig& c, uint32_t n_experts) {
                   Columns columns = input_of_expert(c, mine, x, grid);
                   const auto totals = multiply(dots, {{&gate, mine.starts}, {&up, mine.starts}}, columns.in);
                   const auto store = [&](const Name<U32>& row, const Totals& of_row, size_t r) {
-                    const uint32_t of_up = n_experts * c.linear.rows;
-                    auto g = with_bias(c, of_row[r], bias, mine, r, 0);
-                    auto u = with_bias(c, of_row[mine.rows.size() + r], bias, mine, r, of_up);
-                    if (c.limit > 0) g = let("g", min(g, c.limit)), u = let("u", clamp(u, -c.limit, c.limit));
-                    y[row * c.linear.rows + mine.rows[r]] = gated(c.linear.act, g, u);
+                    const Name<F32>&g = of_row[r], &u = of_row[mine.rows.size() + r];
+                    y[row * c.linear.rows + mine.rows[r]] =
+                        expert_gated(c, n_experts, g, u, bias, mine.first, mine.rows[r]);
                   };
                   store_columns(dots, columns, mine.rows, c.linear.rows, totals, store);
                 });

@@ -77,33 +77,38 @@ using FloatGluColumnsKernel =
                  wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
 FloatGluColumnsKernel float_glu_columns(const FloatLinearConfig& c);
 
-// Mixtures of experts: the rows of all experts follow one another in a matrix, and `chosen` names those of each token
-// (experts.h). c.rows are the rows of one expert.
-struct ExpertLinearConfig {
-  FloatLinearConfig linear;
+// Mixtures of experts: the rows of all experts follow one another in a matrix. Linear: the Config of a kernel for one
+// expert's matrix; its rows are that expert's.
+template <class Linear>
+struct OfExperts {
+  Linear linear;
   uint32_t n_used;
   bool has_bias = false;   // else `bias` is not read
   bool own_input = false;  // each expert has a row of x of its own, else each token
   float limit = 0;         // ExpertConfig::limit
 
-  uint32_t workgroups_per_expert() const;
-  bool operator==(const ExpertLinearConfig&) const = default;
+  bool operator==(const OfExperts&) const = default;
 };
+using ExpertBias = wgsl::In<"bias", wgsl::F32>;
+
+// For one token at a time. `chosen` names its experts (experts.h).
+using ExpertLinearConfig = OfExperts<FloatLinearConfig>;
+uint32_t workgroups_per_expert(const ExpertLinearConfig& c);
 
 using ChosenExperts = wgsl::In<"chosen", wgsl::F32>;
 
-// y[t, i] = w[chosen[t, i]] · x + bias. Grid: [≈ √n, ≈ √n, tokens], n = n_used · workgroups_per_expert().
-using ExpertLinearKernel = wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, FloatX,
-                                        ChosenExperts, wgsl::In<"bias", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
-                                        wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+// y[t, i] = w[chosen[t, i]] · x + bias. Grid: [≈ √n, ≈ √n, tokens], n = n_used · workgroups_per_expert(c).
+using ExpertLinearKernel =
+    wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, FloatX, ChosenExperts, ExpertBias,
+                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
 ExpertLinearKernel expert_linear(const ExpertLinearConfig& c);
 
 // y[t, i] = act(gate·x) · (up·x), with the matrices of expert chosen[t, i]. `bias` has those of all gates, and then
 // those of `up`. Grid as above.
 using ExpertGluKernel =
     wgsl::Kernel<wgsl::In<"w_gate", WeightUnits>, wgsl::In<"gate_scales", wgsl::U32>, wgsl::In<"w_up", WeightUnits>,
-                 wgsl::In<"up_scales", wgsl::U32>, FloatX, ChosenExperts, wgsl::In<"bias", wgsl::F32>,
-                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+                 wgsl::In<"up_scales", wgsl::U32>, FloatX, ChosenExperts, ExpertBias, wgsl::Out<"y", wgsl::F32>,
+                 wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
 ExpertGluKernel expert_glu(const ExpertLinearConfig& c, uint32_t n_experts);
 
 }  // namespace tern::gpu

@@ -1,6 +1,7 @@
 // Float matrices of any format times many f32 rows: what float_linear.h does, for prefill batches.
 #pragma once
 
+#include "backend/gpu/kernels/expert_tiles.h"
 #include "backend/gpu/kernels/float/float_linear.h"
 
 namespace tern::gpu {
@@ -18,6 +19,8 @@ struct FloatMatmulConfig {
   uint32_t tile_rows = 64;              // of each matrix
   uint32_t tile_tokens = 64;
   static constexpr uint32_t kSide = 16;
+  // Bytes of workgroup memory. n_matrices is 2 for the glu kernel.
+  uint32_t workgroup_bytes(uint32_t n_matrices) const;
 
   bool operator==(const FloatMatmulConfig&) const = default;
 };
@@ -33,5 +36,18 @@ using FloatGluMatmulKernel = wgsl::Kernel<wgsl::In<"w_gate", WeightUnits>, wgsl:
                                           ParamsBuffer, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // y = act(gate·x) · (up·x), for whole matrices. Grid as above.
 FloatGluMatmulKernel float_glu_matmul(const FloatMatmulConfig& c);
+
+// Mixtures of experts: what expert_linear and expert_glu do, for tiles of c.linear.tile_tokens choices
+// (expert_tiles.h). Grids: [⌈rows / tile_rows⌉, at least the number of tiles].
+using ExpertMatmulConfig = OfExperts<FloatMatmulConfig>;
+using ExpertMatmulKernel = wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, FloatX, ExpertTiles,
+                                        ExpertBias, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+ExpertMatmulKernel expert_matmul(const ExpertMatmulConfig& c);
+
+using ExpertGluMatmulKernel =
+    wgsl::Kernel<wgsl::In<"w_gate", WeightUnits>, wgsl::In<"gate_scales", wgsl::U32>, wgsl::In<"w_up", WeightUnits>,
+                 wgsl::In<"up_scales", wgsl::U32>, FloatX, ExpertTiles, ExpertBias, wgsl::Out<"y", wgsl::F32>,
+                 wgsl::WorkgroupId, wgsl::LocalIndex>;
+ExpertGluMatmulKernel expert_glu_matmul(const ExpertMatmulConfig& c, uint32_t n_experts);
 
 }  // namespace tern::gpu

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "backend/gpu/kernels/f16_shapes.h"
+#include "backend/gpu/kernels/float/expert_sums.h"
 #include "backend/gpu/kernels/matrix_tile.h"
 #include "backend/gpu/kernels/staged_vectors.h"
 
@@ -32,16 +33,36 @@ struct HalvesTile : MatrixTile {
   FloatMatrixMatmulConfig c;
   Name<U32> n_tokens, n_rows;  // tokens of the batch, rows of the binding
   Shared<F16> staged;
+  std::optional<ExpertTile> expert = {};
+
+  // A row of the binding, from that of the tile. Those past the end are the last one.
+  Name<U32> row(Temp<U32> of_tile) const {
+    auto row = wgsl::let("row", min(first_row + std::move(of_tile), n_rows - 1u));
+    return expert ? wgsl::let("row_of_all", row + expert->before) : row;
+  }
 };
 
-HalvesTile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows,
-                     const WorkgroupId& wg, const LocalIndex& tid, const ParamsBuffer& params) {
+HalvesTile tile_of(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows,
+                   const Name<U32>& n_tokens, const WorkgroupId& wg, const LocalIndex& tid) {
   const MatrixTileShape shape = tile_shape(c, n_matrices);
   CHECK(c.cols % shape.block == 0 && c.cols % c.coding.values() == 0 && shape.block % (c.shape.k * c.tile.splits) == 0);
   CHECK(c.tile_rows == shape.rows() && c.tile_tokens == shape.tokens() && c.tile_tokens % kRowsOfGroup == 0);
   auto staged = shared<F16>("staged", shape.staged());
-  auto n_tokens = c.of_logits ? n_logit_rows(params, "n_tokens") : let("n_tokens", params[kNTokens]);
   return {matrix_tile(shape, wg, tid), c, n_tokens, n_rows, staged};
+}
+HalvesTile make_tile(const FloatMatrixMatmulConfig& c, uint32_t n_matrices, const Name<U32>& n_rows,
+                     const WorkgroupId& wg, const LocalIndex& tid, const ParamsBuffer& params) {
+  auto n_tokens = c.of_logits ? n_logit_rows(params, "n_tokens") : let("n_tokens", params[kNTokens]);
+  return tile_of(c, n_matrices, n_rows, n_tokens, wg, tid);
+}
+HalvesTile make_tile(const ExpertMatrixMatmulConfig& c, uint32_t n_matrices, const WorkgroupId& wg,
+                     const LocalIndex& tid, const ExpertTiles& tiles) {
+  const FloatMatrixMatmulConfig& m = c.linear;
+  const ExpertTile expert = expert_tile(tiles, wg, m.tile_tokens, m.rows, c.own_input ? 1 : c.n_used);
+  auto n_rows = let("n_rows", e(m.rows));
+  HalvesTile t = tile_of(m, n_matrices, n_rows, expert.end, wg, tid);
+  t.expert = expert;
+  return t;
 }
 
 // Layout of both sides in workgroup memory: quad k of piece p has index k · pieces + p in its row, so that adjacent
@@ -57,7 +78,7 @@ class WeightStage {
     if (UnpackHalves::serves(w.coding)) halves_.emplace(w.coding);
     for (uint32_t first = 0; first < n_pieces(); first += t.c.workgroup()) {
       auto piece = let("piece", t.tid + first);
-      auto row = let("row", min(t.first_row + piece / of_row(), t.n_rows - 1u));
+      auto row = t.row(piece / of_row());
       Piece made{piece, let("row_units", row * (t.c.cols / w.coding.values())), {}};
       for (uint32_t slot = 0; slot < t.c.tile.ahead; ++slot) {
         std::vector<Var<U32>> words;
@@ -160,7 +181,7 @@ class WeightStage {
   void store_floats(const Name<U32>& block, const Name<U32>& base) const {
     const uint32_t per_unit = w_.coding.quads(), quads = t_.shape.block / 4;
     loop("i", t_.tid, t_.c.tile_rows * quads, t_.c.workgroup(), [&](const Name<U32>& i) {
-      auto row = let("row", min(t_.first_row + i / quads, t_.n_rows - 1u));
+      auto row = t_.row(i / quads);
       auto quad = let("quad", block * quads + i % quads);
       auto at = let("at", row * (t_.c.cols / w_.coding.values()) + quad / per_unit);
       auto unit = let("unit", w_.unit(e(at)));
@@ -194,6 +215,7 @@ StagedVectors<Vec4<F16>> staged_activations(const HalvesTile& t) {
           [&, pieces, quads](const Name<U32>& i) {
             auto row = let("x_row", i / quads);
             auto stored = let("x_stored", t.first_token + row);
+            if (t.expert) stored = t.expert->x_row(stored);
             auto first = let("x_first", grouped_half(t.c.cols, stored) / 4u +
                                             i % pieces * (kRowsOfGroup * kHalvesOfGroup / 4) + i / pieces % 4u);
             auto to = let("x_to", (row + t.shape.first_token_row()) * t.shape.stride + i % quads * 4u);
@@ -202,10 +224,21 @@ StagedVectors<Vec4<F16>> staged_activations(const HalvesTile& t) {
           t.c.tile.ahead};
 }
 
+// The power of two of a token.
+auto factors_of(const TokenScales& scales) {
+  return [&](const Name<U32>& token) { return scales[token]; };
+}
+auto factors_of(const HalvesTile& t, const ExpertTiles& tiles) {
+  return [&, at = t.expert->factors()](const Name<U32>& token) {
+    auto row = t.expert->x_row(token);
+    return bitcast<F32>(tiles[at + row]);
+  };
+}
+
 // Calls take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
-template <class Take>
-void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightStage* const> weights,
-              const TokenScales& token_scales, const Take& take) {
+template <class Factors, class Take>
+void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightStage* const> weights, const Factors& factors,
+              const Take& take) {
   const auto activations = staged_activations(t);
   const auto fetch = [&](const Name<U32>& block, uint32_t slot) {
     for (const WeightStage* w : weights) w->fetch(block, slot);
@@ -226,7 +259,7 @@ void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightStage*
     auto through = shared<F32>("sums", t.shape.sums());
     sums.for_each(through, [&](const Name<U32>& row, const Name<U32>& token, std::span<const Name<F32>> of_row) {
       when(token < t.n_tokens && row < t.n_rows, [&] {
-        auto unscale = let("unscale", 1.0f / token_scales[token]);
+        auto unscale = let("unscale", 1.0f / factors(token));
         std::vector<Name<F32>> unscaled;
         for (const auto& sum : of_row) unscaled.push_back(let("unscaled", sum * unscale));
         take(row, token, unscaled);
@@ -234,44 +267,6 @@ void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightStage*
     });
   };
   CHECK(with_f16_shape(t.c.shape, use));
-}
-
-// value(i): quad i of the row.
-template <class Value>
-void write_halves(const HalveTokensConfig& c, const Value& value, const Out<"halves", Vec4<F16>>& halves,
-                  const Out<"token_scales", F32>& scales, const WorkgroupId& wg, const LocalIndex& tid) {
-  auto peak = var("peak", 0.0f);
-  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-    auto v = let("v", abs(value(i)));
-    auto low = let("low", max(at(v, 0), at(v, 1)));
-    auto high = let("high", max(at(v, 2), at(v, 3)));
-    peak = max(peak, max(low, high));
-  });
-  auto mine = let("mine", peak);
-  auto top = reduce_workgroup(Reduce::kMax, c.caps, mine, tid, c.workgroup);
-  // 2^e ≤ peak < 2^(e+1) has the exponent bits 127 + e; 2^(10 − e) has 137 − e, which is 264 minus that.
-  auto exponent = let("exponent", clamp(bitcast<U32>(top) >> 23u, 64u, 200u));
-  auto scale = let("scale", bitcast<F32>((264u - exponent) << 23u));
-  when(tid == 0u, [&] { scales[wg.y] = scale; });
-  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-    // Four columns of the group.
-    auto index =
-        let("index", grouped_half(c.width, wg.y) / 4u + (i >> 2u) * (kHalvesOfGroup * kRowsOfGroup / 4) + (i & 3u));
-    auto exact = let("exact", value(i) * scale);
-    if (c.rest_at == 0) {
-      halves[index] = vec4h(exact);
-      return;
-    }
-    // Computed from the bits, because compilers optimize the difference from a conversion and back to 0.
-    std::vector<Name<F32>> first;
-    for (uint32_t i4 = 0; i4 < 4; ++i4) {
-      auto as_bits = let("as_bits", bitcast<U32>(at(exact, i4)));
-      first.push_back(let("first_bits", bitcast<F32>(as_bits & 0xFFFFE000u)));
-    }
-    auto high = let("high_bits", vec4f(first[0], first[1], first[2], first[3]));
-    halves[index] = vec4h(high);
-    halves[index + c.rest_at * (c.width / 4)] = vec4h(exact - high);
-  });
 }
 
 }  // namespace
@@ -292,31 +287,6 @@ bool has_float_matrix_matmul(const MatrixShape& shape) {
   return with_f16_shape(shape, []<uint32_t, uint32_t, uint32_t>() {});
 }
 
-HalveTokensKernel halve_tokens(const HalveTokensConfig& c) {
-  return kernel(
-      c.rest_at > 0 ? "halve_tokens_exactly" : "halve_tokens", c.workgroup,
-      [&](FloatX x, Out<"halves", Vec4<F16>> halves, Out<"token_scales", F32> scales, WorkgroupId wg, LocalIndex tid) {
-        write_halves(c, [&](const Name<U32>& i) { return e(x[wg.y * (c.width / 4) + i]); }, halves, scales, wg, tid);
-      });
-}
-
-NormHalvesKernel norm_halves(const HalveTokensConfig& c) {
-  return kernel(c.rest_at > 0 ? "norm_halves_exactly" : "norm_halves", c.workgroup,
-                [&](FloatX x, In<"gain", Vec4<F32>> gain, Out<"halves", Vec4<F16>> halves,
-                    Out<"token_scales", F32> scales, WorkgroupId wg, LocalIndex tid) {
-                  auto squares = var("squares", 0.0f);
-                  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-                    auto v = let("v", x[wg.y * (c.width / 4) + i]);
-                    squares += dot(v, v);
-                  });
-                  auto mine = let("my_squares", squares);
-                  auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
-                  auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
-                  const auto value = [&](const Name<U32>& i) { return x[wg.y * (c.width / 4) + i] * factor * gain[i]; };
-                  write_halves(c, value, halves, scales, wg, tid);
-                });
-}
-
 FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
   return kernel(c.store == Store::kAdd ? "float_matmul_matrix_add" : "float_matmul_matrix", c.workgroup(),
                 [&](In<"w", WeightUnits> w, In<"scales", U32> scales, Halves x, TokenScales token_scales,
@@ -325,7 +295,7 @@ FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
                   auto n_rows = let("n_rows", range.get<"count">());
                   const HalvesTile t = make_tile(c, 1, n_rows, wg, tid, params);
                   const WeightStage stage(t, planes, 0);
-                  multiply(t, x, std::array{&stage}, token_scales,
+                  multiply(t, x, std::array{&stage}, factors_of(token_scales),
                            [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
                              auto index = let("index", token * c.rows + range.get<"first">() + row);
                              if (c.store == Store::kAdd) {
@@ -346,9 +316,43 @@ FloatGluMatrixMatmulKernel float_glu_matmul_matrix(const FloatMatrixMatmulConfig
                   auto n_rows = let("n_rows", e(c.rows));
                   const HalvesTile t = make_tile(c, 2, n_rows, wg, tid, params);
                   const WeightStage gate_stage(t, gate, 0), up_stage(t, up, 1);
-                  multiply(t, x, std::array{&gate_stage, &up_stage}, token_scales,
+                  multiply(t, x, std::array{&gate_stage, &up_stage}, factors_of(token_scales),
                            [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
                              y[token * c.rows + row] = gated(c.act, sums[0], sums[1]);
+                           });
+                });
+}
+
+ExpertMatrixMatmulKernel expert_matmul_matrix(const ExpertMatrixMatmulConfig& c) {
+  return kernel("expert_matmul_matrix", c.linear.workgroup(),
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, Halves x, ExpertTiles tiles, ExpertBias bias,
+                    Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.linear.coding, w, scales);
+                  const HalvesTile t = make_tile(c, 1, wg, tid, tiles);
+                  const WeightStage stage(t, planes, 0);
+                  const auto factors = factors_of(t, tiles);
+                  multiply(t, x, std::array{&stage}, factors,
+                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
+                             auto index = let("index", t.expert->choice(token) * c.linear.rows + row);
+                             y[index] = expert_sum(c, sums[0], bias, t.expert->before, row);
+                           });
+                });
+}
+
+ExpertGluMatrixMatmulKernel expert_glu_matmul_matrix(const ExpertMatrixMatmulConfig& c, uint32_t n_experts) {
+  return kernel("expert_glu_matmul_matrix", c.linear.workgroup(),
+                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
+                    In<"up_scales", U32> up_scales, Halves x, ExpertTiles tiles, ExpertBias bias, Out<"y", F32> y,
+                    WorkgroupId wg, LocalIndex tid) {
+                  const WeightPlanes gate(c.linear.coding, w_gate, gate_scales),
+                      up(c.linear.up_coding, w_up, up_scales);
+                  const HalvesTile t = make_tile(c, 2, wg, tid, tiles);
+                  const WeightStage gate_stage(t, gate, 0), up_stage(t, up, 1);
+                  const auto factors = factors_of(t, tiles);
+                  multiply(t, x, std::array{&gate_stage, &up_stage}, factors,
+                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
+                             auto index = let("index", t.expert->choice(token) * c.linear.rows + row);
+                             y[index] = expert_gated(c, n_experts, sums[0], sums[1], bias, t.expert->before, row);
                            });
                 });
 }

@@ -108,6 +108,7 @@ class Cases {
     for (const wgsl::MatrixShape shape : {matrix(8, 8, 8), matrix(16, 16, 32)}) add_matrix_matmuls(shape);
     add_float_matrix_matmuls(8, 8, 8);
     add_float_matrix_matmuls(16, 16, 16);
+    for (auto& [name, module] : expert_tile_kernels()) add(name, std::move(module));
     add("halve_tokens", halve_tokens({.width = m_.width, .caps = {}}));
     add("halve_tokens_exactly", halve_tokens({.width = m_.width, .caps = {}, .rest_at = 64}));
     add("norm_halves", norm_halves({.width = m_.width, .caps = {}, .eps = 1e-6f}));
@@ -126,6 +127,7 @@ class Cases {
     add_float();
     for (auto& [name, module] : head_kernels(m_.width, m_.n_vocab, caps.caps)) add(name, std::move(module));
     for (auto& [name, module] : delta_kernels(caps.caps)) add(name, std::move(module));
+    for (auto& [name, module] : expert_kernels(caps.caps)) add(name, std::move(module));
     if (caps.caps.packed_dot && caps.caps.subgroup >= 8) add_layers();
   }
 

@@ -22,5 +22,8 @@ std::vector<GoldenCase> golden_cases();
 std::vector<std::pair<std::string, wgsl::Module>> head_kernels(uint32_t width, uint32_t n_vocab, const Caps& caps);
 // Those of recurrent layers.
 std::vector<std::pair<std::string, wgsl::Module>> delta_kernels(const Caps& caps);
+// Those of mixtures of experts; and those among them that depend on no feature's presence.
+std::vector<std::pair<std::string, wgsl::Module>> expert_kernels(const Caps& caps);
+std::vector<std::pair<std::string, wgsl::Module>> expert_tile_kernels();
 
 }  // namespace tern::gpu

@@ -44,6 +44,8 @@ constexpr int64_t kMostLines = 16'000;  // of all texts
 bool is_variant(std::string_view kernel) {
   constexpr std::array<std::string_view, 4> kEndings = {"_f32", "_16x16x16", "_16x16x32", "_of_logits_8x8x8"};
   constexpr std::array<std::string_view, 2> kCodes = {"embed_", "float_linear_codes"};
+  // As the kernels without experts, except for where rows begin.
+  constexpr std::array<std::string_view, 3> kOfExperts = {"expert_linear", "expert_glu", "expert_matmul"};
   constexpr std::array<std::string_view, 22> kVariants = {"float_linear_bf16",
                                                           "float_linear_int8_signs",
                                                           "float_linear_columns_int8",
@@ -70,6 +72,7 @@ bool is_variant(std::string_view kernel) {
   if (std::ranges::any_of(kEndings, ends) || std::ranges::contains(kVariants, kernel)) return true;
   if (kernel.ends_with("_q8_0")) return kernel != "attention_q8_0" && kernel != "kv_append_q8_0";
   const auto begins = [&](std::string_view start) { return kernel.starts_with(start); };
+  if (std::ranges::any_of(kOfExperts, begins)) return true;
   if (std::ranges::any_of(kCodes, begins)) return !kernel.ends_with("codes4_byte_mins") && kernel != "embed_f16";
   return false;
 }

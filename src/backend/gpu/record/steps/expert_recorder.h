@@ -1,6 +1,7 @@
 // Mixtures of experts.
 #pragma once
 
+#include "backend/gpu/record/steps/float_inputs.h"
 #include "backend/gpu/record/steps/float_layers.h"
 #include "backend/gpu/record/steps/recording.h"
 
@@ -16,10 +17,32 @@ class ExpertRecorder {
   Result<void> record(const step::MixExperts& s);
 
  private:
-  // The layout for the matrices of one expert.
-  ExpertLinearConfig config(const Tensor& w, const WeightCoding& coding, const ExpertConfig& experts,
-                            const MatvecLayout& layout) const;
-  Extent extent(const ExpertLinearConfig& config) const;
+  using TilesPhase = Phase<ExpertPhase>;
+
+  // A step's Config, with the layout of one expert's matrices.
+  template <class Linear>
+  OfExperts<Linear> of_experts(const Linear& linear, const step::ExpertGlu& s) const;
+  template <class Linear>
+  OfExperts<Linear> of_experts(const Linear& linear, const step::ExpertLinear& s) const;
+
+  std::vector<Layouts::FewTile> tiles() const;  // those that fit
+  std::vector<TilesPhase> phases(const ExpertConfig& experts) const;
+  Result<void> list_tiles(const step::Route& s, const TilesPhase& phase);
+  Result<View<wgsl::U32>> tile_list() const;
+  // The rows of `in` as f16, with their factors behind the tiles. per_token: rows that each token has.
+  Result<View<wgsl::Vec4<wgsl::F16>>> halves(SlotId in, uint32_t per_token, const When& when);
+  // On subgroup matrices; none if the device has no suitable ones. `w`: one expert's.
+  std::optional<FloatMatrixMatmulConfig> on_matrices(const Tensor& w, const WeightCoding& coding, uint32_t n_matrices,
+                                                     const TilesPhase& phase) const;
+
+  Result<void> glu_few(const step::ExpertGlu& s, const WeightStore::Glu& parts, View<wgsl::F32> bias, const When& when);
+  Result<void> glu_in_tiles(const step::ExpertGlu& s, const WeightStore::Glu& parts, View<wgsl::F32> bias,
+                            const TilesPhase& phase);
+  Result<void> linear_few(const step::ExpertLinear& s, const FloatMatrix::Part& part, View<wgsl::F32> bias,
+                          const When& when);
+  Result<void> linear_in_tiles(const step::ExpertLinear& s, const FloatMatrix::Part& part, View<wgsl::F32> bias,
+                               const TilesPhase& phase);
+  Extent few_extent(const ExpertLinearConfig& config, const When& when) const;
 
   Recording& r_;
   FloatLayers layers_;

@@ -11,15 +11,16 @@ constexpr uint32_t kForReductions = 4096;  // bytes of workgroup memory
 std::optional<FloatMatrixMatmulConfig> with_few_tile(const FloatMatrixMatmulConfig& any, const Layouts::FewTile& wanted,
                                                      uint32_t n_matrices, const Limits& limits) {
   const wgsl::MatrixShape& shape = any.shape;
-  if (wanted.rows % (wanted.subgroup_rows * shape.n) != 0 || wanted.tokens % shape.m != 0) return std::nullopt;
+  if (wanted.rows % (wanted.subgroup_rows * shape.n) != 0) return std::nullopt;
+  if (wanted.tokens % (wanted.subgroup_tokens * shape.m) != 0) return std::nullopt;
   for (uint32_t columns = wanted.columns; columns >= 32; columns /= 2) {
     if (any.cols % columns != 0) continue;
     for (const uint32_t stages : {2u, 1u}) {
       FloatMatrixMatmulConfig config = any;
       config.tile = {.subgroup_rows = wanted.subgroup_rows,
-                     .subgroup_tokens = 1,
+                     .subgroup_tokens = wanted.subgroup_tokens,
                      .matrices_of_rows = wanted.rows / (wanted.subgroup_rows * shape.n),
-                     .matrices_of_tokens = wanted.tokens / shape.m,
+                     .matrices_of_tokens = wanted.tokens / (wanted.subgroup_tokens * shape.m),
                      .stages = stages,
                      .columns = columns,
                      .splits = std::min(wanted.splits, columns / 16),

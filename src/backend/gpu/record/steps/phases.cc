@@ -88,6 +88,27 @@ std::vector<Phase<FloatPhase>> float_phases(const PhaseLimits& limits, Rows rows
   return phases;
 }
 
+std::vector<Phase<ExpertPhase>> expert_phases(const PhaseLimits& limits, const ExpertKernels& kernels) {
+  if (!limits.has_tiles() || kernels.tiles.empty()) return {{ExpertPhase::kOneToken, {}}};
+  // The tokens that make this many choices of each expert, on average.
+  const auto tokens_for = [&](uint64_t choices) {
+    const uint64_t tokens =
+        ceil_div(choices * static_cast<uint64_t>(kernels.n_experts), static_cast<uint64_t>(kernels.n_used));
+    return static_cast<int>(std::min<uint64_t>(tokens, INT_MAX));
+  };
+  const Layouts& l = limits.layouts;
+  const int from =
+      std::max(kMatmulTokens, tokens_for(kernels.on_matrices ? l.expert_tiles_from : l.expert_float_tiles_from));
+  std::vector<uint32_t> most;
+  for (const Layouts::FewTile& tile : kernels.tiles) most.push_back(static_cast<uint32_t>(tokens_for(tile.tokens / 2)));
+  std::vector<Phase<ExpertPhase>> phases = {{ExpertPhase::kOneToken, {.max_tokens = from - 1}}};
+  for (const auto& tile : few_tile_phases(most, {.min_tokens = from})) {
+    if (tile.when.min_tokens > limits.max_batch) break;
+    phases.push_back({ExpertPhase::kTiles, tile.when, kernels.tiles[tile.index].tokens, tile.index});
+  }
+  return phases;
+}
+
 std::vector<Phase<RowPhase>> row_phases(const Layouts& layouts, const When& few, uint32_t columns, bool slow_head) {
   if (columns == 1 || few.max_tokens == 1) return {{RowPhase::kOneRow, few}};
   const int from = slow_head ? layouts.head_columns_from : layouts.columns_from;

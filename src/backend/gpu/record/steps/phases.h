@@ -67,6 +67,16 @@ enum class RowPhase { kColumns, kOneRow };
 // The phases within `few`. `columns`: rows at a time; 1: there is no such kernel. `slow_head`: a head of many bits.
 std::vector<Phase<RowPhase>> row_phases(const Layouts& layouts, const When& few, uint32_t columns, bool slow_head);
 
+// Mixtures of experts: each token reads its own experts, or each expert is multiplied with tiles of tokens (the layout
+// `index`, of `at_once` tokens). The last phases are left out where batches are smaller.
+enum class ExpertPhase { kOneToken, kTiles };
+struct ExpertKernels {
+  int n_experts, n_used;  // all; those of a token
+  std::span<const Layouts::FewTile> tiles;
+  bool on_matrices;
+};
+std::vector<Phase<ExpertPhase>> expert_phases(const PhaseLimits& limits, const ExpertKernels& kernels);
+
 // Tiles on subgroup matrices. kFew: of the layout `index` among those for few tokens, where tiles for many would leave
 // most of the GPU idle. kSmall, kBig: PromptTiles.
 enum class TilePhase { kFew, kSmall, kBig };

@@ -42,19 +42,22 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  std::vector<Case> all = {{.name = "defaults"},
-                           {.name = "one token at a time", .layouts = {.serial = true}},
-                           {.name = "without columns", .layouts = {.most_in_columns = 0, .columns = 1}},
-                           {.name = "small batches", .max_batch = 7},
-                           {.name = "batches as large as tiles begin", .max_batch = 8},
-                           {.name = "without batches", .layouts = {.batches_from = 100}},
-                           {.name = "batches from two tokens on", .layouts = {.batches_from = 2}},
-                           {.name = "batches of one size", .layouts = {.batches_from = 20, .most_in_batches = 64}},
-                           {.name = "few columns", .layouts = {.few_columns = 4, .columns_of_ternary = 4}},
-                           {.name = "splits of short histories", .layouts = {.split_attention_from = 20}},
-                           {.name = "groups from the first token on", .layouts = {.groups_from = 1}},
-                           {.name = "big tiles always", .layouts = {.big_tiles_from = 1}},
-                           {.name = "without tiles for few", .layouts = {.few_tiles = {}}}};
+  std::vector<Case> all = {
+      {.name = "defaults"},
+      {.name = "one token at a time", .layouts = {.serial = true}},
+      {.name = "without columns", .layouts = {.most_in_columns = 0, .columns = 1}},
+      {.name = "small batches", .max_batch = 7},
+      {.name = "batches as large as tiles begin", .max_batch = 8},
+      {.name = "without batches", .layouts = {.batches_from = 100}},
+      {.name = "batches from two tokens on", .layouts = {.batches_from = 2}},
+      {.name = "batches of one size", .layouts = {.batches_from = 20, .most_in_batches = 64}},
+      {.name = "few columns", .layouts = {.few_columns = 4, .columns_of_ternary = 4}},
+      {.name = "splits of short histories", .layouts = {.split_attention_from = 20}},
+      {.name = "groups from the first token on", .layouts = {.groups_from = 1}},
+      {.name = "big tiles always", .layouts = {.big_tiles_from = 1}},
+      {.name = "without tiles for few", .layouts = {.few_tiles = {}}},
+      {.name = "experts in tiles always", .layouts = {.expert_tiles_from = 0, .expert_float_tiles_from = 0}},
+      {.name = "experts in tiles never", .layouts = {.expert_tiles = {}}}};
   return all;
 }
 
@@ -116,6 +119,35 @@ TEST(Phases, OfFloatLayersCoverEveryNumberOfRows) {
       }
     }
   }
+}
+
+TEST(Phases, OfExpertsCoverEveryNumberOfTokens) {
+  for (const Case& c : cases()) {
+    for (const auto& [n_experts, n_used] : {std::pair{128, 8}, {8, 2}, {4, 4}, {512, 1}}) {
+      for (const bool on_matrices : {false, true}) {
+        const auto phases = expert_phases(c.limits(), {n_experts, n_used, c.layouts.expert_tiles, on_matrices});
+        for (int n = 1; n <= c.max_batch; ++n) {
+          EXPECT_EQ(phases_for(phases, {.tokens = n, .rows = n}).size(), 1u) << c.name << ", " << n << " tokens";
+        }
+        for (const auto& phase : phases) EXPECT_LE(phase.when.min_tokens, c.max_batch) << c.name;
+      }
+    }
+  }
+}
+
+TEST(Phases, OfExpertsGrowWithTheTokensOfEach) {
+  const Case c{.name = {}, .layouts = {}, .max_batch = 4096};
+  using Begins = std::vector<std::pair<int, uint32_t>>;
+  const auto begins = [&](int n_experts, int n_used, bool on_matrices) {
+    Begins all;
+    for (const auto& phase : expert_phases(c.limits(), {n_experts, n_used, c.layouts.expert_tiles, on_matrices})) {
+      all.emplace_back(phase.when.min_tokens, phase.at_once);
+    }
+    return all;
+  };
+  EXPECT_EQ(begins(128, 8, true), (Begins{{1, 1}, {32, 16}, {129, 32}, {257, 64}, {513, 128}}));
+  EXPECT_EQ(begins(128, 8, false), (Begins{{1, 1}, {64, 16}, {129, 32}, {257, 64}, {513, 128}}));
+  EXPECT_EQ(begins(8, 2, true)[1].first, kMatmulTokens);
 }
 
 TEST(Phases, OfTilesCoverTheirRuns) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -32,6 +33,10 @@ struct Product {
   const Tensor* up = nullptr;  // with it, the result is act(w · x) · (up · x)
   GluAct act = {};
   bool is_int8 = false;  // rows are quantized to int8 first, each as a whole, so outliers determine the rounding
+  // In a mixture of experts, the slot with each row's experts; the first one is compared.
+  std::optional<SlotId> chosen = {};
+  const Tensor *bias = nullptr, *up_bias = nullptr;
+  float limit = 0;
 };
 
 struct ProductOf {
@@ -44,6 +49,20 @@ struct ProductOf {
   }
   std::optional<Product> operator()(const step::FloatGlu& s) const { return glu(s, false); }
   std::optional<Product> operator()(const step::TernaryGlu& s) const { return glu(s, true); }
+  std::optional<Product> operator()(const step::ExpertGlu& s) const {
+    return Product{.step = step,
+                   .in = s.in,
+                   .out = s.out,
+                   .gain = nullptr,
+                   .eps = 0,
+                   .w = s.w_gate,
+                   .up = s.w_up,
+                   .act = s.act,
+                   .chosen = s.chosen,
+                   .bias = s.gate_bias,
+                   .up_bias = s.up_bias,
+                   .limit = s.experts.limit};
+  }
   template <class S>
   std::optional<Product> operator()(const S&) const {
     return std::nullopt;
@@ -64,13 +83,18 @@ struct ProductOf {
   }
 };
 
-// The first feed-forward layer and the head, as in plans for devices: they read floats.
+// The first feed-forward layer, the first one of experts, and the head, as in plans for devices: they read floats.
 std::vector<Product> products_of(const Plan& plan) {
   std::vector<Product> products;
+  const auto is_first = [&](const Product& product) {
+    return std::ranges::none_of(products, [&](const Product& other) {
+      return other.up && other.chosen.has_value() == product.chosen.has_value();
+    });
+  };
   for (int i = 0; i < static_cast<int>(plan.steps.size()); ++i) {
     const auto product = std::visit(ProductOf{i, plan.logits}, plan.steps[static_cast<size_t>(i)].body);
     if (!product || plan.slot(product->in).type != SlotType::kF32) continue;
-    if (products.empty() || !product->up) products.push_back(*product);
+    if (!product->up || is_first(*product)) products.push_back(*product);
   }
   return products;
 }
@@ -214,26 +238,64 @@ class Check {
     return rows;
   }
 
+  // The values of a product with rows of floats.
+  class Expected {
+   public:
+    // Rows [first, first + count), of an expert's matrices if there are any.
+    static Result<Expected> read(const Product& product, int expert, int first, int count) {
+      Expected rows(product, static_cast<size_t>(first));
+      const int at = product.chosen ? expert * product.w->expert_rows() + first : first;
+      TRY(rows.w_, read_matrix(*product.w, at, count));
+      if (product.up) {
+        TRY(rows.up_, read_matrix(*product.up, at, count));
+      }
+      if (product.bias) {
+        TRY(const auto bias, read_matrix(*product.bias, expert, 1));
+        TRY(const auto up_bias, read_matrix(*product.up_bias, expert, 1));
+        rows.bias_ = bias.front(), rows.up_bias_ = up_bias.front();
+      }
+      return rows;
+    }
+    double of(size_t row, const Row& x) const {
+      const double sum = with_bias(dot(w_[row], x), bias_, row);
+      if (!p_->up) return sum;
+      const double up = with_bias(dot(up_[row], x), up_bias_, row), more = p_->act == GluAct::kSwigluOai ? 1 : 0;
+      const double limit = p_->limit > 0 ? p_->limit : std::numeric_limits<double>::infinity();
+      return activated(p_->act, std::min(sum, limit)) * (std::clamp(up, -limit, limit) + more);
+    }
+
+   private:
+    Expected(const Product& product, size_t first) : p_(&product), first_(first) {}
+    double with_bias(double sum, const Row& bias, size_t row) const {
+      return bias.empty() ? sum : sum + bias[first_ + row];
+    }
+
+    const Product* p_;
+    size_t first_;
+    std::vector<Row> w_, up_;
+    Row bias_, up_bias_;
+  };
+
   Result<void> compare(const Product& product) {
-    const int count = std::min(kRows, product.w->rows), first = (product.w->rows - count) / 2;
+    const int rows = product.chosen ? product.w->expert_rows() : product.w->rows;
+    const int count = std::min(kRows, rows), first = (rows - count) / 2;
     TRY(const auto x, read_input(product));
     TRY_STATUS(submit(product.step, product.step + 1));
     TRY(const auto got, read_slot(product.out, first, count));
-    TRY(const auto w, read_matrix(*product.w, first, count));
-    std::vector<Row> up;
-    if (product.up) {
-      TRY(up, read_matrix(*product.up, first, count));
+    std::vector<Row> experts(x.size(), Row{0});
+    if (product.chosen) {
+      TRY(experts, read_slot(*product.chosen, 0, 1));
     }
     double error = 0, power = 0;
+    std::optional<Expected> expected;
     for (size_t t = 0; t < x.size(); ++t) {
-      for (size_t r = 0; r < w.size(); ++r) {
-        double expected = dot(w[r], x[t]);
-        if (product.up) {
-          const double more = product.act == GluAct::kSwigluOai ? 1 : 0;
-          expected = activated(product.act, expected) * (dot(up[r], x[t]) + more);
-        }
-        error += (got[t][r] - expected) * (got[t][r] - expected);
-        power += expected * expected;
+      if (!expected || product.chosen) {
+        TRY(expected, Expected::read(product, static_cast<int>(experts[t][0]), first, count));
+      }
+      for (size_t r = 0; r < static_cast<size_t>(count); ++r) {
+        const double value = expected->of(r, x[t]);
+        error += (got[t][r] - value) * (got[t][r] - value);
+        power += value * value;
       }
     }
     // Weights that are not finite are detected when a token is computed (engine/kv/not_finite.h).
@@ -262,10 +324,14 @@ Result<void> check_products(Device& device, const Plan& plan, const Program& pro
   std::set<int> numbers = {1, std::max(kMatmulTokens, layouts.few_tiles_from),
                            static_cast<int>(kMostBatchTokens) / 2 + 1,
                            std::max({layouts.most_in_columns, layouts.most_in_batches, layouts.most_in_few_tiles}) + 1};
-  // The most tokens in columns; those of the largest tiles for few tokens; a trial's history at a time; and the largest
-  // batch, which has larger tiles.
+  // The most tokens in columns; those of the largest tiles for few tokens; a trial's history at a time; the largest
+  // batch, which has larger tiles; and the first of each size for experts.
   const bool has_tiles = !device.features().matrices.empty() && device.adapter().type != AdapterType::kSoftware;
   if (has_tiles) numbers.insert({layouts.head_tiles_from - 1, layouts.most_in_few_tiles, kKvBlock, max_batch});
+  if (const ExpertConfig& experts = plan.config.experts; has_tiles && experts.n > 0) {
+    const ExpertKernels kernels{experts.n, experts.n_used, layouts.expert_tiles, /*on_matrices=*/true};
+    for (const auto& phase : expert_phases({layouts, max_batch}, kernels)) numbers.insert(phase.when.min_tokens);
+  }
   std::erase_if(numbers, [&](int n) { return n < 1 || n > std::min(max_batch, plan.config.n_vocab / 2); });
   // GPUs compile these now; software drivers, which take longer, when they are needed.
   std::vector<int> positions;
