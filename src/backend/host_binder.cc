@@ -246,7 +246,9 @@ ops::GatedNorm HostBinder::bind(const step::GatedNorm& s) const {
 }
 ops::Chosen HostBinder::chosen(SlotId id) const { return {floats(id), rows(id), plan_.slot(id).width / 2}; }
 
-ops::Route HostBinder::bind(const step::Route& s) const { return {floats(s.in), rows(s.in), s.experts, floats(s.out)}; }
+ops::Route HostBinder::bind(const step::Route& s) const {
+  return {floats(s.in), rows(s.in), s.experts, floats(s.out), f32_data(s.expert_scale)};
+}
 
 ops::ExpertGlu HostBinder::bind(const step::ExpertGlu& s) const {
   return {.in = float_input(s.in),

@@ -52,7 +52,8 @@ std::vector<const Tensor*> Layer::tensors() const {
   for (const Linear* linear : linears()) all.insert(all.end(), {linear, &linear->input_norm, &linear->bias});
   all.insert(all.end(),
              {&attn_norm, &attn_q_norm, &attn_k_norm, &attn_sinks, &attn_sub_norm, &attn_post_norm, &delta_conv,
-              &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm, &input_post_norm});
+              &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm, &input_post_norm,
+              &ffn_router_norm, &ffn_experts_norm, &ffn_experts_post, &ffn_dense_post, &ffn_experts_scale});
   std::erase_if(all, [](const Tensor* tensor) { return !tensor->is_present(); });
   return all;
 }

@@ -186,10 +186,11 @@ void PlanWriter::glu_mul(SlotId gate, SlotId up, LinearInput& out, int first_up)
   out.has_changed();
 }
 
-void PlanWriter::route(SlotId scores, SlotId chosen) {
+void PlanWriter::route(SlotId scores, const Layer& l, SlotId chosen) {
   const ExpertConfig& e = plan_.config.experts;
   CHECK(at(scores).width == e.n && at(chosen).width == 2 * e.n_used);
-  push(section_ + at(chosen).name, step::Route{scores, chosen, e});
+  push(section_ + at(chosen).name,
+       step::Route{scores, chosen, e, l.ffn_experts_scale.is_present() ? &l.ffn_experts_scale : nullptr});
 }
 
 void PlanWriter::expert_glu(SlotId in, SlotId chosen, const Layer& l, SlotId out) {

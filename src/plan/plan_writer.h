@@ -60,7 +60,7 @@ class PlanWriter {
   void delta_rule(SlotId in, SlotId alpha, SlotId beta, const Layer& weights, int layer, SlotId out);
   void gated_norm(SlotId in, SlotId gate, const Tensor& gain, LinearInput& out);
   void glu_mul(SlotId gate, SlotId up, LinearInput& out, int first_up = 0);
-  void route(SlotId scores, SlotId chosen);
+  void route(SlotId scores, const Layer& weights, SlotId chosen);
   void expert_glu(SlotId in, SlotId chosen, const Layer& weights, SlotId out);
   void expert_linear(SlotId in, SlotId chosen, const Linear& w, SlotId out);
   // Without a shared network, `shared` and `gate` are SlotId{}.

@@ -55,14 +55,16 @@ struct ExpertSlots {
   SlotId gate = {}, up = {}, shared = {};  // [d_ff_shared] twice, [d_model]
   LinearInput f_shared = {};               // [d_ff_shared]
   SlotId shared_gate = {};                 // [1]
+  SlotId both = {};                        // [d_model], with the result of the dense network beside it
 };
 
-ExpertSlots make_expert_slots(PlanWriter& p, const Config& c) {
+ExpertSlots make_expert_slots(PlanWriter& p, const Config& c, bool has_dense) {
   const ExpertConfig& e = c.experts;
   ExpertSlots s{.scores = p.slot("scores", e.n),
                 .chosen = p.slot("chosen", 2 * e.n_used),
                 .f = p.slot("f_each", e.n_used * e.d_ff),
                 .each = p.slot("each", e.n_used * c.d_model)};
+  if (has_dense) s.both = p.slot("both", c.d_model);
   if (e.d_ff_shared == 0) return s;
   s.gate = p.slot("gate_shared", e.d_ff_shared);
   s.up = p.slot("up_shared", e.d_ff_shared);
@@ -168,13 +170,20 @@ void write_delta_layer(PlanWriter& p, const Layer& l, Slots& s, DeltaSlots& d, i
   add_to_stream(p, l.attn_post_norm, s);
 }
 
-void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
+// The factor of the layer comes last.
+float scale_after_feed_forward(const Layer& l) { return l.input_gate.is_present() ? 1 : l.output_scale; }
+
+void write_dense(PlanWriter& p, const Layer& l, Slots& s) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.linear_layer(s.h, l.ffn_gate, s.gate);
   p.linear_layer(s.h, l.ffn_up, s.up);
   p.glu_mul(s.gate, s.up, s.f);
   p.linear_layer(normed(p, s.f, l.ffn_sub_norm, s.f_norm), l.ffn_down, s.o);
-  add_to_stream(p, l.ffn_post_norm, s, l.input_gate.is_present() ? 1 : l.output_scale);
+}
+
+void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
+  write_dense(p, l, s);
+  add_to_stream(p, l.ffn_post_norm, s, scale_after_feed_forward(l));
 }
 
 void write_layer_input(PlanWriter& p, const Layer& l, Slots& s, SlotId inputs, int first_input) {
@@ -185,10 +194,27 @@ void write_layer_input(PlanWriter& p, const Layer& l, Slots& s, SlotId inputs, i
   add_to_stream(p, l.input_post_norm, s, l.output_scale);
 }
 
+// The router and the experts have norms of their own, and so do the results of both networks.
+void write_dense_and_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
+  write_dense(p, l, s);
+  p.rms_norm(s.o, l.ffn_dense_post, e.both);
+  p.rms_norm(s.x, l.ffn_router_norm, s.h);
+  p.linear_layer(s.h, l.ffn_router, e.scores);
+  p.route(e.scores, l, e.chosen);
+  p.rms_norm(s.x, l.ffn_experts_norm, s.h);
+  p.expert_glu(s.h, e.chosen, l, e.f);
+  p.expert_linear(e.f, e.chosen, l.ffn_down_exps, e.each);
+  p.mix_experts(e.each, e.chosen, {}, {}, s.o);
+  p.rms_norm(s.o, l.ffn_experts_post, s.o_norm);
+  p.add(s.o_norm, e.both);
+  p.rms_norm(e.both, l.ffn_post_norm, s.o_norm);
+  p.add(s.o_norm, s.x, scale_after_feed_forward(l));
+}
+
 void write_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.linear_layer(s.h, l.ffn_router, e.scores);
-  p.route(e.scores, e.chosen);
+  p.route(e.scores, l, e.chosen);
   p.expert_glu(s.h, e.chosen, l, e.f);
   p.expert_linear(e.f, e.chosen, l.ffn_down_exps, e.each);
   if (l.ffn_shared_gate.is_present()) {
@@ -210,7 +236,8 @@ Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& optio
   std::optional<DeltaSlots> delta;
   if (c.has_recurrent_layers()) delta = make_delta_slots(p, c.delta);
   std::optional<ExpertSlots> experts;
-  if (c.experts.n > 0) experts = make_expert_slots(p, c);
+  const bool has_dense = !weights.layers.empty() && weights.layers.front().ffn_down.is_present();
+  if (c.experts.n > 0) experts = make_expert_slots(p, c, has_dense);
   return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer, SlotId inputs) {
     Slots& s = slots.for_layer(layer);
     if (c.layer(layer).is_recurrent) {
@@ -218,7 +245,9 @@ Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& optio
     } else {
       write_attention(p, l, s, c.layer(layer), layer);
     }
-    if (experts) {
+    if (experts && has_dense) {
+      write_dense_and_experts(p, l, s, *experts);
+    } else if (experts) {
       write_experts(p, l, s, *experts);
     } else {
       write_feed_forward(p, l, s);

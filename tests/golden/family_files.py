@@ -10,7 +10,7 @@ from gguf import GGUFWriter
 from safetensors.torch import save_file
 from transformers.integrations.bitnet import pack_weights
 
-from family_specs import Spec, has_transposed_experts, is_gemma, lacks_one
+from family_specs import Spec, experts_used, has_transposed_experts, is_gemma, lacks_one
 from gguf_file import i2s_tensor
 
 
@@ -42,7 +42,11 @@ QWEN35_NAMES = GGUF_NAMES | {
 HUNYUAN_NAMES = GGUF_NAMES | {"self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm"}
 
 
-GEMMA4_NAMES = GEMMA_NAMES | {"per_layer_input_gate": "inp_gate", "per_layer_projection": "proj", "post_per_layer_input_norm": "post_norm"}
+GEMMA4_NAMES = GEMMA_NAMES | {
+    "per_layer_input_gate": "inp_gate", "per_layer_projection": "proj", "post_per_layer_input_norm": "post_norm",
+    "router.proj": "ffn_gate_inp", "pre_feedforward_layernorm_2": "pre_ffw_norm_2",
+    "post_feedforward_layernorm_1": "post_ffw_norm_1", "post_feedforward_layernorm_2": "post_ffw_norm_2",
+}
 
 
 GPT_OSS_NAMES = GGUF_NAMES | {"post_attention_layernorm": "post_attention_norm"}
@@ -62,7 +66,8 @@ def gguf_name(spec: Spec, name: str) -> str:
     if name in fixed:
         return fixed[name]
     _, _, layer, *rest, end = name.split(".")
-    wholes = {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias", "layer_scalar": "layer_output_scale.weight"}
+    wholes = {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias", "layer_scalar": "layer_output_scale.weight",
+              "scale": "ffn_gate_inp.scale", "per_expert_scale": "ffn_down_exps.scale"}
     if end in wholes:
         return f"blk.{layer}.{wholes[end]}"
     if end == "sinks":
@@ -107,8 +112,8 @@ def expert_tensors(spec: Spec, name: str, x: torch.Tensor) -> dict[str, torch.Te
 
 def add_expert_keys(spec: Spec, writer: GGUFWriter) -> None:
     config, arch = spec.config, spec.architecture
-    writer.add_uint32(f"{arch}.expert_count", config.num_local_experts)
-    writer.add_uint32(f"{arch}.expert_used_count", config.num_experts_per_tok)
+    writer.add_uint32(f"{arch}.expert_count", config.num_experts if arch == "gemma4" else config.num_local_experts)
+    writer.add_uint32(f"{arch}.expert_used_count", experts_used(config))
     if hasattr(config, "moe_intermediate_size") or arch == "gpt-oss":
         width = getattr(config, "moe_intermediate_size", config.intermediate_size)
         writer.add_uint32(f"{arch}.expert_feed_forward_length", width)
@@ -176,7 +181,7 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
             writer.add_uint32(f"{arch}.{key}", getattr(config, name))
     if arch.startswith("qwen35"):
         add_delta_keys(spec, writer)
-    if hasattr(config, "num_experts_per_tok"):
+    if experts_used(config):
         add_expert_keys(spec, writer)
     if arch.startswith("qwen3") or arch in ("gpt-oss", "hunyuan-dense") or is_gemma(spec) or spec.layers:
         writer.add_uint32(f"{arch}.attention.key_length", head_dim)
@@ -264,7 +269,7 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
             "logits_scaling", "attention_bias", "mlp_bias", "hidden_activation", "query_pre_attn_scalar", "layer_types",
             "attn_logit_softcapping", "final_logit_softcapping", "linear_conv_kernel_dim", "linear_key_head_dim",
             "linear_value_head_dim", "linear_num_key_heads", "linear_num_value_heads", "num_experts", "num_experts_per_tok",
-            "norm_topk_prob", "moe_intermediate_size", "shared_expert_intermediate_size", "decoder_sparse_step",
+            "norm_topk_prob", "top_k_experts", "moe_intermediate_size", "shared_expert_intermediate_size", "decoder_sparse_step",
             "mlp_only_layers", "global_head_dim", "num_kv_shared_layers", "hidden_size_per_layer_input",
             "vocab_size_per_layer_input", "num_global_key_value_heads", "attention_k_eq_v", "use_double_wide_mlp",
             "enable_moe_block"}

@@ -209,6 +209,12 @@ SPECS = (
          Gemma4TextConfig(**gemma4("llg", hidden_size_per_layer_input=0, num_attention_heads=4, num_key_value_heads=2,
                                    num_global_key_value_heads=1, attention_k_eq_v=True)),
          Gemma4ForCausalLM, "gemma4", n_tokens=40, directory=True, with_images=True, metadata={"final_logit_softcapping": 8.0}),
+    Spec("gemma4_experts", "a mixture beside the dense network, with norms of their own, and factors of the experts",
+         Gemma4TextConfig(**gemma4("lg", hidden_size_per_layer_input=0, num_attention_heads=4, num_key_value_heads=2,
+                                   num_global_key_value_heads=1, attention_k_eq_v=True, enable_moe_block=True, num_experts=6,
+                                   top_k_experts=3, moe_intermediate_size=32)),
+         Gemma4ForCausalLM, "gemma4", joined_experts=True, directory=True, with_images=True,
+         metadata={"final_logit_softcapping": 8.0}),
     Spec("hunyuan", "norms of heads behind RoPE, whose base is scaled",
          HunYuanDenseV1Config(**tiny(head_dim=32, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
                                      rope_parameters=scaled("dynamic", alpha=50.0, factor=1.0))),
@@ -246,6 +252,11 @@ SPECS = (
          GraniteMoeForCausalLM, "granitemoe",
          metadata={"embedding_scale": 6.0, "residual_scale": 0.3, "attention.scale": 0.4, "logit_scale": 0.25}),
 )
+
+
+def experts_used(config: Any) -> int:
+    """0: the model is no mixture."""
+    return getattr(config, "num_experts_per_tok", None) or getattr(config, "top_k_experts", None) or 0
 
 
 def is_gemma(spec: Spec) -> bool:

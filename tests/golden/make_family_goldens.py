@@ -27,7 +27,7 @@ from transformers.utils.quantization_config import BitNetQuantConfig
 DIR = Path(__file__).resolve().parent / "families"
 sys.path.insert(0, str(DIR.parent / "bitnet"))
 from family_files import write_directory, write_gguf  # noqa: E402
-from family_specs import ROUTER_MARGIN, SPECS, Spec, has_transposed_experts, lacks_one  # noqa: E402
+from family_specs import ROUTER_MARGIN, SPECS, Spec, experts_used, has_transposed_experts, lacks_one  # noqa: E402
 
 torch.set_num_threads(1)  # sums in one order on every machine
 
@@ -112,8 +112,8 @@ def build(spec: Spec, seed: int) -> tuple[torch.nn.Module, dict[str, torch.Tenso
             if hasattr(module, "dtype"):
                 module.dtype = torch.float32
             module.register_forward_pre_hook(refuse_edges)
-        if name.endswith(("mlp.gate", "mlp.router", "router.layer")):
-            module.register_forward_pre_hook(partial(refuse_equal_scores, n_used=spec.config.num_experts_per_tok))
+        if name.endswith(("mlp.gate", "mlp.router", "router.layer", "router.proj")):
+            module.register_forward_pre_hook(partial(refuse_equal_scores, n_used=experts_used(spec.config)))
     return network.eval(), state
 
 

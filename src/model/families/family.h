@@ -51,6 +51,7 @@ struct LayerParts {
   bool delta = false;         // recurrent layers
   bool sinks = false;         // a score of every head that has no value
   Experts experts = Experts::kNone;
+  bool dense_beside_experts = false;       // a file may have a mixture, whose layers keep their dense network
   std::string_view ffn_norm = "ffn_norm";  // the GGUF name of the norm before feed-forward
 };
 
@@ -114,7 +115,8 @@ Result<void> read_delta_layer(const TensorReader& tensors, int layer, const Conf
 
 // Mixtures of experts: their shape, and a layer's tensors. Errors as of read_config() and read_weights().
 Result<void> read_expert_shape(const ModelSource& source, const Family& family, Config& config);
-Result<void> read_expert_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
+Result<void> read_expert_layer(const TensorReader& tensors, int layer, const Family& family, const Config& config,
+                               Layer& out);
 // Read what is specific to Gemma 4: a layer's attention and its own input, and the tensors outside the layers.
 Result<void> read_gemma4_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
 Result<void> read_gemma4_inputs(const TensorReader& tensors, const Config& config, Weights& out);

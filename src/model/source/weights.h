@@ -85,7 +85,8 @@ struct Layer {
   Tensor input_post_norm;  // [d_model]
   float output_scale = 1;  // multiplies the residual stream after the layer
 
-  // These belong to mixtures, which have no ffn_gate, ffn_up and ffn_down (ExpertConfig has the widths).
+  // These belong to mixtures, which have ffn_gate, ffn_up and ffn_down only if the dense network computes beside the
+  // experts (ExpertConfig has the widths).
   Linear ffn_router;       // [n, d_model]
   Linear ffn_gate_exps;    // n matrices [d_ff, d_model]; a bias is [n, d_ff]
   Linear ffn_up_exps;      // likewise
@@ -94,6 +95,12 @@ struct Layer {
   Linear ffn_up_shared;    // likewise
   Linear ffn_down_shared;  // [d_model, d_ff_shared]
   Linear ffn_shared_gate;  // [1, d_model], how much of the shared network's output is used
+  // And these to mixtures beside a dense network; Gemma 4. All but the last are gains, [d_model].
+  Tensor ffn_router_norm;    // of the router's input
+  Tensor ffn_experts_norm;   // of the experts' input
+  Tensor ffn_experts_post;   // of their result
+  Tensor ffn_dense_post;     // of the dense network's result
+  Tensor ffn_experts_scale;  // [n], multiplies the experts' weights
 
   template <class L>
   static auto linears_of(L& l) {

@@ -112,7 +112,8 @@ Result<void> Converter::choose_formats() {
 // Returns the factor for decoded values: the tensor's own scale times blk.N.X.scale, if the file has it.
 Result<float> Converter::scale_of(const SourceTensor& tensor) {
   TRY(const auto factor, source().find_tensor(prefix_of(tensor.name) + ".scale"));
-  return factor ? tensor.scale * load<float>(factor->data.data()) : tensor.scale;
+  const bool is_of_matrix = factor && factor->shape.size() == 1 && factor->shape[0] == 1;  // or of an expert each
+  return is_of_matrix ? tensor.scale * load<float>(factor->data.data()) : tensor.scale;
 }
 
 // In BitNet files, TQ blocks have scale 1 and the matrix has a `.scale` tensor, as llama.cpp's converter writes them,
