@@ -245,6 +245,31 @@ class I2sType(int):
     value = 36
 
 
+MXFP4_VALUES = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+
+
+def mxfp4_parts(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Codes and exponents of blocks of 32 along the last axis: [..., n / 32, 32] and [..., n / 32]."""
+    blocks = x.reshape(*x.shape[:-1], -1, 32)
+    exponents = blocks.abs().amax(-1).clamp_min(2.0**-100).log2().floor() - 2
+    scaled = blocks / 2 ** exponents[..., None]
+    codes = (scaled.abs()[..., None] - MXFP4_VALUES).abs().argmin(-1) + 8 * (scaled < 0)
+    return codes.to(torch.uint8), (exponents + 127).to(torch.uint8)
+
+
+def as_mxfp4(x: torch.Tensor) -> torch.Tensor:
+    """The nearest values that MXFP4 holds, of [experts, n_in, n_out]."""
+    codes, exponents = mxfp4_parts(x.swapaxes(1, 2))
+    values = MXFP4_VALUES[(codes & 7).long()] * (1 - 2.0 * (codes >= 8)) * 2 ** (exponents[..., None].float() - 127)
+    return values.reshape(x.shape[0], x.shape[2], x.shape[1]).swapaxes(1, 2).contiguous()
+
+
+def mxfp4_tensors(name: str, x: torch.Tensor) -> dict[str, torch.Tensor]:
+    """As published: a byte has two neighbors, the first in its low half."""
+    codes, exponents = mxfp4_parts(x.swapaxes(1, 2))
+    return {f"{name}_blocks": (codes[..., ::2] | codes[..., 1::2] << 4).contiguous(), f"{name}_scales": exponents}
+
+
 def matrices_of_experts(name: str, x: torch.Tensor) -> dict[str, torch.Tensor]:
     layer, part = name.split(".experts.")
     parts = {"gate_proj": x.chunk(2, dim=1)[0], "up_proj": x.chunk(2, dim=1)[1]} if part == "gate_up_proj" else {part: x}
@@ -260,9 +285,11 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
                                          "modules_to_not_convert": None}
         if spec.input_norms:
             config["quantization_config"] |= {"use_rms_norm": True, "rms_norm_eps": spec.config.rms_norm_eps}
-    if hasattr(spec.config, "num_experts_per_tok"):  # as published, not as transformers writes it
+    if hasattr(spec.config, "num_experts_per_tok") and spec.architecture != "gpt-oss":  # as published, not as transformers writes it
         config["num_experts"] = spec.config.num_local_experts
-    keep = {"architectures", "model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
+    if spec.mxfp4:
+        config["quantization_config"] = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn"]}
+    keep = {"num_local_experts", "architectures", "model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
             "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings", "rms_norm_eps", "hidden_act",
             "rope_parameters", "sliding_window", "tie_word_embeddings", "quantization_config", "bos_token_id", "eos_token_id",
             "original_max_position_embeddings", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
@@ -292,6 +319,9 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
         x = pack_weights(x.clone()) if x.dtype == torch.int8 else x.to(torch.bfloat16)
         if "experts." in name and spec.architecture in ("qwen3moe", "olmoe"):  # published as one matrix of each expert
             tensors |= matrices_of_experts(name, x)
+            continue
+        if spec.mxfp4 and "experts." in name and not name.endswith("_bias"):
+            tensors |= mxfp4_tensors(name, x.float())
             continue
         tensors[name.replace("model.", "model.language_model.", 1) if spec.with_images else name] = x.contiguous()
     if spec.with_images:  # what is left out

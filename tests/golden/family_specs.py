@@ -40,6 +40,7 @@ class Spec:
     vectors: dict[str, list[float]] = field(default_factory=dict)  # of the GGUF file alone
     layers: dict[str, list[int]] = field(default_factory=dict)  # of the config's values, what each layer has instead
     joined_experts: bool = False  # the GGUF file has gate and up of the experts as one tensor
+    mxfp4: bool = False  # the experts have values that MXFP4 holds, and the directory has them so
     recurrent_list: bool = False  # the GGUF file also lists the recurrent layers, as files of newer converters do
 
     def in_layer(self, layer: int) -> Any:
@@ -243,7 +244,13 @@ SPECS = (
                              intermediate_size=32, sliding_window=7, max_position_embeddings=256,
                              rope_parameters=scaled("yarn", rope_theta=1.5e5, factor=4.0, beta_fast=32.0, beta_slow=1.0,
                                                     truncate=False, original_max_position_embeddings=64))),
-         GptOssForCausalLM, "gpt-oss", n_tokens=40, min_margin=0.02,
+         GptOssForCausalLM, "gpt-oss", n_tokens=40, min_margin=0.02, directory=True,
+         metadata=YARN | {"rope.scaling.original_context_length": 64}),
+    Spec("gpt_oss_mxfp4", "experts in MXFP4, two blocks in a row",
+         GptOssConfig(**tiny(**mixture(4, 2), hidden_size=64, head_dim=16, sliding_window=7, max_position_embeddings=256,
+                             rope_parameters=scaled("yarn", rope_theta=1.5e5, factor=4.0, beta_fast=32.0, beta_slow=1.0,
+                                                    truncate=False, original_max_position_embeddings=64))),
+         GptOssForCausalLM, "gpt-oss", directory=True, mxfp4=True,
          metadata=YARN | {"rope.scaling.original_context_length": 64}),
     Spec("granitemoe", "a mixture with Granite's factors",
          GraniteMoeConfig(**tiny(**mixture(6, 2), intermediate_size=32, rope_parameters=scaled("default"),

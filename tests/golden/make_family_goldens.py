@@ -26,7 +26,7 @@ from transformers.utils.quantization_config import BitNetQuantConfig
 
 DIR = Path(__file__).resolve().parent / "families"
 sys.path.insert(0, str(DIR.parent / "bitnet"))
-from family_files import write_directory, write_gguf  # noqa: E402
+from family_files import as_mxfp4, write_directory, write_gguf  # noqa: E402
 from family_specs import ROUTER_MARGIN, SPECS, Spec, experts_used, has_transposed_experts, lacks_one  # noqa: E402
 
 torch.set_num_threads(1)  # sums in one order on every machine
@@ -71,6 +71,8 @@ def random_state(spec: Spec, network: torch.nn.Module, seed: int) -> dict[str, t
             inner = 5 if "experts" in name and spec.architecture == "gpt-oss" else 1.5  # large enough to reach the limit
             size = embedding if "embed" in name else 0.5 if "conv1d" in name else inner / n_in**0.5
             state[name] = as_bf16(size * torch.randn(old.shape, generator=generator))
+            if spec.mxfp4 and "experts." in name:
+                state[name] = as_mxfp4(state[name])
     return state
 
 

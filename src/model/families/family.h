@@ -23,6 +23,9 @@ enum class HfChange {
   kStack,       // the matrices of all experts, "*" in the name, become one tensor
   kFirstHalf,   // of each expert's rows
   kLastHalf,
+  kEvenRows,  // of gpt-oss's experts, in another order (hf/gpt_oss_experts.h)
+  kOddRows,
+  kAllRows,
 };
 
 // A tensor's names in GGUF and in Hugging Face checkpoints, without "blk.N." and "model.layers.N.", and without

@@ -133,6 +133,26 @@ constexpr TensorName kQwen35Names[] = {
 #undef TERN_EXPERT_NAMES
 #undef TERN_JOINED_EXPERT_NAMES
 
+// A tensor of gpt-oss's experts, in MXFP4 or in floats, and their biases.
+#define TERN_GPT_OSS_EXPERTS(GGUF, HF, CHANGE)                                                                   \
+  {.gguf = GGUF ".weight", .hf = "mlp.experts." HF, .is_whole = true, .change = HfChange::CHANGE},               \
+      {.gguf = GGUF ".weight", .hf = "mlp.experts." HF "_blocks", .is_whole = true, .change = HfChange::CHANGE}, \
+      {.gguf = GGUF ".weight", .hf = "mlp.experts." HF "_scales", .is_whole = true, .change = HfChange::CHANGE}, \
+      {.gguf = GGUF ".bias", .hf = "mlp.experts." HF "_bias", .is_whole = true, .change = HfChange::CHANGE},
+
+constexpr TensorName kGptOssNames[] = {{"attn_norm", "input_layernorm"},
+                                       {"attn_q", "self_attn.q_proj", true},
+                                       {"attn_k", "self_attn.k_proj", true},
+                                       {"attn_v", "self_attn.v_proj", true},
+                                       {.gguf = "attn_sinks.weight", .hf = "self_attn.sinks", .is_whole = true},
+                                       {"attn_output", "self_attn.o_proj", true},
+                                       {"post_attention_norm", "post_attention_layernorm"},
+                                       {"ffn_gate_inp", "mlp.router", true},
+                                       TERN_GPT_OSS_EXPERTS("ffn_gate_exps", "gate_up_proj", kEvenRows)
+                                           TERN_GPT_OSS_EXPERTS("ffn_up_exps", "gate_up_proj", kOddRows)
+                                               TERN_GPT_OSS_EXPERTS("ffn_down_exps", "down_proj", kAllRows)};
+#undef TERN_GPT_OSS_EXPERTS
+
 constexpr TensorName kHunyuanNames[] = {
     {"attn_norm", "input_layernorm"},
     {"attn_q", "self_attn.q_proj", true},
@@ -195,9 +215,10 @@ constexpr Family kFamilies[] = {
            .needs_window = true,
            .finish = finish_gemma4},
     Family{.architecture = "gpt-oss",
-           .model_type = "",
+           .model_type = "gpt_oss",
            .parts = {.sinks = true, .experts = Experts::kSoftmaxOfChosen, .ffn_norm = "post_attention_norm"},
            .glu_act = GluAct::kSwigluOai,
+           .hf_in_layer = kGptOssNames,
            .needs_window = true,
            .finish = finish_gpt_oss},
     llama("granite"),

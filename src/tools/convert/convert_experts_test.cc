@@ -55,8 +55,9 @@ void expect_packed(const Model& before, const Model& after, Format format) {
 }
 
 TEST(ConvertExperts, PacksEveryExpertAndKeepsTheRouter) {
-  for (const std::string name : {"qwen3moe.gguf", "qwen3moe", "qwen35moe.gguf", "qwen35moe_images.gguf", "olmoe.gguf",
-                                 "olmoe", "gpt_oss.gguf", "granitemoe.gguf", "gemma4_experts.gguf"}) {
+  for (const std::string name :
+       {"qwen3moe.gguf", "qwen3moe", "qwen35moe.gguf", "qwen35moe_images.gguf", "olmoe.gguf", "olmoe", "gpt_oss.gguf",
+        "gpt_oss", "gpt_oss_mxfp4", "granitemoe.gguf", "gemma4_experts.gguf"}) {
     SCOPED_TRACE(name);
     const TemporaryPath out(".gguf");
     const auto done = convert({.in_path = kMixtures + name, .out_path = out.str(), .type = "q8_0"});
