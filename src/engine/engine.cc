@@ -84,25 +84,35 @@ ChatFormat Engine::chat_format() const {
   return impl_->format;
 }
 
-// The KV cache may use three quarters of the memory that is free now, and the prefix cache an eighth of it.
+// The KV cache and the states of recurrent layers may use three quarters of the memory that is free now, and the prefix
+// cache an eighth of it. Where the KV cache has a size of its own, the states may use as much.
 Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type, int64_t most_tokens) {
   const int block_tokens = executable->kv_block_tokens(n_ctx);
   auto& blocks = kv_blocks_[{block_tokens, type}];
   if (!blocks || most_tokens > 0) {
     TRY(auto store, executable->new_kv_store(block_tokens, type));
+    const bool is_host = backend != BackendKind::kWebGpu;  // the GPU backend checks by itself what fits
+    const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
+    constexpr uint64_t kMostSnapshots = uint64_t{1} << 30;
+    const uint64_t snapshots = available == 0 ? kMostSnapshots : std::min(available / 8, kMostSnapshots);
     if (most_tokens > 0) {
       const int64_t most = std::max<int64_t>(most_tokens / block_tokens, 1);
       const int n = static_cast<int>(std::min<int64_t>(most, INT_MAX));
-      return std::make_shared<KvBlocks>(std::move(store), KvBlocks::Options{.max_blocks = n, .max_cached = n});
+      const uint64_t bytes = static_cast<uint64_t>(n) * store->block_bytes();
+      return std::make_shared<KvBlocks>(
+          std::move(store), KvBlocks::Options{.max_blocks = n,
+                                              .max_cached = n,
+                                              .max_snapshot_bytes = snapshots,
+                                              .max_bytes = available == 0 ? UINT64_MAX : bytes + available / 4 * 3});
     }
-    const bool is_host = backend != BackendKind::kWebGpu;  // the GPU backend checks by itself what fits
-    const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
     // With two devices each block exists twice, possibly both times in this memory.
     const bool is_twice = backend == BackendKind::kBoth;
     const uint64_t each = std::max<uint64_t>(store->block_bytes() * (is_twice ? 2 : 1), 1);
     const auto most = [&](uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes / each, INT_MAX)); };
     const KvBlocks::Options options{.max_blocks = available == 0 ? INT_MAX : most(available / 4 * 3),
-                                    .max_cached = available == 0 || is_twice ? 0 : most(available / 8)};
+                                    .max_cached = available == 0 || is_twice ? 0 : most(available / 8),
+                                    .max_snapshot_bytes = snapshots,
+                                    .max_bytes = available == 0 ? UINT64_MAX : available / 4 * 3};
     blocks = std::make_shared<KvBlocks>(std::move(store), options);
   }
   return blocks;

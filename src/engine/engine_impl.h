@@ -10,6 +10,7 @@
 
 #include "backend/backend.h"
 #include "backend/kv_layout.h"
+#include "backend/state_layout.h"
 #include "base/thread_pool.h"
 #include "engine/load/head.h"
 #include "engine/session_core.h"
@@ -68,7 +69,7 @@ struct EngineAccess {
 struct Session::Impl {
   Impl(const Engine::Impl& of, std::unique_ptr<Sequence> sequence, KvType type, std::unique_ptr<Drafter> drafter)
       : kv_type(type),
-        kv_bytes(tern::kv_bytes(of.model.config, sequence->n_ctx(), type)),
+        kv_bytes(tern::kv_bytes(of.model.config, sequence->n_ctx(), type) + StateLayout(of.model.config).kept_bytes()),
         core(std::move(sequence), of.tokenizer.get(), of.model.config.n_vocab, of.info.sampling.values, of.pass_times,
              std::move(drafter)),
         engine(of),

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/engine_impl.h"
 #include "support/checkout.h"
 
 namespace tern {
@@ -45,6 +46,36 @@ TEST(Engine, TwoDevicesDoNotShareStates) {
   EXPECT_EQ(engine.error().message, path +
                                         ": two devices cannot share the states of the model's recurrent layers; use "
                                         "the cpu or the webgpu backend");
+}
+
+TEST(Engine, ASchedulerCountsTheStatesOfItsReplies) {
+  const std::string path = source_path("tests/golden/families/qwen35.gguf");
+  const Engine engine = Engine::load({.model_path = path, .n_threads = 1}).value();
+  const StateLayout layout(EngineAccess::impl(engine).model.config);
+  Scheduler scheduler = engine.new_scheduler({.n_ctx = 128}).value();
+  const std::vector<TokenId> prompt(70, 5);
+  for (TokenId i = 0; i < 64; ++i) {
+    std::vector<TokenId> one = prompt;
+    one.front() = i;
+    ASSERT_TRUE(scheduler.submit(one, {.max_tokens = 50, .ignore_eos = true}, [](const auto&, const auto&) {}));
+  }
+  while (scheduler.stats().states_used < 64 && scheduler.step()) {
+  }
+  EXPECT_EQ(scheduler.stats().states_used, 64);
+  EXPECT_GE(scheduler.stats().state_bytes, 64 * layout.bytes());
+  while (scheduler.step()) {
+  }
+  const Scheduler::Stats stats = scheduler.stats();
+  EXPECT_EQ(stats.states_used, 0);
+  EXPECT_EQ(stats.snapshots, 64);
+  EXPECT_EQ(stats.state_bytes, 64 * layout.kept_bytes());
+  EXPECT_EQ(stats.snapshot_hits, 0u);
+  ASSERT_TRUE(scheduler.submit(prompt, {.max_tokens = 1}, [](const auto&, const auto&) {}));
+  while (scheduler.step()) {
+  }
+  EXPECT_EQ(scheduler.stats().snapshot_hits, 1u);
+  const Session session = engine.new_session({.n_ctx = 128}).value();
+  EXPECT_EQ(session.kv_bytes(), 128 * engine.info().kv_bytes_per_token + layout.kept_bytes());
 }
 
 TEST(Engine, RefusesBadOptions) {
