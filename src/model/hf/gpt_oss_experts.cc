@@ -43,21 +43,18 @@ struct Packed {
 };
 
 // Makes `count` rows of one expert, beginning with file row `from`.
-Result<void> repack_rows(const Packed& packed, uint64_t from, uint64_t count, MutableBytes out, ThreadPool& pool) {
+Result<void> repack_rows(const Packed& packed, uint64_t from, uint64_t count, MutableBytes out) {
   const uint64_t n = packed.n_blocks, step = packed.turn.step;
   Scratch scratch;
   TRY(const Bytes exponents, packed.scales.read(from * n, count * step * n, scratch));
   const RowRange rows{static_cast<int64_t>(from), static_cast<int64_t>(count * step)};
   return read_rows(packed.blocks, n * kNibbles, rows, [&](RowRange part, Bytes bytes) -> Result<void> {
-    pool.run([&](int worker) {
-      const auto [begin, end] = share_of(part.count, worker, pool.size());
-      for (auto i = static_cast<uint64_t>(begin); i < static_cast<uint64_t>(end); ++i) {
-        const uint64_t row = static_cast<uint64_t>(part.first) - from + i;
-        if (row % step != packed.turn.first) continue;
-        repack_row(bytes.data() + i * n * kNibbles, exponents.data() + row * n, n,
-                   out.data() + row / step * n * sizeof(MXFP4::Block));
-      }
-    });
+    for (uint64_t i = 0; i < static_cast<uint64_t>(part.count); ++i) {
+      const uint64_t row = static_cast<uint64_t>(part.first) - from + i;
+      if (row % step != packed.turn.first) continue;
+      repack_row(bytes.data() + i * n * kNibbles, exponents.data() + row * n, n,
+                 out.data() + row / step * n * sizeof(MXFP4::Block));
+    }
     return {};
   });
 }
@@ -94,21 +91,21 @@ Result<SourceTensor> unpack(SourceTensor tensor, const SourceTensor& scales, Tur
                       .n_blocks = static_cast<uint64_t>(tensor.shape[2]),
                       .turn = turn};
   const uint64_t rows = packed.rows / turn.step;
-  const auto make = [packed, rows, &made](uint64_t first, uint64_t count, MutableBytes out) {
+  const auto make = [packed, rows](uint64_t first, uint64_t count, MutableBytes out) {
     return for_each_expert(first, count, rows, out,
                            [&](uint64_t expert, uint64_t row, uint64_t here, MutableBytes part) {
                              const uint64_t from = expert * packed.rows + row * packed.turn.step;
-                             return repack_rows(packed, from, here, part, made.pool());
+                             return repack_rows(packed, from, here, part);
                            });
   };
-  TRY(tensor.data, made.make(std::make_unique<MadeRows>(packed.n_blocks * sizeof(MXFP4::Block), rows * n, make), path));
+  tensor.data = made.make_later(std::make_unique<MadeRows>(packed.n_blocks * sizeof(MXFP4::Block), rows * n, make));
   tensor.format = Format::kMXFP4;
   tensor.type_name = "MXFP4";
   tensor.shape = {tensor.shape[0], static_cast<int64_t>(rows), tensor.shape[2] * MXFP4::kValues};
   return tensor;
 }
 
-Result<SourceTensor> transpose(SourceTensor tensor, Turn turn, ComputedTensors& made, const std::string& path) {
+SourceTensor transpose(SourceTensor tensor, Turn turn, ComputedTensors& made) {
   const auto n = static_cast<uint64_t>(tensor.shape[0]), n_in = static_cast<uint64_t>(tensor.shape[1]),
              n_out = static_cast<uint64_t>(tensor.shape[2]), rows = n_out / turn.step;
   const uint64_t size = row_bytes(*tensor.format, 1);
@@ -126,7 +123,7 @@ Result<SourceTensor> transpose(SourceTensor tensor, Turn turn, ComputedTensors& 
           return {};
         });
   };
-  TRY(tensor.data, made.make(std::make_unique<MadeRows>(n_in * size, rows * n, make), path));
+  tensor.data = made.make_later(std::make_unique<MadeRows>(n_in * size, rows * n, make));
   tensor.shape = {tensor.shape[0], static_cast<int64_t>(rows), tensor.shape[1]};
   return tensor;
 }
@@ -162,7 +159,7 @@ Result<SourceTensor> make_gpt_oss_experts(HfChange change, SourceTensor tensor, 
     return are_blocks ? unpack(std::move(tensor), *scales, turn, made, path) : tensor;
   }
   if (!tensor.format) return tensor;
-  if (tensor.shape.size() == 3 && divides(2)) return transpose(std::move(tensor), turn, made, path);
+  if (tensor.shape.size() == 3 && divides(2)) return transpose(std::move(tensor), turn, made);
   if (tensor.shape.size() == 2 && divides(1)) return take_biases(std::move(tensor), turn, made, path);
   return tensor;
 }

@@ -125,7 +125,7 @@ Result<std::optional<SourceTensor>> HfSource::find_in_files(std::string_view nam
   } else if (change == HfChange::kEvenRows || change == HfChange::kOddRows || change == HfChange::kAllRows) {
     TRY(tensor, take_turns(change, std::move(tensor), *in_file));
   } else if (change == HfChange::kFirstHalf || change == HfChange::kLastHalf) {
-    TRY(tensor, half_of_experts(std::move(tensor), change == HfChange::kFirstHalf, made_, path()));
+    tensor = half_of_experts(std::move(tensor), change == HfChange::kFirstHalf, made_);
   } else if (tensor.format && tensor.shape.size() == 1) {
     TRY(tensor, make_f32_vector(std::move(tensor), made_, path(), value_change(name, change)));
   } else {

@@ -265,12 +265,16 @@ Result<void> Converter::write_all() {
   for (const auto& [name, scale] : scales_) TRY_STATUS(writer_.add_tensor(name, GgmlType::kF32, one));
   TRY_STATUS(writer_.begin());
   RowStream stream(writer_, total, options_.on_progress, options_.stop);
-  for (const ConvertJob& job : jobs_) {
+  for (ConvertJob& job : jobs_) {
+    Scratch scratch;
+    TRY(const Bytes bytes, job.from.data.read_all(scratch));  // experts may not be in memory
+    job.from.data = bytes;
     if (job.is_copy()) {
       TRY_STATUS(stream.append(job.from.data.first(job.in_file().bytes())));
       continue;
     }
     TRY_STATUS(write_rows(job, stream));
+    job.from.data = {};
   }
   for (const auto& [name, scale] : scales_) TRY_STATUS(stream.append(std::as_bytes(std::span(&scale, 1))));
   return writer_.finish();

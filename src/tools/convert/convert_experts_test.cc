@@ -16,7 +16,8 @@ const std::string kMixtures = source_path("tests/golden/families/");
 
 std::vector<float> decoded(const Tensor& tensor) {
   std::vector<float> values(static_cast<size_t>(tensor.rows) * static_cast<size_t>(tensor.cols));
-  format_info(tensor.format).decode(tensor.data, values);
+  Scratch scratch;
+  format_info(tensor.format).decode(tensor.data.read_all(scratch).value(), values);
   return values;
 }
 
