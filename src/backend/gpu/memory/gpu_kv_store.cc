@@ -62,6 +62,7 @@ bool GpuKvStore::can_be_together(int capacity) const {
 Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
   const auto least = static_cast<uint64_t>(n_blocks), now = static_cast<uint64_t>(capacity_);
   const int tokens = n_blocks * kKvBlock;
+  if (block_bytes_.of_largest == 0) return wanted;  // all layers are recurrent
   uint64_t most = device_.limits().binding_bytes / block_bytes_.of_largest - 1;
   if (least > most) {
     return fail(
