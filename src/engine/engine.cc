@@ -9,6 +9,8 @@
 #include "engine/engine_impl.h"
 #include "engine/kv/fit_context.h"
 #include "engine/kv/session_cache.h"
+#include "engine/load/backends.h"
+#include "engine/reply/block_drafter.h"
 #include "engine/scheduler.h"
 #include "sample/sampling.h"
 #include "tern/chat_reply.h"
@@ -194,12 +196,36 @@ Result<std::unique_ptr<Drafter>> Engine::Impl::new_drafter(const Engine::Impl& e
   return std::make_unique<ModelDrafter>(std::move(sequence));
 }
 
+Result<std::unique_ptr<Drafter>> Engine::Impl::new_block_drafter(int n_ctx, KvType type) {
+  if (!model.prediction) {
+    return fail(ErrorCode::kInvalidArgument, "{} has no layer that proposes draft tokens (nextn_predict_layers)",
+                model.path);
+  }
+  if (backend != BackendKind::kCpu && backend != BackendKind::kRef) {
+    return fail(ErrorCode::kNotSupported, "the model's own layer proposes draft tokens on the cpu backend only");
+  }
+  if (!block) {
+    block_plan = make_prediction_plan(*model.prediction, {.fuse = fusions_for(backend), .keeps_hidden = true});
+    CompileOptions compile{.max_batch = executable->max_batch(), .max_logit_rows = 1};
+    TRY(block, compile_on(backend, block_plan, compile, *pool));
+  }
+  TRY(auto sequence, Sequence::alone(*block, n_ctx, type));
+  return std::make_unique<BlockDrafter>(std::move(sequence));
+}
+
 Result<Session> Engine::new_session(const SessionOptions& options) const {
   TRY_STATUS(check_context(impl_->model, options.n_ctx));
   const int trained = impl_->model.config.n_ctx;
   const auto create = [&](int n_ctx) { return impl_->new_sequence(n_ctx, options); };
   TRY(auto sequence, options.n_ctx > 0 ? create(options.n_ctx) : new_largest_sequence(create, trained));
   std::unique_ptr<Drafter> drafter;
+  if (options.draft && options.draft_block) {
+    return fail(ErrorCode::kInvalidArgument,
+                "draft tokens come from another model or from a layer of this one, not both");
+  }
+  if (options.draft_block) {
+    TRY(drafter, impl_->new_block_drafter(sequence->n_ctx(), options.kv_type));
+  }
   if (options.draft) {
     TRY(drafter, options.draft->impl_->new_drafter(*impl_, sequence->n_ctx()));
   }

@@ -39,6 +39,9 @@ struct Engine::Impl {
   std::unique_ptr<Plan> gpu_plan;  // in addition to the CPU's plan, if both devices compute
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Executable> executable;
+  // The layer that proposes draft tokens is compiled when a session asks for it.
+  Plan block_plan;
+  std::unique_ptr<Executable> block;
   double load_seconds = 0;
   std::shared_ptr<PassTimes> pass_times = std::make_shared<PassTimes>();
   std::shared_ptr<GrammarCache> grammars = std::make_shared<GrammarCache>();
@@ -53,6 +56,8 @@ struct Engine::Impl {
   // Creates a drafter with this model for a session of `engine` with n_ctx tokens. kInvalidArgument: the tokenizers
   // differ.
   Result<std::unique_ptr<Drafter>> new_drafter(const Engine::Impl& engine, int n_ctx);
+  // Creates a drafter with the model's own block. kInvalidArgument: it has none; kNotSupported: not on this backend.
+  Result<std::unique_ptr<Drafter>> new_block_drafter(int n_ctx, KvType type);
 
  private:
   std::map<std::pair<int, KvType>, std::shared_ptr<KvBlocks>> kv_blocks_;  // by tokens per block

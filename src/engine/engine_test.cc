@@ -193,6 +193,30 @@ TEST(Engine, GuessesChangeNoText) {
   }
 }
 
+TEST(Engine, DraftsOfTheModelsOwnLayerChangeNoText) {
+  const Engine engine =
+      Engine::load({.model_path = source_path("tests/golden/families/qwen35_predicts.gguf"), .n_threads = 2}).value();
+  const std::vector<TokenId> prompt = {0, 63, 7, 7, 28, 34, 33, 21, 60};
+  for (const float temperature : {0.0f, 0.8f}) {
+    GenerateOptions options{.max_tokens = 60, .ignore_eos = true};
+    options.sample = {.temperature = temperature, .seed = 3};
+    const auto plain = engine.new_session().value().generate(prompt, options).value();
+    options.speculate = 7;
+    auto session = engine.new_session({.draft_block = true}).value();
+    for (int again = 0; again < 2; ++again) {
+      const auto drafted = session.generate(prompt, options).value();
+      EXPECT_EQ(drafted.tokens, plain.tokens);
+      EXPECT_GT(drafted.stats.n_guessed, 0);
+    }
+  }
+  EXPECT_EQ(engine.new_session({.draft = &engine, .draft_block = true}).error().code, ErrorCode::kInvalidArgument);
+  const Engine without = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  const auto refused = without.new_session({.draft_block = true});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(refused.error().message.contains("has no layer that proposes draft tokens")) << refused.error().message;
+}
+
 TEST(Engine, SessionsTellWhatTheirCacheTakes) {
   const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
   const Session usual = engine.new_session({.n_ctx = 100}).value();

@@ -120,7 +120,7 @@ Result<std::unique_ptr<ModelSource>> open_source(std::shared_ptr<const Folder> f
 
 Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> source) {
   if (source->gguf()) TRY_STATUS(check_extensions(*source->gguf(), source->changes()));
-  Model model{.path = path, .name = {}, .config = {}, .weights = {}, .source = std::move(source)};
+  Model model{.path = path, .name = {}, .config = {}, .weights = {}, .prediction = {}, .source = std::move(source)};
   TRY(const auto architecture, model.source->get_string("general.architecture"));
   if (!architecture) {
     return fail(ErrorCode::kCorruption, "{}: metadata key general.architecture is missing; convert the model again",
@@ -136,10 +136,12 @@ Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> s
   ObservedSource observed(*model.source);
   TRY(model.config, read_config(observed, *family));
   TRY(model.weights, read_weights(observed, *family, model.config));
+  TRY(model.prediction, read_prediction_block(observed, *family, model.config, model.weights));
   TRY_STATUS(observed.check_all_used(model.config));
   if (model.source->gguf()) {
     TRY(const auto rotation, read_rotation(*model.source->gguf()));
     if (rotation) TRY_STATUS(apply_rotation(*rotation, path, model.config, model.weights));
+    if (rotation) model.prediction.reset();  // whose matrices the file does not name
   }
   TRY_STATUS(fold_scales(model.config, model.weights));
   return model;

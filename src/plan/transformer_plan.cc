@@ -228,32 +228,74 @@ void write_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
   add_to_stream(p, l.ffn_post_norm, s);
 }
 
+// The layers of one model, with the slots that they share.
+class Layers {
+ public:
+  Layers(PlanWriter& p, const Weights& weights) : p_(p), slots_(p, p.config()) {
+    const Config& c = p.config();
+    has_dense_ = !weights.layers.empty() && weights.layers.front().ffn_down.is_present();
+    if (c.has_recurrent_layers()) delta_ = make_delta_slots(p, c.delta);
+    if (c.experts.n > 0) experts_ = make_expert_slots(p, c, has_dense_);
+  }
+
+  SlotId x() const { return slots_.x(); }
+  Slots& slots(int layer) { return slots_.for_layer(layer); }
+
+  void write(const Layer& l, int layer, SlotId inputs) {
+    const Config& c = p_.config();
+    Slots& s = slots_.for_layer(layer);
+    if (c.layer(layer).is_recurrent) {
+      write_delta_layer(p_, l, s, *delta_, layer);
+    } else {
+      write_attention(p_, l, s, c.layer(layer), layer);
+    }
+    if (experts_ && has_dense_) {
+      write_dense_and_experts(p_, l, s, *experts_);
+    } else if (experts_) {
+      write_experts(p_, l, s, *experts_);
+    } else {
+      write_feed_forward(p_, l, s);
+    }
+    if (l.input_gate.is_present()) write_layer_input(p_, l, s, inputs, layer * c.per_layer_width);
+  }
+
+ private:
+  PlanWriter& p_;
+  LayerSlots slots_;
+  bool has_dense_ = false;
+  std::optional<DeltaSlots> delta_;
+  std::optional<ExpertSlots> experts_;
+};
+
 }  // namespace
 
 Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(c);
-  LayerSlots slots(p, c);
-  std::optional<DeltaSlots> delta;
-  if (c.has_recurrent_layers()) delta = make_delta_slots(p, c.delta);
-  std::optional<ExpertSlots> experts;
-  const bool has_dense = !weights.layers.empty() && weights.layers.front().ffn_down.is_present();
-  if (c.experts.n > 0) experts = make_expert_slots(p, c, has_dense);
-  return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer, SlotId inputs) {
-    Slots& s = slots.for_layer(layer);
-    if (c.layer(layer).is_recurrent) {
-      write_delta_layer(p, l, s, *delta, layer);
-    } else {
-      write_attention(p, l, s, c.layer(layer), layer);
-    }
-    if (experts && has_dense) {
-      write_dense_and_experts(p, l, s, *experts);
-    } else if (experts) {
-      write_experts(p, l, s, *experts);
-    } else {
-      write_feed_forward(p, l, s);
-    }
-    if (l.input_gate.is_present()) write_layer_input(p, l, s, inputs, layer * c.per_layer_width);
-  });
+  Layers layers(p, weights);
+  return p.decoder(weights, layers.x(), options,
+                   [&](const Layer& l, int layer, SlotId inputs) { layers.write(l, layer, inputs); });
+}
+
+Plan make_prediction_plan(const PredictionBlock& block, const PlanOptions& options) {
+  const Weights& w = block.weights;
+  PlanWriter p(block.config);
+  Layers layers(p, w);
+  const Slots& s = layers.slots(0);
+  const int width = block.config.d_model;
+  const SlotId next = p.slot("next", width), hidden = p.slot("hidden_before", width);
+  LinearInput next_normed = p.slot("next_norm", width), hidden_normed = p.slot("hidden_norm", width);
+  p.section("nextn.");
+  p.embed(w.token_embd, next);
+  p.rms_norm(next, w.next_norm, next_normed);
+  p.linear_layer(next_normed, w.next_proj, s.x);
+  p.hidden(hidden);
+  p.rms_norm(hidden, w.hidden_norm, hidden_normed);
+  p.linear_layer(hidden_normed, w.hidden_proj, s.o);
+  p.add(s.o, s.x);
+  p.section("blk.0.");
+  layers.write(w.layers.front(), 0, {});
+  p.section("");
+  return p.head(w, s.x, options);
 }
 
 }  // namespace tern

@@ -161,12 +161,21 @@ def add_gemma4(spec: Spec, writer: GGUFWriter) -> None:
         writer.add_tensor(f"blk.{i}.attn_k_norm.weight", np.ones(width, np.float32))
 
 
-def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
+def add_block(spec: Spec, writer: GGUFWriter, block: dict[str, torch.Tensor]) -> None:
+    """The layer that proposes draft tokens, as number n of a file with layers 0 to n - 1."""
+    for name, x in block.items():
+        own = f"{name}.weight" if name.startswith("nextn.") else ""
+        gguf = f"blk.{spec.config.num_hidden_layers}.{own}" if own else gguf_name(
+            spec, f"model.layers.{spec.config.num_hidden_layers}.{name}")
+        writer.add_tensor(gguf, (x + 1).numpy() if x.dim() == 1 else x.numpy().astype(np.float16))
+
+
+def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path, block: dict[str, torch.Tensor] | None = None) -> None:
     config, arch = spec.config, spec.architecture
     writer = GGUFWriter(path, arch)
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     rotated = int(head_dim * config.rope_parameters.get("partial_rotary_factor", 1))
-    for key, value in {"block_count": config.num_hidden_layers, "context_length": config.max_position_embeddings,
+    for key, value in {"block_count": config.num_hidden_layers + (1 if block else 0), "context_length": config.max_position_embeddings,
                        "embedding_length": config.hidden_size, "rope.dimension_count": rotated}.items():
         if arch != "gemma4" or key != "rope.dimension_count":
             writer.add_uint32(f"{arch}.{key}", value)
@@ -225,6 +234,7 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
             writer.add_tensor(gguf, x.squeeze(0).numpy())
         else:
             writer.add_tensor(gguf_name(spec, name), x.numpy().astype(np.float16))
+    add_block(spec, writer, block or {})
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -41,6 +41,7 @@ class Spec:
     layers: dict[str, list[int]] = field(default_factory=dict)  # of the config's values, what each layer has instead
     joined_experts: bool = False  # the GGUF file has gate and up of the experts as one tensor
     mxfp4: bool = False  # the experts have values that MXFP4 holds, and the directory has them so
+    predicts: bool = False  # the GGUF file has a layer that proposes draft tokens
     recurrent_list: bool = False  # the GGUF file also lists the recurrent layers, as files of newer converters do
 
     def in_layer(self, layer: int) -> Any:
@@ -203,6 +204,11 @@ SPECS = (
          Qwen3_5TextConfig(**delta(1e7, [3, 3, 2], num_hidden_layers=4, head_dim=64, linear_num_value_heads=2,
                                    linear_conv_kernel_dim=3, full_attention_interval=2, tie_word_embeddings=True)),
          Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, recurrent_list=True, directory=True, with_images=True),
+    Spec("qwen35_predicts", "a layer behind the last one that proposes draft tokens",
+         Qwen3_5TextConfig(**delta(1e7, [2, 1, 1], num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                                   head_dim=32, linear_num_value_heads=4, full_attention_interval=2,
+                                   tie_word_embeddings=True)),
+         Qwen3_5ForCausalLM, "qwen35", n_tokens=40, min_margin=0.02, predicts=True, metadata={"nextn_predict_layers": 1}),
     Spec("gemma4", "an input of each layer, keys and values of other layers, heads of two widths, norms of values, a factor",
          Gemma4TextConfig(**gemma4("llglg", hidden_size_per_layer_input=32, num_kv_shared_layers=2, use_double_wide_mlp=True)),
          Gemma4ForCausalLM, "gemma4", n_tokens=40, directory=True, metadata={"final_logit_softcapping": 8.0}),

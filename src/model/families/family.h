@@ -2,6 +2,7 @@
 // to add one.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -97,6 +98,12 @@ std::span<const TensorName> layer_names(const Family& family);
 Result<Config> read_config(ModelSource& source, const Family& family);
 
 Result<Weights> read_weights(ModelSource& source, const Family& family, const Config& config);
+// The one layer that predicts, of a GGUF file; null without one, or if it is not of the known form.
+Result<std::unique_ptr<PredictionBlock>> read_prediction_block(ModelSource& source, const Family& family,
+                                                               const Config& config, const Weights& weights);
+// One layer, by its number in the file.
+class TensorReader;
+Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& family, const Config& config);
 
 std::string_view glu_act_name(GluAct act);                  // "silu"
 std::optional<GluAct> find_glu_act(std::string_view name);  // by any program's name for it: "swish"
@@ -113,7 +120,6 @@ Result<void> finish_maple(ModelSource& source, Config& config);
 Result<void> finish_hunyuan(ModelSource& source, Config& config);
 
 // Reads the tensors of layers that are specific to Qwen3.5: the recurrent layer, or attention with its gate.
-class TensorReader;
 Result<void> read_delta_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
 
 // Mixtures of experts: their shape, and a layer's tensors. Errors as of read_config() and read_weights().

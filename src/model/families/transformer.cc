@@ -247,6 +247,8 @@ Result<void> read_joined_projections(const TensorReader& tensors, int layer, con
   return {};
 }
 
+}  // namespace
+
 Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& family, const Config& c) {
   const std::string blk = layer_prefix(layer);
   const int q = c.q_width(layer), d_ff = c.layer(layer).d_ff;
@@ -285,8 +287,6 @@ Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& f
   }
   return l;
 }
-
-}  // namespace
 
 Result<Config> read_config(ModelSource& source, const Family& family) {
   TRY(Config c, read_shape(source, family));

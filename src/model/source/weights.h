@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/files/byte_source.h"
+#include "model/source/config.h"
 #include "quant/format.h"
 
 namespace tern {
@@ -128,11 +129,23 @@ struct Weights {
   Tensor output;                               // [n_vocab, d_model]; the embedding itself if tied
   std::vector<std::unique_ptr<Tensor>> signs;  // of rotations, [width] each
   std::vector<std::unique_ptr<float[]>> made;  // owns the data of tensors above that are in no file
+  // These belong to a block that predicts (PredictionBlock): norms of the next token's embedding and of the hidden row,
+  // [d_model], and the matrices that multiply them, [d_model, d_model].
+  Tensor next_norm, hidden_norm;
+  Linear next_proj, hidden_proj;
+  std::vector<std::unique_ptr<ByteSource>> parts;  // owns the data of those matrices
 
   // Read to decode one token: all matrices and norms, but only n_used of each layer's experts, and one row of the
   // embedding.
   uint64_t bytes_per_token(int n_used) const;
   uint64_t n_params() const;
+};
+
+// A layer behind the last one that proposes draft tokens (Qwen3.5). From the last norm's output after a token, and from
+// the next token, it predicts the token after that. Its embedding and head are the model's.
+struct PredictionBlock {
+  Config config;  // with this layer alone
+  Weights weights;
 };
 
 }  // namespace tern
