@@ -158,7 +158,7 @@ class Session {
   int n_ctx() const;
   int n_used() const;  // tokens in the KV cache
   KvType kv_type() const;
-  uint64_t kv_bytes() const;  // size of the full KV cache
+  uint64_t kv_bytes() const;  // size of the full KV cache, with the state of recurrent layers
   void reset();               // forgets all tokens
 
   struct Impl;

@@ -119,6 +119,8 @@ struct SessionOptions {
   // A smaller model with the same tokenizer. It proposes the draft tokens for GenerateOptions::speculate. It must
   // outlive the session.
   const class Engine* draft = nullptr;
+  // Instead, the model's own layer behind the last one proposes them (qwen35's nextn_predict_layers), on the CPU only.
+  bool draft_block = false;
 };
 
 struct ChatOptions {

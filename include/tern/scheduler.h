@@ -81,6 +81,11 @@ class Scheduler {
     int kv_blocks_used = 0;  // in use by replies; shared blocks count once
     int kv_blocks_kept = 0;  // in the prefix cache only
     int kv_block_tokens = 0;
+    // States of recurrent layers: those of replies, and snapshots for prompts that begin alike.
+    int states_used = 0;
+    int snapshots = 0;
+    uint64_t state_bytes = 0;              // memory of both; 0 in a model without such layers
+    uint64_t snapshot_hits = 0;            // replies that began with a snapshot
     std::vector<DeviceShare> shares = {};  // see Engine::device_shares()
   };
   Stats stats() const;

@@ -46,6 +46,9 @@ struct Slice {
   int confirmed_set = 0;
   bool is_check = false;
 
+  // Plans with step::Hidden: a row of d_model floats for each token.
+  std::span<const float> hidden = {};
+
   int n_logit_rows() const {
     return logits == WantLogits::kNone ? 0 : logits == WantLogits::kLast ? 1 : static_cast<int>(tokens.size());
   }
@@ -146,6 +149,9 @@ class Executable : public Introspection {
   // new_kv_store(). Returns the wanted logits, [rows, n_vocab], slice after slice; they are valid until the next run.
   // The positions before a slice's first must have been run already; positions from there on are overwritten.
   virtual Result<std::span<const float>> run(KvStore& store, Batch batch) = 0;
+
+  // Plan::hidden of the last run, [tokens, d_model], valid until the next one; empty if the plan keeps none.
+  virtual std::span<const float> hidden() const { return {}; }
 
   // Announces that tokens of up to n_sequences sequences will be run together, so that the backend can compile and test
   // what it needs for that now.

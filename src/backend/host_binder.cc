@@ -21,6 +21,10 @@ HostBinder::HostBinder(const Plan& plan, int max_batch, int max_logit_rows)
   tiles_.reserve(most);
   state_rows_.reserve(most);
   logit_rows_.reserve(static_cast<size_t>(max_logit_rows));
+  if (std::ranges::any_of(plan.steps, [](const Step& s) { return std::holds_alternative<step::Hidden>(s.body); })) {
+    hidden_.reserve(most * static_cast<size_t>(plan.config.d_model));
+    hidden_rows_.reserve(most);
+  }
   for (const RopeParams& rope : plan.config.ropes) ropes_.emplace_back(rope, plan.config.head_dim, max_batch);
 }
 
@@ -52,6 +56,8 @@ void HostBinder::begin(const HostKvStore& store, Batch batch) {
   kv_rows_.clear();
   tiles_.clear();
   logit_rows_.clear();
+  hidden_.clear();
+  hidden_rows_.clear();
   state_rows_.clear();
   size_t n_tokens = 0, n_logit_rows = 0, n_blocks = 0;
   for (const Slice& slice : batch) {
@@ -76,6 +82,11 @@ void HostBinder::add(const Slice& slice) {
   for (int i = 0; i < n; ++i) kv_rows_.push_back({blocks, slice.first_pos + i});
   for (int i = 0; i < n; i += ops::kTileRows) tiles_.push_back({first + i, std::min(ops::kTileRows, n - i)});
   for (int i = n - slice.n_logit_rows(); i < n; ++i) logit_rows_.push_back(first + i);
+  if (!slice.hidden.empty()) {
+    CHECK(slice.hidden.size() == slice.tokens.size() * static_cast<size_t>(plan_.config.d_model));
+    hidden_.insert(hidden_.end(), slice.hidden.begin(), slice.hidden.end());
+    for (int i = 0; i < n; ++i) hidden_rows_.push_back(first + i);
+  }
   if (store_->state_bytes() > 0) {
     const int pos = slice.first_pos - slice.n_confirmed;  // that the state describes
     CHECK(slice.state >= 0 && pos >= 0 && slice.n_confirmed <= kMostPending && (!slice.is_check || n <= kMostPending));
@@ -91,6 +102,11 @@ void HostBinder::add(const Slice& slice) {
 }
 
 std::span<const float> HostBinder::logits() const { return {floats(plan_.logits), elements(plan_.logits)}; }
+
+std::span<const float> HostBinder::hidden() const {
+  if (plan_.hidden == SlotId{}) return {};
+  return {floats(plan_.hidden), elements(plan_.hidden)};
+}
 
 float* HostBinder::floats(SlotId id) const {
   DCHECK(plan_.slot(id).type == SlotType::kF32);
@@ -130,6 +146,11 @@ ops::Embed HostBinder::bind(const step::Embed& s) const { return {s.table, token
 
 ops::SelectRows HostBinder::bind(const step::SelectRows& s) const {
   return {floats(s.in), logit_rows_, plan_.slot(s.in).width, floats(s.out)};
+}
+
+ops::SelectRows HostBinder::bind(const step::Hidden& s) const {
+  CHECK(std::ssize(hidden_rows_) == n_tokens());
+  return {hidden_.data(), hidden_rows_, plan_.slot(s.out).width, floats(s.out)};
 }
 
 ops::RmsNorm HostBinder::bind(const step::RmsNorm& s) const {
@@ -246,7 +267,9 @@ ops::GatedNorm HostBinder::bind(const step::GatedNorm& s) const {
 }
 ops::Chosen HostBinder::chosen(SlotId id) const { return {floats(id), rows(id), plan_.slot(id).width / 2}; }
 
-ops::Route HostBinder::bind(const step::Route& s) const { return {floats(s.in), rows(s.in), s.experts, floats(s.out)}; }
+ops::Route HostBinder::bind(const step::Route& s) const {
+  return {floats(s.in), rows(s.in), s.experts, floats(s.out), f32_data(s.expert_scale)};
+}
 
 ops::ExpertGlu HostBinder::bind(const step::ExpertGlu& s) const {
   return {.in = float_input(s.in),

@@ -27,6 +27,7 @@ class HostBinder {
   int n_tokens() const { return static_cast<int>(tokens_.size()); }
   int n_logit_rows() const { return static_cast<int>(logit_rows_.size()); }
   std::span<const float> logits() const;  // [n_logit_rows(), n_vocab]
+  std::span<const float> hidden() const;  // see Executable
 
   // The arguments of a step's op.
 #define TERN_BIND_STEP(Type, name, Op) ops::Op bind(const step::Type& s) const;
@@ -78,6 +79,8 @@ class HostBinder {
   std::vector<ops::KvRow> kv_rows_;
   std::vector<ops::RowTile> tiles_;
   std::vector<int> logit_rows_;
+  std::vector<float> hidden_;               // of all slices, concatenated
+  std::vector<int> hidden_rows_;            // 0, 1, …
   std::vector<ops::StateRows> state_rows_;  // one for each slice, if the model has recurrent layers
   int max_batch_, max_logit_rows_;
 };

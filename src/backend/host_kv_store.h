@@ -44,6 +44,7 @@ class HostKvStore final : public KvStore {
   Result<void> write(KvBlockId block, Bytes in) override;
 
   uint64_t state_bytes() const override { return states_layout_.kept_bytes(); }
+  uint64_t state_memory() const override { return states_layout_.bytes(); }
   int most_pending() const override { return kMostPending; }
   Result<void> allocate_state(StateId state) override;
   void free_state(StateId state) override;

@@ -39,6 +39,8 @@ class KvStore {
   // The states of recurrent layers (state_layout.h), with ids of their own. A state describes a sequence at one length.
   // Bytes of a state as read_state() returns it; 0: the model has no recurrent layers, and the rest is not called.
   virtual uint64_t state_bytes() const { return 0; }
+  // Bytes of memory that the state of a sequence may take: also with pending tokens, or a second place.
+  virtual uint64_t state_memory() const { return state_bytes(); }
   // The most tokens of a check (Slice::is_check); 0: a state cannot leave tokens pending.
   virtual int most_pending() const { return 0; }
   // A state has memory between these two calls, like a block. kOutOfMemory.

@@ -293,7 +293,8 @@ struct Route {
   const float* in;  // [n, n_experts]
   int n;
   ExpertConfig experts;
-  float* out;  // [n, 2, n_used]
+  float* out;                           // [n, 2, n_used]
+  const float* expert_scale = nullptr;  // [n_experts] or null
 };
 
 struct ExpertGlu {

@@ -163,7 +163,7 @@ Result<Repacked> reencode(const Tensor& w, Format format) {
 namespace {
 
 Result<HostMemory> read_on(ThreadPool& pool, const Tensor& w) {
-  TRY(auto memory, HostMemory::allocate(w.data.size(), "the head in another format"));
+  TRY(auto memory, HostMemory::allocate(w.data.size(), "a matrix in another format"));
   memory.advise_huge_pages();
   const MutableBytes all(memory.data(), memory.bytes());
   const auto rows = static_cast<uint64_t>(w.rows), workers = static_cast<uint64_t>(pool.size());

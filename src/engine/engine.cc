@@ -9,6 +9,8 @@
 #include "engine/engine_impl.h"
 #include "engine/kv/fit_context.h"
 #include "engine/kv/session_cache.h"
+#include "engine/load/backends.h"
+#include "engine/reply/block_drafter.h"
 #include "engine/scheduler.h"
 #include "sample/sampling.h"
 #include "tern/chat_reply.h"
@@ -86,25 +88,35 @@ ChatFormat Engine::chat_format() const {
   return impl_->format;
 }
 
-// The KV cache may use three quarters of the memory that is free now, and the prefix cache an eighth of it.
+// The KV cache and the states of recurrent layers may use three quarters of the memory that is free now, and the prefix
+// cache an eighth of it. Where the KV cache has a size of its own, the states may use as much.
 Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type, int64_t most_tokens) {
   const int block_tokens = executable->kv_block_tokens(n_ctx);
   auto& blocks = kv_blocks_[{block_tokens, type}];
   if (!blocks || most_tokens > 0) {
     TRY(auto store, executable->new_kv_store(block_tokens, type));
+    const bool is_host = backend != BackendKind::kWebGpu;  // the GPU backend checks by itself what fits
+    const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
+    constexpr uint64_t kMostSnapshots = uint64_t{1} << 30;
+    const uint64_t snapshots = available == 0 ? kMostSnapshots : std::min(available / 8, kMostSnapshots);
     if (most_tokens > 0) {
       const int64_t most = std::max<int64_t>(most_tokens / block_tokens, 1);
       const int n = static_cast<int>(std::min<int64_t>(most, INT_MAX));
-      return std::make_shared<KvBlocks>(std::move(store), KvBlocks::Options{.max_blocks = n, .max_cached = n});
+      const uint64_t bytes = static_cast<uint64_t>(n) * store->block_bytes();
+      return std::make_shared<KvBlocks>(
+          std::move(store), KvBlocks::Options{.max_blocks = n,
+                                              .max_cached = n,
+                                              .max_snapshot_bytes = snapshots,
+                                              .max_bytes = available == 0 ? UINT64_MAX : bytes + available / 4 * 3});
     }
-    const bool is_host = backend != BackendKind::kWebGpu;  // the GPU backend checks by itself what fits
-    const uint64_t available = is_host ? read_memory_info().available_bytes : 0;
     // With two devices each block exists twice, possibly both times in this memory.
     const bool is_twice = backend == BackendKind::kBoth;
     const uint64_t each = std::max<uint64_t>(store->block_bytes() * (is_twice ? 2 : 1), 1);
     const auto most = [&](uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes / each, INT_MAX)); };
     const KvBlocks::Options options{.max_blocks = available == 0 ? INT_MAX : most(available / 4 * 3),
-                                    .max_cached = available == 0 || is_twice ? 0 : most(available / 8)};
+                                    .max_cached = available == 0 || is_twice ? 0 : most(available / 8),
+                                    .max_snapshot_bytes = snapshots,
+                                    .max_bytes = available == 0 ? UINT64_MAX : available / 4 * 3};
     blocks = std::make_shared<KvBlocks>(std::move(store), options);
   }
   return blocks;
@@ -186,12 +198,36 @@ Result<std::unique_ptr<Drafter>> Engine::Impl::new_drafter(const Engine::Impl& e
   return std::make_unique<ModelDrafter>(std::move(sequence));
 }
 
+Result<std::unique_ptr<Drafter>> Engine::Impl::new_block_drafter(int n_ctx, KvType type) {
+  if (!model.prediction) {
+    return fail(ErrorCode::kInvalidArgument, "{} has no layer that proposes draft tokens (nextn_predict_layers)",
+                model.path);
+  }
+  if (backend != BackendKind::kCpu && backend != BackendKind::kRef) {
+    return fail(ErrorCode::kNotSupported, "the model's own layer proposes draft tokens on the cpu backend only");
+  }
+  if (!block) {
+    block_plan = make_prediction_plan(*model.prediction, {.fuse = fusions_for(backend), .keeps_hidden = true});
+    CompileOptions compile{.max_batch = executable->max_batch(), .max_logit_rows = 1};
+    TRY(block, compile_on(backend, block_plan, compile, *pool));
+  }
+  TRY(auto sequence, Sequence::alone(*block, n_ctx, type));
+  return std::make_unique<BlockDrafter>(std::move(sequence));
+}
+
 Result<Session> Engine::new_session(const SessionOptions& options) const {
   TRY_STATUS(check_context(impl_->model, options.n_ctx));
   const int trained = impl_->model.config.n_ctx;
   const auto create = [&](int n_ctx) { return impl_->new_sequence(n_ctx, options); };
   TRY(auto sequence, options.n_ctx > 0 ? create(options.n_ctx) : new_largest_sequence(create, trained));
   std::unique_ptr<Drafter> drafter;
+  if (options.draft && options.draft_block) {
+    return fail(ErrorCode::kInvalidArgument,
+                "draft tokens come from another model or from a layer of this one, not both");
+  }
+  if (options.draft_block) {
+    TRY(drafter, impl_->new_block_drafter(sequence->n_ctx(), options.kv_type));
+  }
   if (options.draft) {
     TRY(drafter, options.draft->impl_->new_drafter(*impl_, sequence->n_ctx()));
   }

@@ -10,6 +10,7 @@
 
 #include "backend/backend.h"
 #include "backend/kv_layout.h"
+#include "backend/state_layout.h"
 #include "base/thread_pool.h"
 #include "engine/load/head.h"
 #include "engine/session_core.h"
@@ -38,6 +39,9 @@ struct Engine::Impl {
   std::unique_ptr<Plan> gpu_plan;  // in addition to the CPU's plan, if both devices compute
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Executable> executable;
+  // The layer that proposes draft tokens is compiled when a session asks for it.
+  Plan block_plan;
+  std::unique_ptr<Executable> block;
   double load_seconds = 0;
   std::shared_ptr<PassTimes> pass_times = std::make_shared<PassTimes>();
   std::shared_ptr<GrammarCache> grammars = std::make_shared<GrammarCache>();
@@ -52,6 +56,8 @@ struct Engine::Impl {
   // Creates a drafter with this model for a session of `engine` with n_ctx tokens. kInvalidArgument: the tokenizers
   // differ.
   Result<std::unique_ptr<Drafter>> new_drafter(const Engine::Impl& engine, int n_ctx);
+  // Creates a drafter with the model's own block. kInvalidArgument: it has none; kNotSupported: not on this backend.
+  Result<std::unique_ptr<Drafter>> new_block_drafter(int n_ctx, KvType type);
 
  private:
   std::map<std::pair<int, KvType>, std::shared_ptr<KvBlocks>> kv_blocks_;  // by tokens per block
@@ -68,7 +74,7 @@ struct EngineAccess {
 struct Session::Impl {
   Impl(const Engine::Impl& of, std::unique_ptr<Sequence> sequence, KvType type, std::unique_ptr<Drafter> drafter)
       : kv_type(type),
-        kv_bytes(tern::kv_bytes(of.model.config, sequence->n_ctx(), type)),
+        kv_bytes(tern::kv_bytes(of.model.config, sequence->n_ctx(), type) + StateLayout(of.model.config).kept_bytes()),
         core(std::move(sequence), of.tokenizer.get(), of.model.config.n_vocab, of.info.sampling.values, of.pass_times,
              std::move(drafter)),
         engine(of),

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/engine_impl.h"
 #include "support/checkout.h"
 
 namespace tern {
@@ -45,6 +46,36 @@ TEST(Engine, TwoDevicesDoNotShareStates) {
   EXPECT_EQ(engine.error().message, path +
                                         ": two devices cannot share the states of the model's recurrent layers; use "
                                         "the cpu or the webgpu backend");
+}
+
+TEST(Engine, ASchedulerCountsTheStatesOfItsReplies) {
+  const std::string path = source_path("tests/golden/families/qwen35.gguf");
+  const Engine engine = Engine::load({.model_path = path, .n_threads = 1}).value();
+  const StateLayout layout(EngineAccess::impl(engine).model.config);
+  Scheduler scheduler = engine.new_scheduler({.n_ctx = 128}).value();
+  const std::vector<TokenId> prompt(70, 5);
+  for (TokenId i = 0; i < 64; ++i) {
+    std::vector<TokenId> one = prompt;
+    one.front() = i;
+    ASSERT_TRUE(scheduler.submit(one, {.max_tokens = 50, .ignore_eos = true}, [](const auto&, const auto&) {}));
+  }
+  while (scheduler.stats().states_used < 64 && scheduler.step()) {
+  }
+  EXPECT_EQ(scheduler.stats().states_used, 64);
+  EXPECT_GE(scheduler.stats().state_bytes, 64 * layout.bytes());
+  while (scheduler.step()) {
+  }
+  const Scheduler::Stats stats = scheduler.stats();
+  EXPECT_EQ(stats.states_used, 0);
+  EXPECT_EQ(stats.snapshots, 64);
+  EXPECT_EQ(stats.state_bytes, 64 * layout.kept_bytes());
+  EXPECT_EQ(stats.snapshot_hits, 0u);
+  ASSERT_TRUE(scheduler.submit(prompt, {.max_tokens = 1}, [](const auto&, const auto&) {}));
+  while (scheduler.step()) {
+  }
+  EXPECT_EQ(scheduler.stats().snapshot_hits, 1u);
+  const Session session = engine.new_session({.n_ctx = 128}).value();
+  EXPECT_EQ(session.kv_bytes(), 128 * engine.info().kv_bytes_per_token + layout.kept_bytes());
 }
 
 TEST(Engine, RefusesBadOptions) {
@@ -160,6 +191,30 @@ TEST(Engine, GuessesChangeNoText) {
       EXPECT_EQ(drafted.tokens, plain.tokens);
     }
   }
+}
+
+TEST(Engine, DraftsOfTheModelsOwnLayerChangeNoText) {
+  const Engine engine =
+      Engine::load({.model_path = source_path("tests/golden/families/qwen35_predicts.gguf"), .n_threads = 2}).value();
+  const std::vector<TokenId> prompt = {0, 63, 7, 7, 28, 34, 33, 21, 60};
+  for (const float temperature : {0.0f, 0.8f}) {
+    GenerateOptions options{.max_tokens = 60, .ignore_eos = true};
+    options.sample = {.temperature = temperature, .seed = 3};
+    const auto plain = engine.new_session().value().generate(prompt, options).value();
+    options.speculate = 7;
+    auto session = engine.new_session({.draft_block = true}).value();
+    for (int again = 0; again < 2; ++again) {
+      const auto drafted = session.generate(prompt, options).value();
+      EXPECT_EQ(drafted.tokens, plain.tokens);
+      EXPECT_GT(drafted.stats.n_guessed, 0);
+    }
+  }
+  EXPECT_EQ(engine.new_session({.draft = &engine, .draft_block = true}).error().code, ErrorCode::kInvalidArgument);
+  const Engine without = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  const auto refused = without.new_session({.draft_block = true});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(refused.error().message.contains("has no layer that proposes draft tokens")) << refused.error().message;
 }
 
 TEST(Engine, SessionsTellWhatTheirCacheTakes) {

@@ -346,6 +346,10 @@ Scheduler::Stats Scheduler::Impl::stats() const {
   stats.kv_blocks_used = blocks_->stats().n_used;
   stats.kv_blocks_kept = blocks_->stats().n_kept;
   stats.kv_block_tokens = blocks_->block_tokens();
+  stats.states_used = blocks_->stats().n_states;
+  stats.snapshots = blocks_->stats().n_snapshots;
+  stats.state_bytes = blocks_->state_bytes();
+  stats.snapshot_hits = blocks_->stats().snapshot_hits;
   stats.shares = model_.executable.device_shares();
   return stats;
 }

@@ -36,11 +36,11 @@ Result<void> fold_scales(const Config& c, Weights& weights) {
     const float q_scale = c.attention_scale == 0 ? 1 : c.attention_scale * root;
     TRY_STATUS(scale_result(layer.attn_q, layer.attn_q_norm, q_scale, weights));
     TRY_STATUS(scale_result(layer.attn_output, layer.attn_post_norm, c.residual_scale, weights));
-    if (c.experts.n == 0) {
+    if (layer.ffn_down.is_present()) {
       TRY_STATUS(scale_result(layer.ffn_down, layer.ffn_post_norm, c.residual_scale, weights));
       continue;
     }
-    Tensor none;  // a norm would follow the sum
+    Tensor none;  // a norm would follow the sum, as it does beside a dense network
     for (Linear* down : {&layer.ffn_down_exps, &layer.ffn_down_shared}) {
       TRY_STATUS(scale_result(*down, none, c.residual_scale, weights));
     }

@@ -52,7 +52,8 @@ std::vector<const Tensor*> Layer::tensors() const {
   for (const Linear* linear : linears()) all.insert(all.end(), {linear, &linear->input_norm, &linear->bias});
   all.insert(all.end(),
              {&attn_norm, &attn_q_norm, &attn_k_norm, &attn_sinks, &attn_sub_norm, &attn_post_norm, &delta_conv,
-              &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm, &input_post_norm});
+              &delta_decay, &delta_dt_bias, &delta_norm, &ffn_norm, &ffn_sub_norm, &ffn_post_norm, &input_post_norm,
+              &ffn_router_norm, &ffn_experts_norm, &ffn_experts_post, &ffn_dense_post, &ffn_experts_scale});
   std::erase_if(all, [](const Tensor* tensor) { return !tensor->is_present(); });
   return all;
 }
@@ -119,7 +120,7 @@ Result<std::unique_ptr<ModelSource>> open_source(std::shared_ptr<const Folder> f
 
 Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> source) {
   if (source->gguf()) TRY_STATUS(check_extensions(*source->gguf(), source->changes()));
-  Model model{.path = path, .name = {}, .config = {}, .weights = {}, .source = std::move(source)};
+  Model model{.path = path, .name = {}, .config = {}, .weights = {}, .prediction = {}, .source = std::move(source)};
   TRY(const auto architecture, model.source->get_string("general.architecture"));
   if (!architecture) {
     return fail(ErrorCode::kCorruption, "{}: metadata key general.architecture is missing; convert the model again",
@@ -135,10 +136,12 @@ Result<Model> read_model(const std::string& path, std::unique_ptr<ModelSource> s
   ObservedSource observed(*model.source);
   TRY(model.config, read_config(observed, *family));
   TRY(model.weights, read_weights(observed, *family, model.config));
+  TRY(model.prediction, read_prediction_block(observed, *family, model.config, model.weights));
   TRY_STATUS(observed.check_all_used(model.config));
   if (model.source->gguf()) {
     TRY(const auto rotation, read_rotation(*model.source->gguf()));
     if (rotation) TRY_STATUS(apply_rotation(*rotation, path, model.config, model.weights));
+    if (rotation) model.prediction.reset();  // whose matrices the file does not name
   }
   TRY_STATUS(fold_scales(model.config, model.weights));
   return model;

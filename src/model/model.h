@@ -22,7 +22,8 @@ struct Model {
   std::string name;
   Config config;
   Weights weights;
-  std::unique_ptr<ModelSource> source;  // owns the data that the weights point to
+  std::unique_ptr<PredictionBlock> prediction;  // null: there is none, or it is not read
+  std::unique_ptr<ModelSource> source;          // owns the data that the weights point to
 };
 
 // Opens a model in any container that Tern reads: a GGUF file, any part of a split one, a Hugging Face directory or an

@@ -8,11 +8,12 @@
 namespace tern::step {
 
 // Chooses the experts with the greatest scores, of equal ones the first. `out` has their numbers, in descending order
-// of their scores, and then their weights (ExpertConfig::weighs_chosen).
+// of their scores, and then their weights (ExpertConfig::weighs_chosen), times `expert_scale` of each.
 struct Route {
   SlotId in;   // [n_experts] scores
   SlotId out;  // [2, n_used]
   ExpertConfig experts;
+  const Tensor* expert_scale = nullptr;  // [n_experts] or null
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
 };

@@ -26,9 +26,12 @@ std::vector<std::vector<Life>> find_lives(const Plan& plan) {
       }
     }
   }
-  // The caller reads the logits after the last step.
-  auto& logits = lives[static_cast<size_t>(plan.logits.index)];
-  if (!logits.empty()) logits.back().last = static_cast<int>(plan.steps.size());
+  // The caller reads these after the last step.
+  for (const SlotId kept : {plan.logits, plan.hidden}) {
+    if (kept == SlotId{}) continue;
+    auto& of_slot = lives[static_cast<size_t>(kept.index)];
+    if (!of_slot.empty()) of_slot.back().last = static_cast<int>(plan.steps.size());
+  }
   return lives;
 }
 

@@ -57,6 +57,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   SlotId logits;
+  SlotId hidden = {};  // [d_model] of all tokens, the last norm's output, which the caller may read (keeps_hidden)
   // Float linear steps with packed weights may quantize their input to int8 blocks themselves (Fusions::int8_on_read).
   bool int8_on_read = false;
 
@@ -98,10 +99,15 @@ struct PlanOptions {
   // The plan ends at the last norm: a row of "logits" is then d_model values, the embedding of the text up to its
   // token.
   bool embeddings = false;
+  bool keeps_hidden = false;  // Plan::hidden
 };
 
 // The forward pass (transformer_plan.cc). `weights` must outlive the plan.
 Plan make_plan(const Config& config, const Weights& weights, const PlanOptions& options = {});
+
+// What a block that predicts computes: rows of logits for the tokens after the batch's tokens. Slice::hidden has the
+// hidden rows of the tokens before these.
+Plan make_prediction_plan(const PredictionBlock& block, const PlanOptions& options = {});
 
 // One line per step, to be read by people: name, operation, slots and their widths.
 std::string describe(const Plan& plan);

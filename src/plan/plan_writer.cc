@@ -39,6 +39,11 @@ void PlanWriter::select_rows(SlotId in, SlotId out) {
   push(section_ + at(out).name, step::SelectRows{in, out});
 }
 
+void PlanWriter::hidden(SlotId out) {
+  CHECK(at(out).width == plan_.config.d_model);
+  push(section_ + at(out).name, step::Hidden{out});
+}
+
 void PlanWriter::rms_norm(SlotId in, const Tensor& gain, SlotId out) {
   CHECK(at(in).width == gain.cols && at(out).width == gain.cols);
   push(without_suffix(gain.name), step::RmsNorm{in, &gain, plan_.config.rms_eps, out});
@@ -186,10 +191,11 @@ void PlanWriter::glu_mul(SlotId gate, SlotId up, LinearInput& out, int first_up)
   out.has_changed();
 }
 
-void PlanWriter::route(SlotId scores, SlotId chosen) {
+void PlanWriter::route(SlotId scores, const Layer& l, SlotId chosen) {
   const ExpertConfig& e = plan_.config.experts;
   CHECK(at(scores).width == e.n && at(chosen).width == 2 * e.n_used);
-  push(section_ + at(chosen).name, step::Route{scores, chosen, e});
+  push(section_ + at(chosen).name,
+       step::Route{scores, chosen, e, l.ffn_experts_scale.is_present() ? &l.ffn_experts_scale : nullptr});
 }
 
 void PlanWriter::expert_glu(SlotId in, SlotId chosen, const Layer& l, SlotId out) {
@@ -253,8 +259,6 @@ SlotId PlanWriter::write_layer_inputs(const Weights& weights, SlotId x) {
 
 Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer) {
   const Config& c = plan_.config;
-  const SlotId last = slot("last", c.d_model, SlotType::kF32, RowsOf::kLogits);
-  const SlotId normed = slot("normed", c.d_model, SlotType::kF32, RowsOf::kLogits);
   SlotId layer_inputs;
   if (c.per_layer_width > 0) {
     layer_inputs = write_layer_inputs(weights, x);
@@ -266,8 +270,22 @@ Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& op
     write_layer(weights.layers[static_cast<size_t>(i)], i, layer_inputs);
   }
   section("");
-  select_rows(x, last);
-  rms_norm(last, weights.output_norm, normed);
+  return head(weights, x, options);
+}
+
+// A row has the same norm whether it is selected before or afterwards.
+Plan PlanWriter::head(const Weights& weights, SlotId x, const PlanOptions& options) {
+  const Config& c = plan_.config;
+  const SlotId normed = slot("normed", c.d_model, SlotType::kF32, RowsOf::kLogits);
+  if (options.keeps_hidden) {
+    plan_.hidden = slot("hidden", c.d_model);
+    rms_norm(x, weights.output_norm, plan_.hidden);
+    select_rows(plan_.hidden, normed);
+  } else {
+    const SlotId last = slot("last", c.d_model, SlotType::kF32, RowsOf::kLogits);
+    select_rows(x, last);
+    rms_norm(last, weights.output_norm, normed);
+  }
   if (options.embeddings) return finish(normed, options);
   const SlotId logits = slot("logits", c.n_vocab, SlotType::kF32, RowsOf::kLogits);
   LinearInput in = normed;

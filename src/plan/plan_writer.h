@@ -38,6 +38,7 @@ class PlanWriter {
   // The same with a factor, by the host.
   void embed_on_host(const Tensor& table, float scale, SlotId out);
   void select_rows(SlotId in, SlotId out);
+  void hidden(SlotId out);
   void rms_norm(SlotId in, const Tensor& gain, SlotId out);
   void rms_norm(SlotId in, const Tensor& gain, LinearInput& out);
   void quantize(SlotId in, SlotId out);
@@ -60,7 +61,7 @@ class PlanWriter {
   void delta_rule(SlotId in, SlotId alpha, SlotId beta, const Layer& weights, int layer, SlotId out);
   void gated_norm(SlotId in, SlotId gate, const Tensor& gain, LinearInput& out);
   void glu_mul(SlotId gate, SlotId up, LinearInput& out, int first_up = 0);
-  void route(SlotId scores, SlotId chosen);
+  void route(SlotId scores, const Layer& weights, SlotId chosen);
   void expert_glu(SlotId in, SlotId chosen, const Layer& weights, SlotId out);
   void expert_linear(SlotId in, SlotId chosen, const Linear& w, SlotId out);
   // Without a shared network, `shared` and `gate` are SlotId{}.
@@ -74,6 +75,9 @@ class PlanWriter {
   // Returns the finished plan, as finish() does. Layers' inputs are in the slot `layer_inputs`.
   using WriteLayer = std::function<void(const Layer& layer, int index, SlotId layer_inputs)>;
   Plan decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer);
+
+  // The end of a decoder: the last norm of `x`, and the head. Returns the finished plan.
+  Plan head(const Weights& weights, SlotId x, const PlanOptions& options);
 
   // Fuses and checks the plan, assigns buffers, and moves the plan out of the writer.
   Plan finish(SlotId logits, const PlanOptions& options);

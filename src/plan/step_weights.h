@@ -49,6 +49,7 @@ void for_each_weight(Body& body, F&& f) {
           vector(s.gate_bias);
           vector(s.up_bias);
         }
+        if constexpr (requires { s.expert_scale; }) vector(s.expert_scale);
         if constexpr (requires { s.taps; }) vector(s.taps);
         if constexpr (requires { s.signs; }) vector(s.signs);
         if constexpr (requires { s.sinks; }) vector(s.sinks);

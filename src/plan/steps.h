@@ -82,6 +82,12 @@ struct SelectRows {
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
 };
+// out = the rows that come with the batch (Slice::hidden)
+struct Hidden {
+  SlotId out;
+
+  SlotUses uses() const { return {writes(out)}; }
+};
 // out = in / √(mean in² + eps) · gain
 struct RmsNorm {
   SlotId in;
@@ -320,6 +326,7 @@ struct FloatStack {
 #define TERN_HOST_STEPS(X)                                 \
   X(Embed, "embed", Embed)                                 \
   X(SelectRows, "select_rows", SelectRows)                 \
+  X(Hidden, "hidden", SelectRows)                          \
   X(RmsNorm, "rms_norm", RmsNorm)                          \
   X(Quantize, "quantize", Quantize)                        \
   X(TernaryLinear, "ternary_linear", TernaryLinear)        \

@@ -55,14 +55,16 @@ struct ExpertSlots {
   SlotId gate = {}, up = {}, shared = {};  // [d_ff_shared] twice, [d_model]
   LinearInput f_shared = {};               // [d_ff_shared]
   SlotId shared_gate = {};                 // [1]
+  SlotId both = {};                        // [d_model], with the result of the dense network beside it
 };
 
-ExpertSlots make_expert_slots(PlanWriter& p, const Config& c) {
+ExpertSlots make_expert_slots(PlanWriter& p, const Config& c, bool has_dense) {
   const ExpertConfig& e = c.experts;
   ExpertSlots s{.scores = p.slot("scores", e.n),
                 .chosen = p.slot("chosen", 2 * e.n_used),
                 .f = p.slot("f_each", e.n_used * e.d_ff),
                 .each = p.slot("each", e.n_used * c.d_model)};
+  if (has_dense) s.both = p.slot("both", c.d_model);
   if (e.d_ff_shared == 0) return s;
   s.gate = p.slot("gate_shared", e.d_ff_shared);
   s.up = p.slot("up_shared", e.d_ff_shared);
@@ -168,13 +170,20 @@ void write_delta_layer(PlanWriter& p, const Layer& l, Slots& s, DeltaSlots& d, i
   add_to_stream(p, l.attn_post_norm, s);
 }
 
-void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
+// The factor of the layer comes last.
+float scale_after_feed_forward(const Layer& l) { return l.input_gate.is_present() ? 1 : l.output_scale; }
+
+void write_dense(PlanWriter& p, const Layer& l, Slots& s) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.linear_layer(s.h, l.ffn_gate, s.gate);
   p.linear_layer(s.h, l.ffn_up, s.up);
   p.glu_mul(s.gate, s.up, s.f);
   p.linear_layer(normed(p, s.f, l.ffn_sub_norm, s.f_norm), l.ffn_down, s.o);
-  add_to_stream(p, l.ffn_post_norm, s, l.input_gate.is_present() ? 1 : l.output_scale);
+}
+
+void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
+  write_dense(p, l, s);
+  add_to_stream(p, l.ffn_post_norm, s, scale_after_feed_forward(l));
 }
 
 void write_layer_input(PlanWriter& p, const Layer& l, Slots& s, SlotId inputs, int first_input) {
@@ -185,10 +194,27 @@ void write_layer_input(PlanWriter& p, const Layer& l, Slots& s, SlotId inputs, i
   add_to_stream(p, l.input_post_norm, s, l.output_scale);
 }
 
+// The router and the experts have norms of their own, and so do the results of both networks.
+void write_dense_and_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
+  write_dense(p, l, s);
+  p.rms_norm(s.o, l.ffn_dense_post, e.both);
+  p.rms_norm(s.x, l.ffn_router_norm, s.h);
+  p.linear_layer(s.h, l.ffn_router, e.scores);
+  p.route(e.scores, l, e.chosen);
+  p.rms_norm(s.x, l.ffn_experts_norm, s.h);
+  p.expert_glu(s.h, e.chosen, l, e.f);
+  p.expert_linear(e.f, e.chosen, l.ffn_down_exps, e.each);
+  p.mix_experts(e.each, e.chosen, {}, {}, s.o);
+  p.rms_norm(s.o, l.ffn_experts_post, s.o_norm);
+  p.add(s.o_norm, e.both);
+  p.rms_norm(e.both, l.ffn_post_norm, s.o_norm);
+  p.add(s.o_norm, s.x, scale_after_feed_forward(l));
+}
+
 void write_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.linear_layer(s.h, l.ffn_router, e.scores);
-  p.route(e.scores, e.chosen);
+  p.route(e.scores, l, e.chosen);
   p.expert_glu(s.h, e.chosen, l, e.f);
   p.expert_linear(e.f, e.chosen, l.ffn_down_exps, e.each);
   if (l.ffn_shared_gate.is_present()) {
@@ -202,29 +228,74 @@ void write_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
   add_to_stream(p, l.ffn_post_norm, s);
 }
 
+// The layers of one model, with the slots that they share.
+class Layers {
+ public:
+  Layers(PlanWriter& p, const Weights& weights) : p_(p), slots_(p, p.config()) {
+    const Config& c = p.config();
+    has_dense_ = !weights.layers.empty() && weights.layers.front().ffn_down.is_present();
+    if (c.has_recurrent_layers()) delta_ = make_delta_slots(p, c.delta);
+    if (c.experts.n > 0) experts_ = make_expert_slots(p, c, has_dense_);
+  }
+
+  SlotId x() const { return slots_.x(); }
+  Slots& slots(int layer) { return slots_.for_layer(layer); }
+
+  void write(const Layer& l, int layer, SlotId inputs) {
+    const Config& c = p_.config();
+    Slots& s = slots_.for_layer(layer);
+    if (c.layer(layer).is_recurrent) {
+      write_delta_layer(p_, l, s, *delta_, layer);
+    } else {
+      write_attention(p_, l, s, c.layer(layer), layer);
+    }
+    if (experts_ && has_dense_) {
+      write_dense_and_experts(p_, l, s, *experts_);
+    } else if (experts_) {
+      write_experts(p_, l, s, *experts_);
+    } else {
+      write_feed_forward(p_, l, s);
+    }
+    if (l.input_gate.is_present()) write_layer_input(p_, l, s, inputs, layer * c.per_layer_width);
+  }
+
+ private:
+  PlanWriter& p_;
+  LayerSlots slots_;
+  bool has_dense_ = false;
+  std::optional<DeltaSlots> delta_;
+  std::optional<ExpertSlots> experts_;
+};
+
 }  // namespace
 
 Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
   PlanWriter p(c);
-  LayerSlots slots(p, c);
-  std::optional<DeltaSlots> delta;
-  if (c.has_recurrent_layers()) delta = make_delta_slots(p, c.delta);
-  std::optional<ExpertSlots> experts;
-  if (c.experts.n > 0) experts = make_expert_slots(p, c);
-  return p.decoder(weights, slots.x(), options, [&](const Layer& l, int layer, SlotId inputs) {
-    Slots& s = slots.for_layer(layer);
-    if (c.layer(layer).is_recurrent) {
-      write_delta_layer(p, l, s, *delta, layer);
-    } else {
-      write_attention(p, l, s, c.layer(layer), layer);
-    }
-    if (experts) {
-      write_experts(p, l, s, *experts);
-    } else {
-      write_feed_forward(p, l, s);
-    }
-    if (l.input_gate.is_present()) write_layer_input(p, l, s, inputs, layer * c.per_layer_width);
-  });
+  Layers layers(p, weights);
+  return p.decoder(weights, layers.x(), options,
+                   [&](const Layer& l, int layer, SlotId inputs) { layers.write(l, layer, inputs); });
+}
+
+Plan make_prediction_plan(const PredictionBlock& block, const PlanOptions& options) {
+  const Weights& w = block.weights;
+  PlanWriter p(block.config);
+  Layers layers(p, w);
+  const Slots& s = layers.slots(0);
+  const int width = block.config.d_model;
+  const SlotId next = p.slot("next", width), hidden = p.slot("hidden_before", width);
+  LinearInput next_normed = p.slot("next_norm", width), hidden_normed = p.slot("hidden_norm", width);
+  p.section("nextn.");
+  p.embed(w.token_embd, next);
+  p.rms_norm(next, w.next_norm, next_normed);
+  p.linear_layer(next_normed, w.next_proj, s.x);
+  p.hidden(hidden);
+  p.rms_norm(hidden, w.hidden_norm, hidden_normed);
+  p.linear_layer(hidden_normed, w.hidden_proj, s.o);
+  p.add(s.o, s.x);
+  p.section("blk.0.");
+  layers.write(w.layers.front(), 0, {});
+  p.section("");
+  return p.head(w, s.x, options);
 }
 
 }  // namespace tern

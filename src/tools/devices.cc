@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backend/kv_layout.h"
+#include "backend/state_layout.h"
 #include "base/files/system_info.h"
 #include "base/text/format_text.h"
 #include "base/thread_pool.h"
@@ -89,16 +90,17 @@ DeviceInfo cpu_device() {
 void add_cpu_needs(const Model& model, KvType kv_type, DeviceInfo& cpu) {
   const Config& c = model.config;
   const uint64_t file = model.source->file_bytes();
-  const uint64_t kv_cache = kv_bytes(c, c.n_ctx, kv_type);
+  const uint64_t kv_cache = kv_bytes(c, c.n_ctx, kv_type), state = StateLayout(c).bytes();
+  const uint64_t need = file + kv_cache + state;
   const uint64_t available = read_memory_info().available_bytes;
   cpu.facts.emplace_back("model file", format_text("{} MiB", file >> 20));
   cpu.facts.emplace_back("KV cache", format_text("{} MiB for {} tokens of context, in {}", kv_cache >> 20, c.n_ctx,
                                                  kv_type_name(kv_type)));
-  cpu.facts.emplace_back("in all", format_text("{} MiB", (file + kv_cache) >> 20));
-  cpu.facts.emplace_back("fits", available == 0 ? "unknown"
-                                 : file + kv_cache <= available
-                                     ? "yes"
-                                     : format_text("no: {} MiB are available", available >> 20));
+  if (state > 0) cpu.facts.emplace_back("states", format_text("{} MiB for each conversation", state >> 20));
+  cpu.facts.emplace_back("in all", format_text("{} MiB", need >> 20));
+  cpu.facts.emplace_back("fits", available == 0      ? "unknown"
+                                 : need <= available ? "yes"
+                                                     : format_text("no: {} MiB are available", available >> 20));
 }
 
 std::vector<DeviceInfo> devices_for(const Model* model, KvType kv_type) {

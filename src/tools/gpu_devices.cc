@@ -7,6 +7,7 @@
 #include "backend/gpu/memory/work_buffers.h"
 #include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_layout.h"
+#include "backend/state_layout.h"
 #include "base/text/format_text.h"
 #include "engine/load/backends.h"
 #include "tools/type_names.h"
@@ -80,6 +81,7 @@ Part largest_part(const Plan& plan, const CompileOptions& options, KvType kv_typ
   const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(c.n_ctx)) + 1;  // plus the spare block
   for (int i = 0; i < c.n_layers; ++i) {
     offer("the KV cache of a layer", n_blocks * gpu::device_block_bytes(c, i, kv_type));
+    offer("the states of a layer", 3 * StateLayout(c).layer(i).n_kept * sizeof(float));
   }
   for (const Step& step : plan.steps) {
     const bool is_one = std::holds_alternative<step::TernaryQkv>(step.body);
@@ -117,12 +119,15 @@ std::vector<std::pair<std::string, std::string>> gpu_needs(const gpu::AdapterInf
   options.max_batch = std::min(options.max_batch, config.n_ctx);
   const gpu::MemoryNeed need = gpu::memory_need(plan, options, config.n_ctx, kv_type);
   const Part largest = largest_part(plan, options, kv_type);
-  return {{"model weights", megabytes(need.weights)},
-          {"activations", format_text("{} for {} tokens at once", megabytes(need.activations), options.max_batch)},
-          {"KV cache", format_text("{} for {} tokens of context, in {}", megabytes(need.kv_cache), config.n_ctx,
-                                   kv_type_name(kv_type))},
-          {"in all", megabytes(need.total())},
-          {"fits", fits_text(adapter, need.total(), largest)}};
+  std::vector<std::pair<std::string, std::string>> needs = {
+      {"model weights", megabytes(need.weights)},
+      {"activations", format_text("{} for {} tokens at once", megabytes(need.activations), options.max_batch)},
+      {"KV cache", format_text("{} for {} tokens of context, in {}", megabytes(need.kv_cache), config.n_ctx,
+                               kv_type_name(kv_type))}};
+  if (need.states > 0) needs.emplace_back("states", format_text("{} for one conversation", megabytes(need.states)));
+  needs.emplace_back("in all", megabytes(need.total()));
+  needs.emplace_back("fits", fits_text(adapter, need.total(), largest));
+  return needs;
 }
 
 DeviceInfo gpu_device(const gpu::AdapterInfo& adapter) {

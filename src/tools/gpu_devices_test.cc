@@ -69,6 +69,9 @@ TEST(GpuDevices, SaysWhetherAModelFits) {
   EXPECT_EQ(fact(gpu_needs(adapter, model, KvType::kF32), "KV cache"),
             std::to_string(kv_bytes >> 19) + " MiB for 1024 tokens of context, in f32");
   EXPECT_EQ(fact(facts, "fits"), "yes");
+  EXPECT_EQ(fact(facts, "states"), "absent");
+  const Model recurrent = open_model(source_path("tests/golden/families/qwen35.gguf")).value();
+  EXPECT_EQ(fact(gpu_needs(adapter, recurrent, KvType::kF16), "states"), "0 MiB for one conversation");
 
   adapter.memory_bytes = 8u << 20;
   EXPECT_EQ(fact(gpu_needs(adapter, model, KvType::kF16), "fits"), "no: the GPU has 8 MiB");

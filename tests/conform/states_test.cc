@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/state_layout.h"
 #include "conform/delta_model.h"
 #include "engine/kv/sequence.h"
 #include "engine/kv/session_cache.h"
@@ -70,7 +71,9 @@ TEST_F(States, APrefixIsReusedUpToASnapshot) {
   const Logits expected = read(*first, prompt);
   EXPECT_EQ(blocks->stats().n_snapshots, 1);
   const auto second = new_sequence();
+  EXPECT_EQ(blocks->stats().snapshot_hits, 0u);
   EXPECT_EQ(second->keep_common(prompt), 192u);  // of 199 tokens, three whole blocks
+  EXPECT_EQ(blocks->stats().snapshot_hits, 1u);
   EXPECT_EQ(read(*second, prompt), expected);
   EXPECT_EQ(expected, fresh(prompt));
   // Keys and values of 128 tokens are cached, but there is no state for so many.
@@ -79,6 +82,45 @@ TEST_F(States, APrefixIsReusedUpToASnapshot) {
   const auto third = new_sequence();
   EXPECT_EQ(third->keep_common(other), 0u);
   EXPECT_EQ(read(*third, other), fresh(other));
+}
+
+TEST_F(States, ThoseOfSixtyFourSequencesCountAsMemory) {
+  const uint64_t state = StateLayout(model.config).bytes(), block = blocks->store().block_bytes();
+  blocks = new_blocks({.max_bytes = 64 * (state + block)});
+  std::vector<std::unique_ptr<Sequence>> sequences;
+  for (int i = 0; i < 64; ++i) {
+    sequences.push_back(new_sequence());
+    ASSERT_TRUE(sequences.back()->begin()) << i;
+  }
+  EXPECT_EQ(blocks->stats().n_states, 64);
+  EXPECT_EQ(blocks->state_bytes(), 64 * state);
+  const auto more = new_sequence();
+  const auto refused = more->begin();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kOutOfMemory);
+  EXPECT_TRUE(refused.error().message.contains("the states of 64 conversations")) << refused.error().message;
+  sequences.pop_back();
+  EXPECT_TRUE(more->begin());
+}
+
+// What is kept for later gives way: snapshots, and blocks.
+TEST_F(States, SnapshotsAndKeptBlocksMakeRoomForStates) {
+  const uint64_t state = StateLayout(model.config).bytes(), block = blocks->store().block_bytes();
+  ASSERT_GT(state, block);
+  for (const uint64_t n_blocks : {5u, 4u}) {
+    blocks = new_blocks({.max_bytes = 2 * state + n_blocks * block});
+    read(*new_sequence(), text(200));
+    const auto one = new_sequence(), two = new_sequence(), three = new_sequence();
+    ASSERT_TRUE(one->begin());
+    EXPECT_EQ(blocks->stats().n_snapshots, 1);
+    EXPECT_EQ(blocks->stats().n_kept, 3);
+    ASSERT_TRUE(two->begin());
+    EXPECT_EQ(blocks->stats().n_snapshots, 0);
+    EXPECT_EQ(blocks->stats().n_kept, static_cast<int>(n_blocks) - 2);
+    EXPECT_EQ(blocks->state_bytes(), 2 * state);
+    EXPECT_FALSE(three->begin());
+    EXPECT_EQ(blocks->stats().n_kept, 0);
+  }
 }
 
 TEST_F(States, ASequenceGoesOnFromItsOwnState) {

@@ -10,7 +10,7 @@ from gguf import GGUFWriter
 from safetensors.torch import save_file
 from transformers.integrations.bitnet import pack_weights
 
-from family_specs import Spec, has_transposed_experts, is_gemma, lacks_one
+from family_specs import Spec, experts_used, has_transposed_experts, is_gemma, lacks_one
 from gguf_file import i2s_tensor
 
 
@@ -42,7 +42,11 @@ QWEN35_NAMES = GGUF_NAMES | {
 HUNYUAN_NAMES = GGUF_NAMES | {"self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm"}
 
 
-GEMMA4_NAMES = GEMMA_NAMES | {"per_layer_input_gate": "inp_gate", "per_layer_projection": "proj", "post_per_layer_input_norm": "post_norm"}
+GEMMA4_NAMES = GEMMA_NAMES | {
+    "per_layer_input_gate": "inp_gate", "per_layer_projection": "proj", "post_per_layer_input_norm": "post_norm",
+    "router.proj": "ffn_gate_inp", "pre_feedforward_layernorm_2": "pre_ffw_norm_2",
+    "post_feedforward_layernorm_1": "post_ffw_norm_1", "post_feedforward_layernorm_2": "post_ffw_norm_2",
+}
 
 
 GPT_OSS_NAMES = GGUF_NAMES | {"post_attention_layernorm": "post_attention_norm"}
@@ -62,7 +66,8 @@ def gguf_name(spec: Spec, name: str) -> str:
     if name in fixed:
         return fixed[name]
     _, _, layer, *rest, end = name.split(".")
-    wholes = {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias", "layer_scalar": "layer_output_scale.weight"}
+    wholes = {"A_log": "ssm_a", "dt_bias": "ssm_dt.bias", "layer_scalar": "layer_output_scale.weight",
+              "scale": "ffn_gate_inp.scale", "per_expert_scale": "ffn_down_exps.scale"}
     if end in wholes:
         return f"blk.{layer}.{wholes[end]}"
     if end == "sinks":
@@ -107,8 +112,8 @@ def expert_tensors(spec: Spec, name: str, x: torch.Tensor) -> dict[str, torch.Te
 
 def add_expert_keys(spec: Spec, writer: GGUFWriter) -> None:
     config, arch = spec.config, spec.architecture
-    writer.add_uint32(f"{arch}.expert_count", config.num_local_experts)
-    writer.add_uint32(f"{arch}.expert_used_count", config.num_experts_per_tok)
+    writer.add_uint32(f"{arch}.expert_count", config.num_experts if arch == "gemma4" else config.num_local_experts)
+    writer.add_uint32(f"{arch}.expert_used_count", experts_used(config))
     if hasattr(config, "moe_intermediate_size") or arch == "gpt-oss":
         width = getattr(config, "moe_intermediate_size", config.intermediate_size)
         writer.add_uint32(f"{arch}.expert_feed_forward_length", width)
@@ -156,12 +161,21 @@ def add_gemma4(spec: Spec, writer: GGUFWriter) -> None:
         writer.add_tensor(f"blk.{i}.attn_k_norm.weight", np.ones(width, np.float32))
 
 
-def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
+def add_block(spec: Spec, writer: GGUFWriter, block: dict[str, torch.Tensor]) -> None:
+    """The layer that proposes draft tokens, as number n of a file with layers 0 to n - 1."""
+    for name, x in block.items():
+        own = f"{name}.weight" if name.startswith("nextn.") else ""
+        gguf = f"blk.{spec.config.num_hidden_layers}.{own}" if own else gguf_name(
+            spec, f"model.layers.{spec.config.num_hidden_layers}.{name}")
+        writer.add_tensor(gguf, (x + 1).numpy() if x.dim() == 1 else x.numpy().astype(np.float16))
+
+
+def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path, block: dict[str, torch.Tensor] | None = None) -> None:
     config, arch = spec.config, spec.architecture
     writer = GGUFWriter(path, arch)
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     rotated = int(head_dim * config.rope_parameters.get("partial_rotary_factor", 1))
-    for key, value in {"block_count": config.num_hidden_layers, "context_length": config.max_position_embeddings,
+    for key, value in {"block_count": config.num_hidden_layers + (1 if block else 0), "context_length": config.max_position_embeddings,
                        "embedding_length": config.hidden_size, "rope.dimension_count": rotated}.items():
         if arch != "gemma4" or key != "rope.dimension_count":
             writer.add_uint32(f"{arch}.{key}", value)
@@ -176,7 +190,7 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
             writer.add_uint32(f"{arch}.{key}", getattr(config, name))
     if arch.startswith("qwen35"):
         add_delta_keys(spec, writer)
-    if hasattr(config, "num_experts_per_tok"):
+    if experts_used(config):
         add_expert_keys(spec, writer)
     if arch.startswith("qwen3") or arch in ("gpt-oss", "hunyuan-dense") or is_gemma(spec) or spec.layers:
         writer.add_uint32(f"{arch}.attention.key_length", head_dim)
@@ -220,6 +234,7 @@ def write_gguf(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> None:
             writer.add_tensor(gguf, x.squeeze(0).numpy())
         else:
             writer.add_tensor(gguf_name(spec, name), x.numpy().astype(np.float16))
+    add_block(spec, writer, block or {})
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -240,6 +255,31 @@ class I2sType(int):
     value = 36
 
 
+MXFP4_VALUES = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+
+
+def mxfp4_parts(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Codes and exponents of blocks of 32 along the last axis: [..., n / 32, 32] and [..., n / 32]."""
+    blocks = x.reshape(*x.shape[:-1], -1, 32)
+    exponents = blocks.abs().amax(-1).clamp_min(2.0**-100).log2().floor() - 2
+    scaled = blocks / 2 ** exponents[..., None]
+    codes = (scaled.abs()[..., None] - MXFP4_VALUES).abs().argmin(-1) + 8 * (scaled < 0)
+    return codes.to(torch.uint8), (exponents + 127).to(torch.uint8)
+
+
+def as_mxfp4(x: torch.Tensor) -> torch.Tensor:
+    """The nearest values that MXFP4 holds, of [experts, n_in, n_out]."""
+    codes, exponents = mxfp4_parts(x.swapaxes(1, 2))
+    values = MXFP4_VALUES[(codes & 7).long()] * (1 - 2.0 * (codes >= 8)) * 2 ** (exponents[..., None].float() - 127)
+    return values.reshape(x.shape[0], x.shape[2], x.shape[1]).swapaxes(1, 2).contiguous()
+
+
+def mxfp4_tensors(name: str, x: torch.Tensor) -> dict[str, torch.Tensor]:
+    """As published: a byte has two neighbors, the first in its low half."""
+    codes, exponents = mxfp4_parts(x.swapaxes(1, 2))
+    return {f"{name}_blocks": (codes[..., ::2] | codes[..., 1::2] << 4).contiguous(), f"{name}_scales": exponents}
+
+
 def matrices_of_experts(name: str, x: torch.Tensor) -> dict[str, torch.Tensor]:
     layer, part = name.split(".experts.")
     parts = {"gate_proj": x.chunk(2, dim=1)[0], "up_proj": x.chunk(2, dim=1)[1]} if part == "gate_up_proj" else {part: x}
@@ -255,16 +295,18 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
                                          "modules_to_not_convert": None}
         if spec.input_norms:
             config["quantization_config"] |= {"use_rms_norm": True, "rms_norm_eps": spec.config.rms_norm_eps}
-    if hasattr(spec.config, "num_experts_per_tok"):  # as published, not as transformers writes it
+    if hasattr(spec.config, "num_experts_per_tok") and spec.architecture != "gpt-oss":  # as published, not as transformers writes it
         config["num_experts"] = spec.config.num_local_experts
-    keep = {"architectures", "model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
+    if spec.mxfp4:
+        config["quantization_config"] = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn"]}
+    keep = {"num_local_experts", "architectures", "model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
             "num_attention_heads", "num_key_value_heads", "head_dim", "max_position_embeddings", "rms_norm_eps", "hidden_act",
             "rope_parameters", "sliding_window", "tie_word_embeddings", "quantization_config", "bos_token_id", "eos_token_id",
             "original_max_position_embeddings", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
             "logits_scaling", "attention_bias", "mlp_bias", "hidden_activation", "query_pre_attn_scalar", "layer_types",
             "attn_logit_softcapping", "final_logit_softcapping", "linear_conv_kernel_dim", "linear_key_head_dim",
             "linear_value_head_dim", "linear_num_key_heads", "linear_num_value_heads", "num_experts", "num_experts_per_tok",
-            "norm_topk_prob", "moe_intermediate_size", "shared_expert_intermediate_size", "decoder_sparse_step",
+            "norm_topk_prob", "top_k_experts", "moe_intermediate_size", "shared_expert_intermediate_size", "decoder_sparse_step",
             "mlp_only_layers", "global_head_dim", "num_kv_shared_layers", "hidden_size_per_layer_input",
             "vocab_size_per_layer_input", "num_global_key_value_heads", "attention_k_eq_v", "use_double_wide_mlp",
             "enable_moe_block"}
@@ -287,6 +329,9 @@ def write_directory(spec: Spec, state: dict[str, torch.Tensor], path: Path) -> N
         x = pack_weights(x.clone()) if x.dtype == torch.int8 else x.to(torch.bfloat16)
         if "experts." in name and spec.architecture in ("qwen3moe", "olmoe"):  # published as one matrix of each expert
             tensors |= matrices_of_experts(name, x)
+            continue
+        if spec.mxfp4 and "experts." in name and not name.endswith("_bias"):
+            tensors |= mxfp4_tensors(name, x.float())
             continue
         tensors[name.replace("model.", "model.language_model.", 1) if spec.with_images else name] = x.contiguous()
     if spec.with_images:  # what is left out

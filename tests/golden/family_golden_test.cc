@@ -12,7 +12,7 @@ constexpr double kMostError = 1e-9;
 
 TEST(FamilyGolden, ReferenceAgreesWithTransformers) {
   const auto goldens = read_goldens("families");
-  ASSERT_GE(goldens.size(), 29u);
+  ASSERT_GE(goldens.size(), 33u);
   for (const Golden& golden : goldens) {
     const auto logits = compute_logits(golden, {{.backend = BackendKind::kRef}});
     EXPECT_LT(nmse(logits, golden.logits), kMostError) << golden.name;

@@ -40,6 +40,8 @@ class Spec:
     vectors: dict[str, list[float]] = field(default_factory=dict)  # of the GGUF file alone
     layers: dict[str, list[int]] = field(default_factory=dict)  # of the config's values, what each layer has instead
     joined_experts: bool = False  # the GGUF file has gate and up of the experts as one tensor
+    mxfp4: bool = False  # the experts have values that MXFP4 holds, and the directory has them so
+    predicts: bool = False  # the GGUF file has a layer that proposes draft tokens
     recurrent_list: bool = False  # the GGUF file also lists the recurrent layers, as files of newer converters do
 
     def in_layer(self, layer: int) -> Any:
@@ -202,6 +204,11 @@ SPECS = (
          Qwen3_5TextConfig(**delta(1e7, [3, 3, 2], num_hidden_layers=4, head_dim=64, linear_num_value_heads=2,
                                    linear_conv_kernel_dim=3, full_attention_interval=2, tie_word_embeddings=True)),
          Qwen3_5ForCausalLM, "qwen35", n_tokens=80, min_margin=0.02, recurrent_list=True, directory=True, with_images=True),
+    Spec("qwen35_predicts", "a layer behind the last one that proposes draft tokens",
+         Qwen3_5TextConfig(**delta(1e7, [2, 1, 1], num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                                   head_dim=32, linear_num_value_heads=4, full_attention_interval=2,
+                                   tie_word_embeddings=True)),
+         Qwen3_5ForCausalLM, "qwen35", n_tokens=40, min_margin=0.02, predicts=True, metadata={"nextn_predict_layers": 1}),
     Spec("gemma4", "an input of each layer, keys and values of other layers, heads of two widths, norms of values, a factor",
          Gemma4TextConfig(**gemma4("llglg", hidden_size_per_layer_input=32, num_kv_shared_layers=2, use_double_wide_mlp=True)),
          Gemma4ForCausalLM, "gemma4", n_tokens=40, directory=True, metadata={"final_logit_softcapping": 8.0}),
@@ -209,6 +216,12 @@ SPECS = (
          Gemma4TextConfig(**gemma4("llg", hidden_size_per_layer_input=0, num_attention_heads=4, num_key_value_heads=2,
                                    num_global_key_value_heads=1, attention_k_eq_v=True)),
          Gemma4ForCausalLM, "gemma4", n_tokens=40, directory=True, with_images=True, metadata={"final_logit_softcapping": 8.0}),
+    Spec("gemma4_experts", "a mixture beside the dense network, with norms of their own, and factors of the experts",
+         Gemma4TextConfig(**gemma4("lg", hidden_size_per_layer_input=0, num_attention_heads=4, num_key_value_heads=2,
+                                   num_global_key_value_heads=1, attention_k_eq_v=True, enable_moe_block=True, num_experts=6,
+                                   top_k_experts=3, moe_intermediate_size=32)),
+         Gemma4ForCausalLM, "gemma4", joined_experts=True, directory=True, with_images=True,
+         metadata={"final_logit_softcapping": 8.0}),
     Spec("hunyuan", "norms of heads behind RoPE, whose base is scaled",
          HunYuanDenseV1Config(**tiny(head_dim=32, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
                                      rope_parameters=scaled("dynamic", alpha=50.0, factor=1.0))),
@@ -237,7 +250,13 @@ SPECS = (
                              intermediate_size=32, sliding_window=7, max_position_embeddings=256,
                              rope_parameters=scaled("yarn", rope_theta=1.5e5, factor=4.0, beta_fast=32.0, beta_slow=1.0,
                                                     truncate=False, original_max_position_embeddings=64))),
-         GptOssForCausalLM, "gpt-oss", n_tokens=40, min_margin=0.02,
+         GptOssForCausalLM, "gpt-oss", n_tokens=40, min_margin=0.02, directory=True,
+         metadata=YARN | {"rope.scaling.original_context_length": 64}),
+    Spec("gpt_oss_mxfp4", "experts in MXFP4, two blocks in a row",
+         GptOssConfig(**tiny(**mixture(4, 2), hidden_size=64, head_dim=16, sliding_window=7, max_position_embeddings=256,
+                             rope_parameters=scaled("yarn", rope_theta=1.5e5, factor=4.0, beta_fast=32.0, beta_slow=1.0,
+                                                    truncate=False, original_max_position_embeddings=64))),
+         GptOssForCausalLM, "gpt-oss", directory=True, mxfp4=True,
          metadata=YARN | {"rope.scaling.original_context_length": 64}),
     Spec("granitemoe", "a mixture with Granite's factors",
          GraniteMoeConfig(**tiny(**mixture(6, 2), intermediate_size=32, rope_parameters=scaled("default"),
@@ -246,6 +265,11 @@ SPECS = (
          GraniteMoeForCausalLM, "granitemoe",
          metadata={"embedding_scale": 6.0, "residual_scale": 0.3, "attention.scale": 0.4, "logit_scale": 0.25}),
 )
+
+
+def experts_used(config: Any) -> int:
+    """0: the model is no mixture."""
+    return getattr(config, "num_experts_per_tok", None) or getattr(config, "top_k_experts", None) or 0
 
 
 def is_gemma(spec: Spec) -> bool:

@@ -41,10 +41,14 @@ std::vector<Golden> read_goldens(const std::string& folder) {
                        .llama_logits = {},
                        .llama_nmse = entry.value("llama_nmse", 0.0),
                        .n_ctx = entry.value("n_ctx", 0),
+                       .predicted = {},
                        .vectors = {},
                        .has_directory = entry.value("directory", false)});
     if (Golden& golden = goldens.back(); golden.llama_nmse > 0) {
       golden.llama_logits = read_npy(path + golden.name + ".llama.npy");
+    }
+    if (entry.value("predicts", false)) {
+      goldens.back().predicted = read_npy(path + goldens.back().name + ".next.npy");
     }
     if (entry.value("embeds", false)) {
       goldens.back().vectors = read_npy(path + goldens.back().name + ".vectors.npy");

@@ -18,9 +18,10 @@ struct Golden {
   bool is_ternary = false;
   std::vector<float> llama_logits;  // llama.cpp's, if the manifest has their distance from `logits`
   double llama_nmse = 0;
-  int n_ctx = 0;               // context of the session; 0: the model's
-  std::vector<float> vectors;  // [2, d_model] of the whole text: last-token pooling, then mean pooling; or empty
-  bool has_directory = false;  // the same model is beside the file as a Hugging Face directory
+  int n_ctx = 0;                 // context of the session; 0: the model's
+  std::vector<float> predicted;  // logits [tokens − 1, vocab] of the layer that proposes draft tokens; or empty
+  std::vector<float> vectors;    // [2, d_model] of the whole text: last-token pooling, then mean pooling; or empty
+  bool has_directory = false;    // the same model is beside the file as a Hugging Face directory
 };
 
 // The entries of FOLDER/goldens.json, where FOLDER is one of tests/golden/.

@@ -21,13 +21,14 @@ os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # plain eager mode needs no c
 import numpy as np
 import torch
 from torch.nn.functional import linear
+from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5DecoderLayer
 from transformers.integrations.bitnet import pack_weights, replace_with_bitnet_linear
 from transformers.utils.quantization_config import BitNetQuantConfig
 
 DIR = Path(__file__).resolve().parent / "families"
 sys.path.insert(0, str(DIR.parent / "bitnet"))
-from family_files import write_directory, write_gguf  # noqa: E402
-from family_specs import ROUTER_MARGIN, SPECS, Spec, has_transposed_experts, lacks_one  # noqa: E402
+from family_files import as_mxfp4, write_directory, write_gguf  # noqa: E402
+from family_specs import ROUTER_MARGIN, SPECS, Spec, experts_used, has_transposed_experts, lacks_one  # noqa: E402
 
 torch.set_num_threads(1)  # sums in one order on every machine
 
@@ -71,6 +72,8 @@ def random_state(spec: Spec, network: torch.nn.Module, seed: int) -> dict[str, t
             inner = 5 if "experts" in name and spec.architecture == "gpt-oss" else 1.5  # large enough to reach the limit
             size = embedding if "embed" in name else 0.5 if "conv1d" in name else inner / n_in**0.5
             state[name] = as_bf16(size * torch.randn(old.shape, generator=generator))
+            if spec.mxfp4 and "experts." in name:
+                state[name] = as_mxfp4(state[name])
     return state
 
 
@@ -112,8 +115,8 @@ def build(spec: Spec, seed: int) -> tuple[torch.nn.Module, dict[str, torch.Tenso
             if hasattr(module, "dtype"):
                 module.dtype = torch.float32
             module.register_forward_pre_hook(refuse_edges)
-        if name.endswith(("mlp.gate", "mlp.router", "router.layer")):
-            module.register_forward_pre_hook(partial(refuse_equal_scores, n_used=spec.config.num_experts_per_tok))
+        if name.endswith(("mlp.gate", "mlp.router", "router.layer", "router.proj")):
+            module.register_forward_pre_hook(partial(refuse_equal_scores, n_used=experts_used(spec.config)))
     return network.eval(), state
 
 
@@ -128,6 +131,37 @@ def vectors_of(network: torch.nn.Module, tokens: list[int]) -> np.ndarray:
         rows = network.model(torch.tensor([tokens]), use_cache=False).last_hidden_state[0].double()
     vectors = torch.stack([rows[-1], rows.mean(0)])
     return (vectors / vectors.norm(dim=1, keepdim=True)).float().numpy()
+
+
+def block_of(spec: Spec, seed: int) -> dict[str, torch.Tensor]:
+    """Random tensors of the layer that proposes draft tokens, by their GGUF names without "blk.N.", and as transformers has
+    those of a layer."""
+    generator = torch.Generator().manual_seed(seed)
+    d = spec.config.hidden_size
+    layer = Qwen3_5DecoderLayer(spec.config, spec.config.layer_types.index("full_attention"))
+    shapes = {name: x.shape for name, x in layer.state_dict().items()} | {
+        "nextn.eh_proj": (d, 2 * d), "nextn.enorm": (d,), "nextn.hnorm": (d,), "nextn.shared_head_norm": (d,)}
+    return {name: as_bf16(0.2 * torch.randn(shape, generator=generator) if len(shape) == 1 else
+                          1.5 / shape[1]**0.5 * torch.randn(shape, generator=generator)) for name, shape in shapes.items()}
+
+
+def predictions(spec: Spec, network: torch.nn.Module, block: dict[str, torch.Tensor], tokens: list[int]) -> np.ndarray:
+    """The block's logits of the tokens after the second, and after each later one."""
+    layer = Qwen3_5DecoderLayer(spec.config, spec.config.layer_types.index("full_attention")).eval()
+    layer.load_state_dict({name: x for name, x in block.items() if not name.startswith("nextn.")})
+
+    def norm(x: torch.Tensor, name: str) -> torch.Tensor:
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + spec.config.rms_norm_eps) * (1 + block[f"nextn.{name}"])
+
+    with torch.no_grad():
+        hidden = network.model(torch.tensor([tokens]), use_cache=False).last_hidden_state[:, :-1]
+        after = network.model.embed_tokens(torch.tensor([tokens[1:]]))
+        x = linear(torch.cat([norm(after, "enorm"), norm(hidden, "hnorm")], -1), block["nextn.eh_proj"])
+        n = x.shape[1]
+        mask = torch.full((n, n), float("-inf")).triu(1)[None, None]
+        x = layer(x, position_embeddings=network.model.rotary_emb(x, torch.arange(n)[None]), attention_mask=mask)
+        x = x[0] if isinstance(x, tuple) else x
+        return network.lm_head(norm(x, "shared_head_norm"))[0].float().numpy()
 
 
 def margins(logits: np.ndarray) -> np.ndarray:
@@ -151,14 +185,17 @@ def make(spec: Spec) -> dict[str, Any]:
     vocab = spec.config.vocab_size
     tokens = [0, vocab - 1, 7, 7, *rng.integers(vocab, size=spec.n_tokens - 4).tolist()]
     network, state, logits, seed = choose(spec, tokens)
-    write_gguf(spec, state, DIR / f"{spec.name}.gguf")
+    block = block_of(spec, seed) if spec.predicts else {}
+    write_gguf(spec, state, DIR / f"{spec.name}.gguf", block)
+    if block:
+        np.save(DIR / f"{spec.name}.next.npy", predictions(spec, network, block, tokens))
     if spec.directory:
         write_directory(spec, state, DIR / spec.name)
     np.save(DIR / f"{spec.name}.npy", logits)
     if spec.embeds:
         np.save(DIR / f"{spec.name}.vectors.npy", vectors_of(network, tokens))
     return {"name": spec.name, "covers": spec.covers, "tokens": tokens, "seed": seed, "directory": spec.directory,
-            "ternary": bool(spec.bitlinear), "n_ctx": spec.n_ctx, "embeds": spec.embeds, "min_top2_margin": round(float(margins(logits).min()), 3),
+            "ternary": bool(spec.bitlinear), "n_ctx": spec.n_ctx, "embeds": spec.embeds, **({"predicts": True} if spec.predicts else {}), "min_top2_margin": round(float(margins(logits).min()), 3),
             "max_abs_logit": round(float(np.abs(logits).max()), 3)}
 
 

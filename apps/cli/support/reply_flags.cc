@@ -182,6 +182,14 @@ void ReplyFlags::add(CLI::App& app, const std::string& max_tokens_help) {
       ->type_name("N")
       ->check(in_range(0, kMaxInt, /*whole=*/true))
       ->group("Length");
+  add_speculation(app);
+  app.add_option("--prompt-cache", prompt_cache, "Save the prompt's KV cache in this file, and reuse it the next time")
+      ->type_name("FILE")
+      ->check([](const std::string& name) { return name.empty() ? "the name is empty" : ""; }, "")
+      ->group(kSpeedGroup);
+}
+
+void ReplyFlags::add_speculation(CLI::App& app) {
   app.add_flag("--speculate", speculate_,
                "Speculative decoding: draft tokens from repetitions in the text and check several at once; the same "
                "text, faster")
@@ -190,13 +198,12 @@ void ReplyFlags::add(CLI::App& app, const std::string& max_tokens_help) {
                  "Speculative decoding with drafts from this smaller model, which has the same tokenizer")
       ->type_name("MODEL")
       ->group(kSpeedGroup);
+  app.add_flag("--draft-block", session.draft_block,
+               "Speculative decoding with drafts from the model's own layer for them (Qwen3.5 with MTP; on the CPU)")
+      ->group(kSpeedGroup);
   app.add_option("--draft-max", most_guesses_, "Draft at most N tokens at a time (default 15)")
       ->type_name("N")
       ->check(in_range(1, 63, /*whole=*/true))
-      ->group(kSpeedGroup);
-  app.add_option("--prompt-cache", prompt_cache, "Save the prompt's KV cache in this file, and reuse it the next time")
-      ->type_name("FILE")
-      ->check([](const std::string& name) { return name.empty() ? "the name is empty" : ""; }, "")
       ->group(kSpeedGroup);
 }
 
@@ -210,7 +217,7 @@ Result<Session> ReplyFlags::open_session(const Engine& engine) {
     return fail(ErrorCode::kInvalidArgument, "--keep needs --ctx-shift");
   }
   if (shift_) generate.keep_past_context = std::max(keep_past_context_, 0);
-  if (speculate_ || !draft_model_.empty()) {
+  if (speculate_ || session.draft_block || !draft_model_.empty()) {
     generate.speculate = most_guesses_;
     if (generate.grammar) print_note("speculative decoding is off, because a grammar constrains the text");
     if (engine.info().adapter) print_note("speculative decoding is off, because a GPU samples the tokens itself");

@@ -58,6 +58,7 @@ struct ReplyFlags {
   SamplingAdvice advice_;
   GrammarFlags grammar_;
 
+  void add_speculation(CLI::App& app);
   void set_seed(std::optional<uint64_t> seed);  // nullopt: another seed each time
 };
 

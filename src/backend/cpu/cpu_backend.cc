@@ -137,6 +137,8 @@ class CpuExecutable final : public Executable {
     return binder_->logits();
   }
 
+  std::span<const float> hidden() const override { return binder_->hidden(); }
+
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
  private:

@@ -27,7 +27,10 @@ void route(const ops::Route& op) {
     for (size_t i = 0; i < (op.experts.weighs_chosen ? n_used : n_experts); ++i) {
       sum += std::exp((op.experts.weighs_chosen ? score(i) : static_cast<double>(scores[i])) - score(0));
     }
-    for (size_t i = 0; i < n_used; ++i) out[n_used + i] = static_cast<float>(std::exp(score(i) - score(0)) / sum);
+    for (size_t i = 0; i < n_used; ++i) {
+      const double factor = op.expert_scale ? op.expert_scale[static_cast<size_t>(out[i])] : 1;
+      out[n_used + i] = static_cast<float>(std::exp(score(i) - score(0)) / sum * factor);
+    }
   }
 }
 

@@ -43,6 +43,8 @@ class RefExecutable final : public Executable {
     return binder_->logits();
   }
 
+  std::span<const float> hidden() const override { return binder_->hidden(); }
+
   void observe(StepObserver observer) override { observer_ = std::move(observer); }
 
  private:

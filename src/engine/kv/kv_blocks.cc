@@ -24,6 +24,23 @@ KvBlocks::KvBlocks(std::unique_ptr<KvStore> store, const Options& options)
   if (!options_.hash) options_.hash = hash_of;
 }
 
+uint64_t KvBlocks::state_bytes() const {
+  return static_cast<uint64_t>(stats_.n_states) * store_->state_memory() +
+         static_cast<uint64_t>(stats_.n_snapshots) * store_->state_bytes();
+}
+
+bool KvBlocks::has_bytes_for(uint64_t n) const {
+  const uint64_t used = static_cast<uint64_t>(n_with_memory_) * store_->block_bytes() + state_bytes();
+  return used <= options_.max_bytes && n <= options_.max_bytes - used;
+}
+
+std::unexpected<Error> KvBlocks::out_of_bytes() const {
+  return fail(ErrorCode::kOutOfMemory,
+              "keys, values and the states of {} conversations take the {} MB that they may; hold fewer or shorter "
+              "conversations",
+              stats_.n_states, options_.max_bytes >> 20);
+}
+
 Result<KvBlockId> KvBlocks::allocate() {
   if (n_with_memory_ >= options_.max_blocks) {
     return fail(ErrorCode::kOutOfMemory,
@@ -31,6 +48,7 @@ Result<KvBlockId> KvBlocks::allocate() {
                 "keep them as q8_0",
                 options_.max_blocks, block_tokens());
   }
+  if (!has_bytes_for(store_->block_bytes())) return out_of_bytes();
   const bool is_new = without_memory_.empty();
   const auto block = is_new ? static_cast<KvBlockId>(blocks_.size()) : without_memory_.back();
   TRY_STATUS(store_->allocate(block));
@@ -67,6 +85,10 @@ Result<KvBlockId> KvBlocks::take() {
   auto block = allocate();
   if (!block && block.error().code == ErrorCode::kOutOfMemory && !kept_.empty()) {
     block = evict_lru();
+  }
+  while (!block && !has_bytes_for(store_->block_bytes()) && !snapshots_.empty()) {
+    drop_snapshot(snapshots_.front());
+    block = allocate();
   }
   if (!block) return block;
   at(*block).n_sequences = 1;
@@ -157,7 +179,8 @@ std::optional<KvBlocks::Found> KvBlocks::find(PrefixId parent, std::span<const T
   return Found{id, at(id).prefix};
 }
 
-Result<StateId> KvBlocks::allocate_state() {
+Result<StateId> KvBlocks::allocate_state(uint64_t bytes) {
+  if (!has_bytes_for(bytes)) return out_of_bytes();
   const bool is_new = free_states_.empty();
   const StateId state = is_new ? n_states_ : free_states_.back();
   TRY_STATUS(store_->allocate_state(state));
@@ -170,10 +193,17 @@ Result<StateId> KvBlocks::allocate_state() {
 }
 
 Result<StateId> KvBlocks::take_state() {
-  auto state = allocate_state();
-  while (!state && state.error().code == ErrorCode::kOutOfMemory && !snapshots_.empty()) {
-    drop_snapshot(snapshots_.front());
-    state = allocate_state();
+  const uint64_t bytes = store_->state_memory();
+  auto state = allocate_state(bytes);
+  while (!state && state.error().code == ErrorCode::kOutOfMemory) {
+    if (!snapshots_.empty()) {
+      drop_snapshot(snapshots_.front());
+    } else if (!has_bytes_for(bytes) && !kept_.empty()) {
+      give_back(evict_lru());
+    } else {
+      break;
+    }
+    state = allocate_state(bytes);
   }
   if (state) ++stats_.n_states;
   return state;
@@ -196,8 +226,8 @@ void KvBlocks::keep_snapshot(KvBlockId id, StateId state) {
   if (block.snapshot >= 0) return snapshots_.splice(snapshots_.end(), snapshots_, block.used);
   const uint64_t each = store_->state_bytes();
   const auto most = std::max<uint64_t>(options_.max_snapshot_bytes / each, kFewest);
-  while (snapshots_.size() >= most) drop_snapshot(snapshots_.front());
-  const auto copy = allocate_state();
+  while (snapshots_.size() >= most || (!snapshots_.empty() && !has_bytes_for(each))) drop_snapshot(snapshots_.front());
+  const auto copy = allocate_state(each);
   if (!copy) return;
   block.snapshot = *copy;
   block.used = snapshots_.insert(snapshots_.end(), id);
@@ -209,7 +239,9 @@ Result<void> KvBlocks::copy_snapshot(KvBlockId id, StateId to) {
   const Block& block = at(id);
   CHECK(block.snapshot >= 0);
   snapshots_.splice(snapshots_.end(), snapshots_, block.used);
-  return store_->copy_state(block.snapshot, to);
+  TRY_STATUS(store_->copy_state(block.snapshot, to));
+  ++stats_.snapshot_hits;
+  return {};
 }
 
 void KvBlocks::drop_snapshot(KvBlockId id) {

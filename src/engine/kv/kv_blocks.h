@@ -29,6 +29,7 @@ class KvBlocks {
     int max_blocks = INT_MAX;                         // blocks with memory at a time
     int max_cached = INT_MAX;                         // of those, blocks in the prefix cache that no sequence uses
     uint64_t max_snapshot_bytes = uint64_t{1} << 30;  // of all snapshots together; there may always be two
+    uint64_t max_bytes = UINT64_MAX;                  // of blocks, states and snapshots together
     Hash hash = nullptr;  // null: the default. Tests may replace it: even with collisions only equal tokens match
   };
   struct Stats {
@@ -39,6 +40,7 @@ class KvBlocks {
     uint64_t dropped = 0;  // cached blocks evicted to make room
     int n_states = 0;      // states in use by sequences
     int n_snapshots = 0;
+    uint64_t snapshot_hits = 0;  // sequences that began with one
   };
 
   KvBlocks(std::unique_ptr<KvStore> store, const Options& options);
@@ -50,6 +52,7 @@ class KvBlocks {
   KvStore& store() const { return *store_; }
   int block_tokens() const { return store_->block_tokens(); }
   const Stats& stats() const { return stats_; }
+  uint64_t state_bytes() const;  // memory of states and snapshots
 
   // Returns a block for one sequence. kOutOfMemory: all blocks are in use by sequences.
   Result<KvBlockId> take();
@@ -95,7 +98,9 @@ class KvBlocks {
     StateId snapshot = -1;                // -1: none
     std::list<KvBlockId>::iterator used;  // its place in snapshots_, if it has a snapshot
   };
-  Result<StateId> allocate_state();
+  bool has_bytes_for(uint64_t n) const;
+  std::unexpected<Error> out_of_bytes() const;
+  Result<StateId> allocate_state(uint64_t bytes);
   void free_state(StateId state);
   Block& at(KvBlockId block) { return blocks_[static_cast<size_t>(block)]; }
   KvBlockId look_up(PrefixId parent, std::span<const TokenId> tokens);  // -1: none

@@ -34,6 +34,11 @@ void Sequence::reserve() {
   prefixes_.reserve(n_blocks_for(n));
 }
 
+Result<void> Sequence::begin() {
+  TRY_STATUS(make_room(1));
+  return state_ ? state_->take() : Result<void>();
+}
+
 // Releases the last blocks first, so that they are evicted from the prefix cache first.
 void Sequence::truncate(size_t n_tokens) {
   CHECK(n_tokens <= tokens_.size());

@@ -82,7 +82,7 @@ class Sequence {
 
   void reserve();  // allocates memory for the ids of n_ctx tokens
   // Takes the first block, so that lack of memory is reported early. kOutOfMemory.
-  Result<void> begin() { return make_room(1); }
+  Result<void> begin();
 
  private:
   Result<void> make_room(size_t n_tokens);  // for n_tokens more

@@ -16,6 +16,9 @@ class SequenceState {
   SequenceState& operator=(const SequenceState&) = delete;
   ~SequenceState() { release(); }
 
+  // Takes the memory, if the state has none yet. kOutOfMemory.
+  Result<void> take();
+
   // True if a run can continue after n tokens.
   bool is_valid_for(size_t n) const { return n == 0 || (is_valid_ && n_tokens_ + n_confirmed_ == n); }
   // True if the state alone, without pending tokens, describes n tokens.
@@ -44,7 +47,6 @@ class SequenceState {
   void add(size_t n);
 
  private:
-  Result<void> take();
   void release();
   void has_taken_in(size_t n);  // the state describes n tokens, and none is pending
 

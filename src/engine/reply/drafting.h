@@ -27,6 +27,9 @@ class Drafting {
   bool is_in_pass() const { return is_in_pass_; }
   size_t n_drafts() const { return n_drafts_; }  // draft tokens in the pass
 
+  void observe(const Slice& slice, std::span<const float> hidden) {
+    drafter_.observe(static_cast<size_t>(slice.first_pos), slice.tokens.size(), hidden);
+  }
   void add_time(double seconds);                     // the pass has taken this long
   void add_chosen(std::span<const TokenId> chosen);  // the tokens chosen after the last known one
 

@@ -91,6 +91,7 @@ Result<void> Generation::Impl::run_alone() {
   TRY(const auto rows, sequence_.run({&slice, 1}));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (drafting_.is_in_pass()) drafting_.add_time(elapsed.count());
+  if (options_.speculate > 0) drafting_.observe(slice, executable.hidden());
   return take(rows);
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,9 @@ class Drafter {
   // Returns at most `most` tokens that may follow `known`, or none. Valid until the next call. `known` must extend that
   // of the call before.
   virtual Draft draft(std::span<const TokenId> known, size_t most) = 0;
+  // Tells of a pass over the model: n_tokens from first_pos on, and their hidden rows if the plan keeps any
+  // (Executable::hidden). The last of them may be draft tokens that were wrong.
+  virtual void observe(size_t /*first_pos*/, size_t /*n_tokens*/, std::span<const float> /*hidden*/) {}
   // True if drafting costs nothing compared to a pass. Then every token gets a draft, even if it is not checked.
   virtual bool is_free() const = 0;
   // The assumed acceptance rate of a kind before any draft has been checked.

@@ -1,4 +1,6 @@
 // Mixtures of experts: the keys and tensors that all families with them share.
+#include <cmath>
+
 #include "base/text/format_text.h"
 #include "model/families/family.h"
 #include "model/source/source_reader.h"
@@ -33,9 +35,27 @@ Result<void> check_weights(const ModelSource& source, const Config& c) {
   return {};
 }
 
+// What a mixture beside a dense network has in addition. The router's input is also divided by √d_model, which its
+// matrix takes over.
+Result<void> read_beside_dense(const TensorReader& tensors, const std::string& blk, const Config& c, Layer& l) {
+  TRY(l.ffn_router, tensors.matrix(blk + "ffn_gate_inp.weight", c.experts.n, c.d_model, float_formats()));
+  l.ffn_router.scale /= std::sqrt(static_cast<float>(c.d_model));
+  TRY(l.ffn_router_norm, tensors.vector(blk + "ffn_gate_inp.scale", c.d_model));
+  TRY(l.ffn_experts_norm, tensors.vector(blk + "pre_ffw_norm_2.weight", c.d_model));
+  TRY(l.ffn_experts_post, tensors.vector(blk + "post_ffw_norm_2.weight", c.d_model));
+  TRY(l.ffn_dense_post, tensors.vector(blk + "post_ffw_norm_1.weight", c.d_model));
+  TRY(l.ffn_experts_scale, tensors.vector(blk + "ffn_down_exps.scale", c.experts.n));
+  return {};
+}
+
 }  // namespace
 
 Result<void> read_expert_shape(const ModelSource& source, const Family& family, Config& c) {
+  if (family.parts.experts == Experts::kNone) return {};
+  if (family.parts.dense_beside_experts) {
+    TRY(const auto n, source.get_int(c.architecture + ".expert_count"));
+    if (n.value_or(0) == 0) return {};
+  }
   const MetadataReader meta(source, c.architecture);
   ExpertConfig& e = c.experts;
   e.weighs_chosen = family.parts.experts == Experts::kSoftmaxOfChosen;
@@ -55,10 +75,15 @@ Result<void> read_expert_shape(const ModelSource& source, const Family& family, 
   return check_weights(source, c);
 }
 
-Result<void> read_expert_layer(const TensorReader& tensors, int layer, const Config& c, Layer& l) {
+Result<void> read_expert_layer(const TensorReader& tensors, int layer, const Family& family, const Config& c,
+                               Layer& l) {
   const std::string blk = format_text("blk.{}.", layer);
   const ExpertConfig& e = c.experts;
-  TRY(l.ffn_router, tensors.linear(blk + "ffn_gate_inp", e.n, c.d_model, false));
+  if (family.parts.dense_beside_experts) {
+    TRY_STATUS(read_beside_dense(tensors, blk, c, l));
+  } else {
+    TRY(l.ffn_router, tensors.linear(blk + "ffn_gate_inp", e.n, c.d_model, false));
+  }
   TRY(l.ffn_gate_exps, tensors.experts(blk + "ffn_gate_exps", e.n, e.d_ff, c.d_model));
   TRY(l.ffn_up_exps, tensors.experts(blk + "ffn_up_exps", e.n, e.d_ff, c.d_model));
   TRY(l.ffn_down_exps, tensors.experts(blk + "ffn_down_exps", e.n, c.d_model, e.d_ff));

@@ -41,8 +41,9 @@ TEST(Experts, TakesJoinedGatesAndUps) {
   const Layer& layer = model->weights.layers[0];
   for (const uint64_t expert : {0, 3}) {
     const uint64_t row = (expert * 64 + 5) * 256;
-    EXPECT_EQ(layer.ffn_gate_exps.data.data()[row], std::byte{5});
-    EXPECT_EQ(layer.ffn_up_exps.data.data()[row], std::byte{64 + 5});
+    Scratch scratch;
+    EXPECT_EQ(layer.ffn_gate_exps.data.read(row, 1, scratch).value()[0], std::byte{5});
+    EXPECT_EQ(layer.ffn_up_exps.data.read(row, 1, scratch).value()[0], std::byte{64 + 5});
   }
 }
 

@@ -2,6 +2,7 @@
 // to add one.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ enum class HfChange {
   kStack,       // the matrices of all experts, "*" in the name, become one tensor
   kFirstHalf,   // of each expert's rows
   kLastHalf,
+  kEvenRows,  // of gpt-oss's experts, in another order (hf/gpt_oss_experts.h)
+  kOddRows,
+  kAllRows,
 };
 
 // A tensor's names in GGUF and in Hugging Face checkpoints, without "blk.N." and "model.layers.N.", and without
@@ -51,6 +55,7 @@ struct LayerParts {
   bool delta = false;         // recurrent layers
   bool sinks = false;         // a score of every head that has no value
   Experts experts = Experts::kNone;
+  bool dense_beside_experts = false;       // a file may have a mixture, whose layers keep their dense network
   std::string_view ffn_norm = "ffn_norm";  // the GGUF name of the norm before feed-forward
 };
 
@@ -93,6 +98,12 @@ std::span<const TensorName> layer_names(const Family& family);
 Result<Config> read_config(ModelSource& source, const Family& family);
 
 Result<Weights> read_weights(ModelSource& source, const Family& family, const Config& config);
+// The one layer that predicts, of a GGUF file; null without one, or if it is not of the known form.
+Result<std::unique_ptr<PredictionBlock>> read_prediction_block(ModelSource& source, const Family& family,
+                                                               const Config& config, const Weights& weights);
+// One layer, by its number in the file.
+class TensorReader;
+Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& family, const Config& config);
 
 std::string_view glu_act_name(GluAct act);                  // "silu"
 std::optional<GluAct> find_glu_act(std::string_view name);  // by any program's name for it: "swish"
@@ -109,12 +120,12 @@ Result<void> finish_maple(ModelSource& source, Config& config);
 Result<void> finish_hunyuan(ModelSource& source, Config& config);
 
 // Reads the tensors of layers that are specific to Qwen3.5: the recurrent layer, or attention with its gate.
-class TensorReader;
 Result<void> read_delta_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
 
 // Mixtures of experts: their shape, and a layer's tensors. Errors as of read_config() and read_weights().
 Result<void> read_expert_shape(const ModelSource& source, const Family& family, Config& config);
-Result<void> read_expert_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
+Result<void> read_expert_layer(const TensorReader& tensors, int layer, const Family& family, const Config& config,
+                               Layer& out);
 // Read what is specific to Gemma 4: a layer's attention and its own input, and the tensors outside the layers.
 Result<void> read_gemma4_layer(const TensorReader& tensors, int layer, const Config& config, Layer& out);
 Result<void> read_gemma4_inputs(const TensorReader& tensors, const Config& config, Weights& out);

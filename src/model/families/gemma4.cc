@@ -18,7 +18,6 @@ class Gemma4Reader {
   Gemma4Reader(ModelSource& source, Config& c) : source_(source), meta_(source, c.architecture), c_(c) {}
 
   Result<void> read() {
-    TRY_STATUS(refuse_experts());
     c_.embedding_scale = std::sqrt(static_cast<float>(c_.d_model));
     c_.attention_scale = 1;
     TRY_STATUS(read_kinds());
@@ -34,14 +33,6 @@ class Gemma4Reader {
 
  private:
   std::string key(std::string_view name) const { return c_.architecture + "." + std::string(name); }
-
-  Result<void> refuse_experts() const {
-    TRY(const auto n, source_.get_int(key("expert_count")));
-    if (n.value_or(0) == 0) return {};
-    return fail(ErrorCode::kNotSupported,
-                "{}: {} is {}; Tern runs the dense models of Gemma 4, not its mixture of experts", source_.path(),
-                key("expert_count"), *n);
-  }
 
   // The width of a head, which nothing else tells.
   Result<int> head_width(std::string_view ending) const {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/result_test_support.h"
 #include "model/model.h"
 #include "model/tiny_gguf_test_support.h"
@@ -98,11 +100,50 @@ TEST(Gemma4, RefusesRotationsThatDoNotFit) {
                    "multiple of 8");
 }
 
-TEST(Gemma4, RefusesTheMixtureByName) {
+TinyGguf tiny_gemma4_experts() {
   TinyGguf file = tiny_gemma4();
-  file.integers["expert_count"] = 128;
-  expect_no_gemma4(file, kNotSupported,
-                   "gemma4.expert_count is 128; Tern runs the dense models of Gemma 4, not its mixture of experts");
+  file.integers["expert_count"] = 4;
+  file.integers["expert_used_count"] = 2;
+  file.integers["expert_feed_forward_length"] = 64;
+  for (const std::string blk : {"blk.0.", "blk.1.", "blk.2.", "blk.3."}) {
+    for (const auto* norm : {"pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2"}) {
+      file.tensors[blk + norm + ".weight"] = {GgmlType::kF32, {128}, {}};
+    }
+    file.tensors[blk + "ffn_gate_inp.weight"] = {GgmlType::kF32, {4, 128}, {}};
+    file.tensors[blk + "ffn_gate_inp.scale"] = {GgmlType::kF32, {128}, {}};
+    file.tensors[blk + "ffn_gate_up_exps.weight"] = {GgmlType::kF16, {4, 128, 128}, {}};
+    file.tensors[blk + "ffn_down_exps.weight"] = {GgmlType::kF16, {4, 128, 64}, {}};
+    file.tensors[blk + "ffn_down_exps.scale"] = {GgmlType::kF32, {4}, {}};
+  }
+  return file;
+}
+
+TEST(Gemma4, AMixtureKeepsItsDenseNetwork) {
+  const auto model = open_model(tiny_gemma4_experts().write("experts"));
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->config.experts, (ExpertConfig{.n = 4, .n_used = 2, .d_ff = 64, .weighs_chosen = true}));
+  EXPECT_EQ(model->config.d_ff, 256);
+  const Layer& layer = model->weights.layers[1];
+  EXPECT_EQ(layer.ffn_down.cols, 256);
+  EXPECT_EQ(layer.ffn_down_exps.cols, 64);
+  EXPECT_EQ(layer.ffn_down_exps.scale, 1);  // the tensor of that name is not the matrix's
+  EXPECT_EQ(layer.ffn_experts_scale.cols, 4);
+  EXPECT_EQ(layer.ffn_router.scale, 1 / std::sqrt(128.0f));
+}
+
+TEST(Gemma4, AMixtureNeedsAllItsTensors) {
+  for (const std::string name : {"ffn_gate_inp.scale", "ffn_down_exps.scale", "pre_ffw_norm_2.weight",
+                                 "post_ffw_norm_1.weight", "post_ffw_norm_2.weight", "ffn_gate.weight"}) {
+    TinyGguf file = tiny_gemma4_experts();
+    file.tensors.erase("blk.1." + name);
+    expect_no_gemma4(file, kCorruption, "tensor blk.1." + name + " is missing");
+  }
+  TinyGguf file = tiny_gemma4_experts();
+  file.integers.erase("feed_forward_length");
+  expect_no_gemma4(file, kCorruption, "metadata key gemma4.feed_forward_length is missing");
+  file = tiny_gemma4_experts();
+  file.integers["expert_count"] = 0;
+  expect_no_gemma4(file, kNotSupported, "gemma4.expert_feed_forward_length' is 64");
 }
 
 }  // namespace

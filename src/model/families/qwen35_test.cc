@@ -82,6 +82,10 @@ TEST(Qwen35, LeavesOutLayersThatProposeDraftTokens) {
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(model->config.n_layers, 2);
   EXPECT_EQ(model->config.n_prediction_layers, 1);
+  EXPECT_FALSE(model->prediction);
+  TinyGguf with_norm = file;  // then the whole layer is read
+  with_norm.tensors["blk.2.nextn.enorm.weight"] = {GgmlType::kF32, {128}, {}};
+  expect_refused(with_norm, kCorruption, "tensor blk.2.attn_norm.weight is missing");
   for (const uint32_t n : {3u, 4u}) {
     file.integers["nextn_predict_layers"] = n;
     expect_refused(file, kCorruption,

@@ -49,23 +49,27 @@ constexpr TensorName kGemmaNames[] = {
     {"post_ffw_norm", "post_feedforward_layernorm"},
 };
 
-// The tensors of mixtures: as published, one matrix for each expert, or as transformers keeps them in memory.
+// The tensors of mixtures as transformers keeps them in memory.
+#define TERN_JOINED_EXPERT_NAMES(BEFORE)    \
+  {.gguf = "ffn_gate_exps.weight",          \
+   .hf = BEFORE "experts.gate_up_proj",     \
+   .is_whole = true,                        \
+   .change = HfChange::kFirstHalf},         \
+      {.gguf = "ffn_up_exps.weight",        \
+       .hf = BEFORE "experts.gate_up_proj", \
+       .is_whole = true,                    \
+       .change = HfChange::kLastHalf},      \
+      {.gguf = "ffn_down_exps.weight", .hf = BEFORE "experts.down_proj", .is_whole = true, .change = HfChange::kNone},
+
+// These, and those that are published: one matrix for each expert.
 #define TERN_EXPERT_NAMES                                                                                           \
   {"ffn_gate_inp", "mlp.gate", true},                                                                               \
       {.gguf = "ffn_gate_exps", .hf = "mlp.experts.*.gate_proj", .change = HfChange::kStack},                       \
       {.gguf = "ffn_up_exps", .hf = "mlp.experts.*.up_proj", .change = HfChange::kStack},                           \
       {.gguf = "ffn_down_exps", .hf = "mlp.experts.*.down_proj", .change = HfChange::kStack},                       \
-      {.gguf = "ffn_gate_exps.weight",                                                                              \
-       .hf = "mlp.experts.gate_up_proj",                                                                            \
-       .is_whole = true,                                                                                            \
-       .change = HfChange::kFirstHalf},                                                                             \
-      {.gguf = "ffn_up_exps.weight",                                                                                \
-       .hf = "mlp.experts.gate_up_proj",                                                                            \
-       .is_whole = true,                                                                                            \
-       .change = HfChange::kLastHalf},                                                                              \
-      {.gguf = "ffn_down_exps.weight", .hf = "mlp.experts.down_proj", .is_whole = true, .change = HfChange::kNone}, \
-      {"ffn_gate_shexp", "mlp.shared_expert.gate_proj", true}, {"ffn_up_shexp", "mlp.shared_expert.up_proj", true}, \
-      {"ffn_down_shexp", "mlp.shared_expert.down_proj", true}, {"ffn_gate_inp_shexp", "mlp.shared_expert_gate", true},
+      TERN_JOINED_EXPERT_NAMES("mlp."){"ffn_gate_shexp", "mlp.shared_expert.gate_proj", true},                      \
+      {"ffn_up_shexp", "mlp.shared_expert.up_proj", true}, {"ffn_down_shexp", "mlp.shared_expert.down_proj", true}, \
+      {"ffn_gate_inp_shexp", "mlp.shared_expert_gate", true},
 
 constexpr TensorName kExpertNames[] = {{"attn_norm", "input_layernorm"},
                                        {"attn_q", "self_attn.q_proj", true},
@@ -95,7 +99,13 @@ constexpr TensorName kGemma4Names[] = {
     {"proj", "per_layer_projection", true},
     {"post_norm", "post_per_layer_input_norm"},
     {.gguf = "layer_output_scale.weight", .hf = "layer_scalar", .is_whole = true},
-};
+    {"ffn_gate_inp", "router.proj", true},
+    {.gguf = "ffn_gate_inp.scale", .hf = "router.scale", .is_whole = true},
+    {.gguf = "ffn_down_exps.scale", .hf = "router.per_expert_scale", .is_whole = true},
+    {"pre_ffw_norm_2", "pre_feedforward_layernorm_2"},
+    {"post_ffw_norm_1", "post_feedforward_layernorm_1"},
+    {"post_ffw_norm_2", "post_feedforward_layernorm_2"},
+    TERN_JOINED_EXPERT_NAMES("")};
 
 // In recurrent layers converters also reorder the heads of values, which DeltaConfig::is_tiled describes.
 constexpr TensorName kQwen35Names[] = {
@@ -121,6 +131,27 @@ constexpr TensorName kQwen35Names[] = {
     {"ffn_down", "mlp.down_proj", true},
     TERN_EXPERT_NAMES};
 #undef TERN_EXPERT_NAMES
+#undef TERN_JOINED_EXPERT_NAMES
+
+// A tensor of gpt-oss's experts, in MXFP4 or in floats, and their biases.
+#define TERN_GPT_OSS_EXPERTS(GGUF, HF, CHANGE)                                                                   \
+  {.gguf = GGUF ".weight", .hf = "mlp.experts." HF, .is_whole = true, .change = HfChange::CHANGE},               \
+      {.gguf = GGUF ".weight", .hf = "mlp.experts." HF "_blocks", .is_whole = true, .change = HfChange::CHANGE}, \
+      {.gguf = GGUF ".weight", .hf = "mlp.experts." HF "_scales", .is_whole = true, .change = HfChange::CHANGE}, \
+      {.gguf = GGUF ".bias", .hf = "mlp.experts." HF "_bias", .is_whole = true, .change = HfChange::CHANGE},
+
+constexpr TensorName kGptOssNames[] = {{"attn_norm", "input_layernorm"},
+                                       {"attn_q", "self_attn.q_proj", true},
+                                       {"attn_k", "self_attn.k_proj", true},
+                                       {"attn_v", "self_attn.v_proj", true},
+                                       {.gguf = "attn_sinks.weight", .hf = "self_attn.sinks", .is_whole = true},
+                                       {"attn_output", "self_attn.o_proj", true},
+                                       {"post_attention_norm", "post_attention_layernorm"},
+                                       {"ffn_gate_inp", "mlp.router", true},
+                                       TERN_GPT_OSS_EXPERTS("ffn_gate_exps", "gate_up_proj", kEvenRows)
+                                           TERN_GPT_OSS_EXPERTS("ffn_up_exps", "gate_up_proj", kOddRows)
+                                               TERN_GPT_OSS_EXPERTS("ffn_down_exps", "down_proj", kAllRows)};
+#undef TERN_GPT_OSS_EXPERTS
 
 constexpr TensorName kHunyuanNames[] = {
     {"attn_norm", "input_layernorm"},
@@ -174,15 +205,20 @@ constexpr Family kFamilies[] = {
     Family{.architecture = "gemma4",
            .model_type = "gemma4_text",
            .outer_model_type = "gemma4",
-           .parts = {.head_norms = true, .post_norms = true, .layer_inputs = true},
+           .parts = {.head_norms = true,
+                     .post_norms = true,
+                     .layer_inputs = true,
+                     .experts = Experts::kSoftmaxOfChosen,
+                     .dense_beside_experts = true},
            .glu_act = GluAct::kGeluTanh,
            .hf_in_layer = kGemma4Names,
            .needs_window = true,
            .finish = finish_gemma4},
     Family{.architecture = "gpt-oss",
-           .model_type = "",
+           .model_type = "gpt_oss",
            .parts = {.sinks = true, .experts = Experts::kSoftmaxOfChosen, .ffn_norm = "post_attention_norm"},
            .glu_act = GluAct::kSwigluOai,
+           .hf_in_layer = kGptOssNames,
            .needs_window = true,
            .finish = finish_gpt_oss},
     llama("granite"),

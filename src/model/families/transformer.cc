@@ -43,7 +43,7 @@ Result<void> check_shape(const ModelSource& source, const Config& c) {
 
 // Reads values that may be one number for all layers or a list. Config gets the maximum and, if layers differ, each
 // layer its own value.
-Result<void> read_layers(const MetadataReader& meta, Config& c) {
+Result<void> read_layers(const MetadataReader& meta, const LayerParts& parts, Config& c) {
   constexpr int kMostHeads = 4096;
   const auto set = [&](int Config::* most, int LayerConfig::* own, const std::vector<int>& values) {
     c.*most = std::ranges::max(values);
@@ -51,7 +51,8 @@ Result<void> read_layers(const MetadataReader& meta, Config& c) {
     for (size_t i = 0; i < values.size(); ++i) c.each_layer()[i].*own = values[i];
   };
   std::vector<int> usual_d_ff;  // files of mixtures need not have the width of layers without them
-  if (c.experts.n > 0) usual_d_ff.assign(static_cast<size_t>(c.n_layers), c.experts.d_ff);
+  if (c.experts.n > 0 && !parts.dense_beside_experts)
+    usual_d_ff.assign(static_cast<size_t>(c.n_layers), c.experts.d_ff);
   TRY(const auto d_ff, meta.of_layers("feed_forward_length", kMostWidth, c.n_layers, usual_d_ff));
   TRY(const auto heads, meta.of_layers("attention.head_count", kMostHeads, c.n_layers));
   TRY(const auto kv_heads, meta.of_layers("attention.head_count_kv", kMostHeads, c.n_layers, heads));
@@ -176,8 +177,8 @@ Result<Config> read_shape(ModelSource& source, const Family& family) {
   TRY(c.n_layers, meta.integer("block_count", 1024));
   if (family.parts.delta) TRY_STATUS(leave_out_prediction_layers(source, c));
   TRY(c.d_model, meta.integer("embedding_length", kMostWidth));
-  if (family.parts.experts != Experts::kNone) TRY_STATUS(read_expert_shape(source, family, c));
-  TRY_STATUS(read_layers(meta, c));
+  TRY_STATUS(read_expert_shape(source, family, c));
+  TRY_STATUS(read_layers(meta, family.parts, c));
   TRY(c.head_dim, read_head_dim(source, meta, c));
   TRY(const int value_dim, meta.integer("attention.value_length", 4096, c.head_dim));
   if (value_dim != c.head_dim) {
@@ -246,6 +247,8 @@ Result<void> read_joined_projections(const TensorReader& tensors, int layer, con
   return {};
 }
 
+}  // namespace
+
 Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& family, const Config& c) {
   const std::string blk = layer_prefix(layer);
   const int q = c.q_width(layer), d_ff = c.layer(layer).d_ff;
@@ -269,9 +272,8 @@ Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& f
     TRY(l.attn_output, tensors.linear(blk + "attn_output", c.d_model, q, c.int8_activations));
   }
   TRY(l.ffn_norm, tensors.vector(blk + std::string(parts.ffn_norm) + ".weight", c.d_model));
-  if (c.experts.n > 0) {
-    TRY_STATUS(read_expert_layer(tensors, layer, c, l));
-  } else {
+  if (c.experts.n > 0) TRY_STATUS(read_expert_layer(tensors, layer, family, c, l));
+  if (c.experts.n == 0 || parts.dense_beside_experts) {
     if (!parts.joined) TRY_STATUS(read_gate_and_up(tensors, layer, c, l));
     TRY(l.ffn_down, tensors.linear(blk + "ffn_down", c.d_model, d_ff, c.int8_activations));
   }
@@ -285,8 +287,6 @@ Result<Layer> read_layer(const TensorReader& tensors, int layer, const Family& f
   }
   return l;
 }
-
-}  // namespace
 
 Result<Config> read_config(ModelSource& source, const Family& family) {
   TRY(Config c, read_shape(source, family));

@@ -127,8 +127,7 @@ Result<std::optional<SourceTensor>> GgufSource::find_tensor(std::string_view nam
   const GgufTensor* found = file_.find_tensor(name);
   if (const GgufTensor* joined = found ? nullptr : joined_experts(name)) {
     TRY(SourceTensor both, read_tensor(*joined, name));
-    TRY(SourceTensor half, half_of_experts(std::move(both), name.ends_with(kGateExperts), made_, path()));
-    return made_.add(std::move(half));
+    return made_.add(half_of_experts(std::move(both), name.ends_with(kGateExperts), made_));
   }
   if (!found) return std::nullopt;
   TRY(SourceTensor tensor, read_tensor(*found, name));

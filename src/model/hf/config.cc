@@ -110,12 +110,13 @@ Result<bool> read_input_norms(const JsonConfig& config) {
   return has_norms.value_or(false);
 }
 
-Result<HfLinear> read_linear(const JsonConfig& config, bool is_bitnet) {
+Result<HfLinear> read_linear(const JsonConfig& config, std::string_view architecture) {
   TRY(const Json* object, config.object("quantization_config"));
-  if (!object) return is_bitnet ? HfLinear::kTernaryLatent : HfLinear::kFloat;
+  if (!object) return architecture.starts_with("bitnet") ? HfLinear::kTernaryLatent : HfLinear::kFloat;
   const JsonConfig quantization(*object, config.path());
   TRY(const auto method, quantization.text("quant_method"));
   if (method == "bitnet") return read_bitnet_quantization(quantization);
+  if (method == "mxfp4" && architecture == "gpt-oss") return HfLinear::kFloat;  // only the experts, as tensors tell
   return fail(ErrorCode::kNotSupported,
               "{}: the weights are quantized by {}, which Tern cannot read; get the original model, or a GGUF file of "
               "it",
@@ -135,7 +136,7 @@ Result<HfConfig> parse_hf_config(std::string_view text, const std::string& path)
                .linear = HfLinear::kFloat,
                .tied = {},
                .values = SourceValues(path)};
-  TRY(out.linear, read_linear(config, out.architecture.starts_with("bitnet")));
+  TRY(out.linear, read_linear(config, out.architecture));
   TRY(out.has_input_norms, read_input_norms(config));
   TRY(out.tied, config.flag("tie_word_embeddings"));
   TRY(out.attention_bias, config.flag("attention_bias"));

@@ -57,6 +57,18 @@ TEST_F(OddDirectory, OfGemma4) {
   expect_refused(kNotSupported, "attention.causal");
 }
 
+TEST_F(OddDirectory, OfGemma4WithExperts) {
+  copy("gemma4_experts");
+  config_["text_config"].erase("top_k_experts");
+  expect_refused(kCorruption, "\"top_k_experts\" is missing; download the file again");
+  config_["text_config"].erase("num_experts");
+  expect_refused(kCorruption, "\"num_experts\" is missing; download the file again");
+  config_["text_config"].erase("moe_intermediate_size");
+  expect_refused(kCorruption, "\"moe_intermediate_size\" is missing; download the file again");
+  config_["text_config"]["enable_moe_block"] = false;
+  expect_refused(kNotSupported, "'gemma4.expert_feed_forward_length' is 32, which Tern does not compute");
+}
+
 TEST_F(OddDirectory, OfHunyuan) {
   copy("hunyuan");
   config_["rope_scaling"].erase("alpha");

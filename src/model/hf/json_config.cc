@@ -5,6 +5,7 @@
 #include "base/text/quoted.h"
 #include "model/families/family.h"
 #include "model/hf/json_gemma4.h"
+#include "model/hf/json_gpt_oss.h"
 #include "model/hf/json_rope.h"
 #include "text/unicode/utf8.h"
 
@@ -92,10 +93,11 @@ Result<void> set_window(const JsonConfig& config, const std::string& prefix, Sou
     return fail(ErrorCode::kNotSupported, "{}: use_sliding_window is true, which Tern computes for Phi-3 only",
                 config.path());
   }
-  return prefix == "gemma4." ? Result<void>() : set_layer_types(config, prefix, values);
+  return prefix == "gemma4." || prefix == "gpt-oss." ? Result<void>() : set_layer_types(config, prefix, values);
 }
 
 Result<void> set_activation(const JsonConfig& config, const std::string& prefix, SourceValues& values) {
+  if (prefix == "gpt-oss.") return {};  // whose silu is one of its own
   const char* key = config.json().contains("hidden_activation") ? "hidden_activation" : "hidden_act";  // Gemma has
                                                                                                        // both; the
                                                                                                        // first counts
@@ -248,6 +250,7 @@ Result<void> set_transformer_values(const JsonConfig& config, const std::string&
   TRY(const auto eps, config.number("rms_norm_eps"));
   if (!eps) return missing(config, "rms_norm_eps");
   values.set(prefix + "attention.layer_norm_rms_epsilon", *eps);
+  if (architecture == "gpt-oss") TRY_STATUS(check_gpt_oss_config(config));
   if (architecture == "gemma4") TRY_STATUS(set_gemma4_values(config, values));
   TRY_STATUS(set_rope(config, prefix, values));
   TRY_STATUS(set_window(config, prefix, values));

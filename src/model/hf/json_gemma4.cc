@@ -66,7 +66,14 @@ Result<void> set_gemma4_values(const JsonConfig& config, SourceValues& values) {
     values.set(prefix + "feed_forward_length", widths);
   }
   TRY(const auto has_experts, config.flag("enable_moe_block"));
-  if (has_experts.value_or(false)) values.set(prefix + "expert_count", required(config, "num_experts").value_or(1));
+  values.set(prefix + "expert_count", int64_t{0});  // whatever num_experts is
+  if (!has_experts.value_or(false)) return {};
+  TRY(const int64_t n, required(config, "num_experts"));
+  TRY(const int64_t n_used, required(config, "top_k_experts"));
+  TRY(const int64_t width, required(config, "moe_intermediate_size"));
+  values.set(prefix + "expert_count", n);
+  values.set(prefix + "expert_feed_forward_length", width);
+  values.set(prefix + "expert_used_count", n_used);
   return {};
 }
 

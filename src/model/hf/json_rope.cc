@@ -64,12 +64,14 @@ class RopeMembers {
     return {};
   }
 
-  // `mscale` and `mscale_all_dim` are DeepSeek's names; "truncate" is gpt-oss's.
+  // `mscale` and `mscale_all_dim` are DeepSeek's names; "truncate" is gpt-oss's, whose ramp is never rounded here.
   Result<void> set_yarn() {
     TRY(const auto truncate, rope_.flag("truncate"));
-    if (!truncate.value_or(true)) {
+    const bool rounds_ramp = prefix_ != "gpt-oss.";
+    if (truncate.value_or(true) != rounds_ramp) {
       return fail(ErrorCode::kNotSupported,
-                  "{}: \"truncate\" of the RoPE scaling is false, which Tern does not compute", config_.path());
+                  "{}: \"truncate\" of the RoPE scaling is {}, which Tern does not compute in this model",
+                  config_.path(), !rounds_ramp);
     }
     TRY(const double original, original_positions());
     TRY(auto factor, rope_.number("factor"));

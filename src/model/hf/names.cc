@@ -118,7 +118,7 @@ const TensorName* find_tensor_name(const Family& family, std::string_view gguf_n
   const auto found = std::ranges::find_if(names_for(family, *split), [&](const TensorName& name) {
     std::string_view end;
     if (!match(name.hf, hf_split->rest, end)) return false;
-    return name.is_whole ? name.gguf == split->rest
+    return name.is_whole ? end.empty() && name.gguf == split->rest
                          : split->rest.starts_with(name.gguf) && split->rest.substr(name.gguf.size()) == kWeight;
   });
   return found == names_for(family, *split).end() ? nullptr : &*found;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text/quoted.h"
+#include "model/hf/gpt_oss_experts.h"
 #include "model/hf/names.h"
 #include "model/hf/ternary.h"
 #include "model/source/expert_tensors.h"
@@ -121,8 +122,10 @@ Result<std::optional<SourceTensor>> HfSource::find_in_files(std::string_view nam
     TRY(tensor, squeeze(std::move(tensor)));
   } else if (change == HfChange::kStack) {
     TRY(tensor, stack(std::move(tensor), *in_file));
+  } else if (change == HfChange::kEvenRows || change == HfChange::kOddRows || change == HfChange::kAllRows) {
+    TRY(tensor, take_turns(change, std::move(tensor), *in_file));
   } else if (change == HfChange::kFirstHalf || change == HfChange::kLastHalf) {
-    TRY(tensor, half_of_experts(std::move(tensor), change == HfChange::kFirstHalf, made_, path()));
+    tensor = half_of_experts(std::move(tensor), change == HfChange::kFirstHalf, made_);
   } else if (tensor.format && tensor.shape.size() == 1) {
     TRY(tensor, make_f32_vector(std::move(tensor), made_, path(), value_change(name, change)));
   } else {
@@ -188,6 +191,36 @@ Result<SourceTensor> HfSource::stack(SourceTensor tensor, const SafetensorsTenso
                 path(), n.value_or(1));
   }
   return stack_experts(std::move(tensor), others, made_, path());
+}
+
+// Experts of gpt-oss: blocks and their scales are two tensors.
+Result<SourceTensor> HfSource::take_turns(HfChange change, SourceTensor tensor, const SafetensorsTensor& in_file) {
+  constexpr std::string_view kBlocks = "_blocks", kScales = "_scales";
+  const auto missing = [&](const std::string& name) {
+    return fail(ErrorCode::kCorruption, "{}: tensor {} is missing, which belongs to {}; download all files again",
+                path(), name, in_file.name);
+  };
+  if (in_file.name.ends_with(kScales)) {
+    return missing(in_file.name.substr(0, in_file.name.size() - kScales.size()) + std::string(kBlocks));
+  }
+  if (!in_file.name.ends_with(kBlocks)) {
+    if (!files_.find(in_file.name + std::string(kBlocks))) {
+      return make_gpt_oss_experts(change, std::move(tensor), nullptr, made_, path());
+    }
+    return fail(ErrorCode::kCorruption,
+                "{}: tensor {} is there as floats and as blocks; the files belong to different "
+                "models",
+                path(), in_file.name);
+  }
+  const std::string name = in_file.name.substr(0, in_file.name.size() - kBlocks.size()) + std::string(kScales);
+  const SafetensorsTensor* found = files_.find(name);
+  if (!found) return missing(name);
+  const SourceTensor scales{.name = found->name,
+                            .format = {},
+                            .type_name = tern::quoted(found->dtype),
+                            .shape = found->shape,
+                            .data = found->data};
+  return make_gpt_oss_experts(change, std::move(tensor), &scales, made_, path());
 }
 
 Result<SourceTensor> HfSource::make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file) {

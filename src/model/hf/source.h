@@ -37,6 +37,7 @@ class HfSource final : public DirectorySource {
   std::function<void(std::span<float>)> value_change(std::string_view gguf_name, HfChange change) const;
   Result<SourceTensor> squeeze(SourceTensor tensor);
   Result<SourceTensor> stack(SourceTensor tensor, const SafetensorsTensor& first);
+  Result<SourceTensor> take_turns(HfChange change, SourceTensor tensor, const SafetensorsTensor& in_file);
   Result<SourceTensor> make_ternary(SourceTensor tensor, const SafetensorsTensor& in_file);
   Result<SourceTensor> unpack(SourceTensor tensor, const SafetensorsTensor& in_file);
   Result<float> read_weight_scale(const SafetensorsTensor& weight) const;

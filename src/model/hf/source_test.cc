@@ -315,10 +315,11 @@ TEST_F(HfSourceTest, RefusesMixturesThatAreNotComputed) {
 TEST_F(HfSourceTest, RefusesConfigurationsThatAreNone) {
   const auto good = config_;
   config_["model_type"] = "mamba";
-  expect_refused(kNotSupported,
-                 "model_type 'mamba' is not one that Tern runs (bitnet, gemma2, gemma3_text, gemma4_text, gemma4, "
-                 "granite, hunyuan_v1_dense, llama, minicpm, olmoe, phi3, qwen2, qwen3_5_text, qwen3_5, "
-                 "qwen3_5_moe_text, qwen3_5_moe, qwen3, qwen3_moe)");
+  expect_refused(
+      kNotSupported,
+      "model_type 'mamba' is not one that Tern runs (bitnet, gemma2, gemma3_text, gemma4_text, gemma4, gpt_oss, "
+      "granite, hunyuan_v1_dense, llama, minicpm, olmoe, phi3, qwen2, qwen3_5_text, qwen3_5, "
+      "qwen3_5_moe_text, qwen3_5_moe, qwen3, qwen3_moe)");
   config_ = good;
   config_.erase("hidden_size");
   expect_refused(kCorruption, "\"hidden_size\" is missing");

@@ -20,13 +20,15 @@ Result<MutableBytes> ComputedTensors::allocate(uint64_t n_bytes, const std::stri
 }
 
 Result<StoredBytes> ComputedTensors::make(std::unique_ptr<ByteSource> source, const std::string& path) {
-  if (access_ == Access::kPieces) {
-    const ByteSource& kept = *sources_.emplace_back(std::move(source));
-    return StoredBytes(kept, 0, kept.size());
-  }
+  if (access_ == Access::kPieces) return make_later(std::move(source));
   TRY(const MutableBytes memory, allocate(source->size(), path));
   TRY_STATUS(source->read(0, memory));
   return memory;
+}
+
+StoredBytes ComputedTensors::make_later(std::unique_ptr<ByteSource> source) {
+  const ByteSource& kept = *sources_.emplace_back(std::move(source));
+  return StoredBytes(kept, 0, kept.size());
 }
 
 const SourceTensor* ComputedTensors::find(std::string_view name) const {

@@ -28,6 +28,9 @@ class ComputedTensors {
   // allocate().
   Result<StoredBytes> make(std::unique_ptr<ByteSource> source, const std::string& path);
 
+  // The same for tensors that backends bring into an order of their own: nothing is read before they do.
+  StoredBytes make_later(std::unique_ptr<ByteSource> source);
+
   // Uninitialized memory, aligned for any kernel, that lives as long as this object. kOutOfMemory.
   Result<MutableBytes> allocate(uint64_t n_bytes, const std::string& path);
 

@@ -43,20 +43,19 @@ Result<SourceTensor> stack_experts(SourceTensor first, std::span<const SourceTen
   const auto rows = static_cast<uint64_t>(first.shape[0]);
   const uint64_t stride = row_bytes(*first.format, first.shape[1]);
   const auto make = copied_from(rows, stride, [parts](uint64_t expert) { return ExpertRows{&parts[expert], 0}; });
-  TRY(first.data, made.make(std::make_unique<MadeRows>(stride, rows * parts.size(), make), path));
+  first.data = made.make_later(std::make_unique<MadeRows>(stride, rows * parts.size(), make));
   first.shape.insert(first.shape.begin(), static_cast<int64_t>(parts.size()));
   return first;
 }
 
-Result<SourceTensor> half_of_experts(SourceTensor tensor, bool is_first, ComputedTensors& made,
-                                     const std::string& path) {
+SourceTensor half_of_experts(SourceTensor tensor, bool is_first, ComputedTensors& made) {
   if (!tensor.format || tensor.shape.size() != 3 || tensor.shape[1] % 2 != 0) return tensor;
   const auto n_experts = static_cast<uint64_t>(tensor.shape[0]), rows = static_cast<uint64_t>(tensor.shape[1]) / 2;
   const uint64_t stride = row_bytes(*tensor.format, tensor.shape[2]), skipped = is_first ? 0 : rows;
   const auto make = copied_from(rows, stride, [from = tensor.data, rows, skipped](uint64_t expert) {
     return ExpertRows{&from, expert * (2 * rows) + skipped};
   });
-  TRY(tensor.data, made.make(std::make_unique<MadeRows>(stride, rows * n_experts, make), path));
+  tensor.data = made.make_later(std::make_unique<MadeRows>(stride, rows * n_experts, make));
   tensor.shape[1] /= 2;
   return tensor;
 }

@@ -1,4 +1,5 @@
-// Tensors of mixtures that files keep in another way than Layer: [n, rows, cols], the experts one after another.
+// Tensors of mixtures that files keep in another way than Layer: [n, rows, cols], the experts one after another. They
+// are not in memory, since they are most of a model, and backends keep copies in an order of their own.
 #pragma once
 
 #include <span>
@@ -13,7 +14,6 @@ Result<SourceTensor> stack_experts(SourceTensor first, std::span<const SourceTen
                                    const std::string& path);
 
 // Half of the rows of each expert of [n, rows, cols]. Any other shape is returned unchanged.
-Result<SourceTensor> half_of_experts(SourceTensor tensor, bool is_first, ComputedTensors& made,
-                                     const std::string& path);
+SourceTensor half_of_experts(SourceTensor tensor, bool is_first, ComputedTensors& made);
 
 }  // namespace tern

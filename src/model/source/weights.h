@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/files/byte_source.h"
+#include "model/source/config.h"
 #include "quant/format.h"
 
 namespace tern {
@@ -85,7 +86,8 @@ struct Layer {
   Tensor input_post_norm;  // [d_model]
   float output_scale = 1;  // multiplies the residual stream after the layer
 
-  // These belong to mixtures, which have no ffn_gate, ffn_up and ffn_down (ExpertConfig has the widths).
+  // These belong to mixtures, which have ffn_gate, ffn_up and ffn_down only if the dense network computes beside the
+  // experts (ExpertConfig has the widths).
   Linear ffn_router;       // [n, d_model]
   Linear ffn_gate_exps;    // n matrices [d_ff, d_model]; a bias is [n, d_ff]
   Linear ffn_up_exps;      // likewise
@@ -94,6 +96,12 @@ struct Layer {
   Linear ffn_up_shared;    // likewise
   Linear ffn_down_shared;  // [d_model, d_ff_shared]
   Linear ffn_shared_gate;  // [1, d_model], how much of the shared network's output is used
+  // And these to mixtures beside a dense network; Gemma 4. All but the last are gains, [d_model].
+  Tensor ffn_router_norm;    // of the router's input
+  Tensor ffn_experts_norm;   // of the experts' input
+  Tensor ffn_experts_post;   // of their result
+  Tensor ffn_dense_post;     // of the dense network's result
+  Tensor ffn_experts_scale;  // [n], multiplies the experts' weights
 
   template <class L>
   static auto linears_of(L& l) {
@@ -121,11 +129,23 @@ struct Weights {
   Tensor output;                               // [n_vocab, d_model]; the embedding itself if tied
   std::vector<std::unique_ptr<Tensor>> signs;  // of rotations, [width] each
   std::vector<std::unique_ptr<float[]>> made;  // owns the data of tensors above that are in no file
+  // These belong to a block that predicts (PredictionBlock): norms of the next token's embedding and of the hidden row,
+  // [d_model], and the matrices that multiply them, [d_model, d_model].
+  Tensor next_norm, hidden_norm;
+  Linear next_proj, hidden_proj;
+  std::vector<std::unique_ptr<ByteSource>> parts;  // owns the data of those matrices
 
   // Read to decode one token: all matrices and norms, but only n_used of each layer's experts, and one row of the
   // embedding.
   uint64_t bytes_per_token(int n_used) const;
   uint64_t n_params() const;
+};
+
+// A layer behind the last one that proposes draft tokens (Qwen3.5). From the last norm's output after a token, and from
+// the next token, it predicts the token after that. Its embedding and head are the model's.
+struct PredictionBlock {
+  Config config;  // with this layer alone
+  Weights weights;
 };
 
 }  // namespace tern

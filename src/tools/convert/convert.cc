@@ -112,7 +112,8 @@ Result<void> Converter::choose_formats() {
 // Returns the factor for decoded values: the tensor's own scale times blk.N.X.scale, if the file has it.
 Result<float> Converter::scale_of(const SourceTensor& tensor) {
   TRY(const auto factor, source().find_tensor(prefix_of(tensor.name) + ".scale"));
-  return factor ? tensor.scale * load<float>(factor->data.data()) : tensor.scale;
+  const bool is_of_matrix = factor && factor->shape.size() == 1 && factor->shape[0] == 1;  // or of an expert each
+  return is_of_matrix ? tensor.scale * load<float>(factor->data.data()) : tensor.scale;
 }
 
 // In BitNet files, TQ blocks have scale 1 and the matrix has a `.scale` tensor, as llama.cpp's converter writes them,
@@ -264,12 +265,16 @@ Result<void> Converter::write_all() {
   for (const auto& [name, scale] : scales_) TRY_STATUS(writer_.add_tensor(name, GgmlType::kF32, one));
   TRY_STATUS(writer_.begin());
   RowStream stream(writer_, total, options_.on_progress, options_.stop);
-  for (const ConvertJob& job : jobs_) {
+  for (ConvertJob& job : jobs_) {
+    Scratch scratch;
+    TRY(const Bytes bytes, job.from.data.read_all(scratch));  // experts may not be in memory
+    job.from.data = bytes;
     if (job.is_copy()) {
       TRY_STATUS(stream.append(job.from.data.first(job.in_file().bytes())));
       continue;
     }
     TRY_STATUS(write_rows(job, stream));
+    job.from.data = {};
   }
   for (const auto& [name, scale] : scales_) TRY_STATUS(stream.append(std::as_bytes(std::span(&scale, 1))));
   return writer_.finish();

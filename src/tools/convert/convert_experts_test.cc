@@ -16,11 +16,14 @@ const std::string kMixtures = source_path("tests/golden/families/");
 
 std::vector<float> decoded(const Tensor& tensor) {
   std::vector<float> values(static_cast<size_t>(tensor.rows) * static_cast<size_t>(tensor.cols));
-  format_info(tensor.format).decode(tensor.data, values);
+  Scratch scratch;
+  format_info(tensor.format).decode(tensor.data.read_all(scratch).value(), values);
   return values;
 }
 
-constexpr Tensor Layer::* kVectors[] = {&Layer::attn_norm, &Layer::ffn_norm, &Layer::attn_sinks, &Layer::attn_q_norm};
+constexpr Tensor Layer::* kVectors[] = {&Layer::attn_norm,        &Layer::ffn_norm,        &Layer::attn_sinks,
+                                        &Layer::attn_q_norm,      &Layer::ffn_router_norm, &Layer::ffn_experts_norm,
+                                        &Layer::ffn_experts_post, &Layer::ffn_dense_post,  &Layer::ffn_experts_scale};
 constexpr Linear Layer::* kFloats[] = {&Layer::ffn_router, &Layer::ffn_shared_gate};
 constexpr Linear Layer::* kPacked[] = {&Layer::attn_q, &Layer::ffn_gate_exps, &Layer::ffn_up_exps,
                                        &Layer::ffn_down_exps, &Layer::ffn_down_shared};
@@ -53,8 +56,9 @@ void expect_packed(const Model& before, const Model& after, Format format) {
 }
 
 TEST(ConvertExperts, PacksEveryExpertAndKeepsTheRouter) {
-  for (const std::string name : {"qwen3moe.gguf", "qwen3moe", "qwen35moe.gguf", "qwen35moe_images.gguf", "olmoe.gguf",
-                                 "olmoe", "gpt_oss.gguf", "granitemoe.gguf"}) {
+  for (const std::string name :
+       {"qwen3moe.gguf", "qwen3moe", "qwen35moe.gguf", "qwen35moe_images.gguf", "olmoe.gguf", "olmoe", "gpt_oss.gguf",
+        "gpt_oss", "gpt_oss_mxfp4", "granitemoe.gguf", "gemma4_experts.gguf"}) {
     SCOPED_TRACE(name);
     const TemporaryPath out(".gguf");
     const auto done = convert({.in_path = kMixtures + name, .out_path = out.str(), .type = "q8_0"});

@@ -96,6 +96,25 @@ void add_experts(GgufWriter& writer, const SynthShape& shape, const std::string&
   writer.add_u32(prefix + "rope.scaling.original_context_length", static_cast<uint32_t>(shape.n_ctx) / 32);
 }
 
+void add_gemma4_keys(GgufWriter& writer, const SynthShape& shape, const std::string& prefix) {
+  constexpr float kCap = 30, kLocalTheta = 10000;
+  for (const char* name : {"attention.key_length", "attention.value_length", "rope.dimension_count"}) {
+    writer.add_u32(prefix + name, static_cast<uint32_t>(shape.whole_head_width));
+    writer.add_u32(prefix + name + "_swa", static_cast<uint32_t>(shape.head_dim()));
+  }
+  std::vector<int32_t> have_windows, kv_heads;
+  for (int i = 0; i < shape.n_layers; ++i) {
+    have_windows.push_back(shape.is_whole(i) ? 0 : 1);
+    kv_heads.push_back(shape.is_whole(i) ? shape.whole_kv_heads : shape.n_kv_heads);
+  }
+  writer.add_i32s(prefix + "attention.sliding_window_pattern", have_windows);
+  writer.add_i32s(prefix + "attention.head_count_kv", kv_heads);
+  writer.add_u32(prefix + "attention.shared_kv_layers", 0);
+  writer.add_u32(prefix + "embedding_length_per_layer_input", 0);
+  writer.add_f32(prefix + "final_logit_softcapping", kCap);
+  writer.add_f32(prefix + "rope.freq_base_swa", kLocalTheta);
+}
+
 void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bool has_tokenizer) {
   const std::string architecture(architecture_of(shape.family));
   const std::string prefix = architecture + ".";
@@ -110,10 +129,14 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, uint64_t seed, bo
   add_u32("embedding_length", shape.d_model);
   add_u32("block_count", shape.n_layers);
   if (shape.d_ff > 0) add_u32("feed_forward_length", shape.d_ff);
-  add_u32("rope.dimension_count", shape.rope_dims > 0 ? shape.rope_dims : shape.head_dim());
   add_u32("attention.head_count", shape.n_heads);
-  add_u32("attention.head_count_kv", shape.n_kv_heads);
-  if (shape.head_width > 0) {
+  if (shape.family == SynthFamily::kGemma4) {
+    add_gemma4_keys(writer, shape, prefix);
+  } else {
+    add_u32("rope.dimension_count", shape.rope_dims > 0 ? shape.rope_dims : shape.head_dim());
+    add_u32("attention.head_count_kv", shape.n_kv_heads);
+  }
+  if (shape.head_width > 0 && shape.family != SynthFamily::kGemma4) {
     add_u32("attention.key_length", shape.head_width);
     add_u32("attention.value_length", shape.head_width);
   }

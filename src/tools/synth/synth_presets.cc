@@ -341,6 +341,8 @@ std::string_view architecture_of(SynthFamily family) {
       return "olmoe";
     case SynthFamily::kMaple:
       return "maple";
+    case SynthFamily::kGemma4:
+      return "gemma4";
   }
   std::unreachable();
 }

@@ -10,7 +10,19 @@ namespace tern {
 
 // The model family: the structure of the layers and the file's metadata. Llama: linear layers in a ternary format are
 // BitLinear, in any other format plain.
-enum class SynthFamily { kBitnet, kQwen3, kQwen35, kPhi3, kLlama, kQwen3Moe, kQwen35Moe, kGptOss, kOlmoe, kMaple };
+enum class SynthFamily {
+  kBitnet,
+  kQwen3,
+  kQwen35,
+  kPhi3,
+  kLlama,
+  kQwen3Moe,
+  kQwen35Moe,
+  kGptOss,
+  kOlmoe,
+  kMaple,
+  kGemma4
+};
 
 // Widths are multiples of 128, so that rows are whole blocks of Q1_0. Shapes for I2_S and MXFP4 need multiples of 32.
 struct SynthShape {
@@ -34,8 +46,12 @@ struct SynthShape {
   ExpertConfig experts = {};                     // mixtures of experts
   DeltaConfig delta = {};                        // Qwen3.5: of all layers but every fourth
   int rope_dims = 0;                             // of a head; 0: all
+  int whole_head_width = 0, whole_kv_heads = 0;  // Gemma 4: of the layers without a window
   bool copies = false;                           // the weights are not random: see synth_copier.h
 
+  bool is_whole(int layer) const {  // without a window
+    return family == SynthFamily::kGemma4 && (layer % 6 == 5 || layer == n_layers - 1);
+  }
   bool is_recurrent(int layer) const { return delta.n_v_heads > 0 && layer % 4 != 3; }
   int head_dim() const { return head_width > 0 ? head_width : d_model / n_heads; }
   int q_width() const { return n_heads * head_dim(); }

@@ -56,7 +56,9 @@ class TensorList {
     matrices(std::move(name), formats_.experts, shape_.experts.n, rows, cols, out_deviation);
   }
 
-  void router(std::string name, int rows) { matrices(std::move(name), Format::kF32, 0, rows, shape_.d_model, 1); }
+  void router(std::string name, int rows, double out_deviation = 1) {
+    matrices(std::move(name), Format::kF32, 0, rows, shape_.d_model, out_deviation);
+  }
 
   void bias(std::string name, int width, int n = 1) {
     push({.name = std::move(name), .kind = SynthTensor::Kind::kBias, .rows = n, .cols = width});
@@ -104,6 +106,11 @@ void make_values(const SynthTensor& tensor, int row, std::span<float> values) {
   if (tensor.kind == SynthTensor::Kind::kDecay) {  // −exp(A_log)
     fill_normal(random, 0, 1, values);
     for (float& value : values) value = -std::exp(value);
+    return;
+  }
+  if (tensor.kind == SynthTensor::Kind::kDivisors) {
+    std::ranges::fill(values, 1e30f);
+    std::ranges::fill(values.first(values.size() / 4), 1.0f);
     return;
   }
   if (tensor.kind == SynthTensor::Kind::kGain) return fill_normal(random, 1, kGainDeviation, values);
@@ -186,13 +193,53 @@ void add_feed_forward(TensorList& list, const SynthShape& shape, const std::stri
   list.linear(blk + "ffn_down.weight", shape.d_model, shape.d_ff, out_deviation);
 }
 
+// The values of layers without a window are their keys.
+void add_gemma4_attention(TensorList& list, const SynthShape& shape, int layer, const std::string& blk) {
+  const bool is_whole = shape.is_whole(layer);
+  const int head_dim = is_whole ? shape.whole_head_width : shape.head_dim();
+  const int kv_width = is_whole ? shape.whole_kv_heads * head_dim : shape.kv_width();
+  list.gain(blk + "attn_norm.weight", shape.d_model);
+  list.linear(blk + "attn_q.weight", shape.n_heads * head_dim, shape.d_model);
+  list.linear(blk + "attn_k.weight", kv_width, shape.d_model);
+  if (!is_whole) list.linear(blk + "attn_v.weight", kv_width, shape.d_model);
+  list.gain(blk + "attn_q_norm.weight", head_dim);
+  list.gain(blk + "attn_k_norm.weight", head_dim);
+  list.linear(blk + "attn_output.weight", shape.d_model, shape.n_heads * head_dim);
+  list.gain(blk + "post_attention_norm.weight", shape.d_model);
+}
+
+void add_gemma4_layer(TensorList& list, const SynthShape& shape, int layer) {
+  const std::string blk = format_text("blk.{}.", layer);
+  const ExpertConfig& e = shape.experts;
+  add_gemma4_attention(list, shape, layer, blk);
+  for (const auto* norm : {"ffn_norm", "post_ffw_norm_1", "pre_ffw_norm_2", "post_ffw_norm_2", "post_ffw_norm"}) {
+    list.gain(blk + norm + ".weight", shape.d_model);
+  }
+  list.linear(blk + "ffn_gate.weight", shape.d_ff, shape.d_model);
+  list.linear(blk + "ffn_up.weight", shape.d_ff, shape.d_model);
+  list.linear(blk + "ffn_down.weight", shape.d_model, shape.d_ff);
+  list.gain(blk + "ffn_gate_inp.scale", shape.d_model);
+  list.router(blk + "ffn_gate_inp.weight", e.n, std::sqrt(shape.d_model));  // the model divides its input by that
+  list.of_experts(blk + "ffn_gate_up_exps.weight", 2 * e.d_ff, shape.d_model);
+  list.of_experts(blk + "ffn_down_exps.weight", shape.d_model, e.d_ff);
+  list.gain(blk + "ffn_down_exps.scale", e.n);
+  list.gain(blk + "layer_output_scale.weight", 1);
+}
+
 }  // namespace
 
 std::vector<SynthTensor> synth_tensors(const SynthShape& shape, const SynthFormats& formats, uint64_t seed) {
   TensorList list(shape, formats, seed);
   const double residual_deviation = 1 / std::sqrt(2.0 * shape.n_layers);
   list.embedding("token_embd.weight");
+  if (shape.family == SynthFamily::kGemma4) {
+    list.of_heads("rope_freqs.weight", SynthTensor::Kind::kDivisors, shape.whole_head_width / 2);
+  }
   for (int i = 0; i < shape.n_layers; ++i) {
+    if (shape.family == SynthFamily::kGemma4) {
+      add_gemma4_layer(list, shape, i);
+      continue;
+    }
     const std::string blk = format_text("blk.{}.", i);
     const auto add_mixer = shape.is_recurrent(i) ? add_delta_layer : add_attention;
     add_mixer(list, shape, blk, residual_deviation);

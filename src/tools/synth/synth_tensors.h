@@ -15,8 +15,8 @@ namespace tern {
 // How one tensor is made. Row r depends only on `key` and r, so any thread can make rows in any order.
 struct SynthTensor {
   // kTaps: of a convolution, [channels, taps]; kDecay, kStepBias: of a recurrent layer's heads; kBias: of a linear
-  // layer, or attention's scores without a value
-  enum class Kind { kLinear, kEmbedding, kGain, kTaps, kDecay, kStepBias, kBias };
+  // layer, or attention's scores without a value; kDivisors: of RoPE's frequencies, a quarter of which rotate
+  enum class Kind { kLinear, kEmbedding, kGain, kTaps, kDecay, kStepBias, kBias, kDivisors };
   // Its role in a model that copies (synth_copier.h); kNone: random.
   enum class CopierPart {
     kNone,

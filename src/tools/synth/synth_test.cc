@@ -205,7 +205,8 @@ TEST(Synth, EveryFamilyRuns) {
                                            {"tiny-llama", "q4_0", "q6_k"},
                                            {"tiny-qwen3moe", "q4_k_m", "q6_k"},
                                            {"tiny-qwen3moe", "mxfp4", "f16"},
-                                           {"tiny-gpt-oss", "", ""}}) {
+                                           {"tiny-gpt-oss", "", ""},
+                                           {"tiny-gemma4", "", ""}}) {
     const SynthModel file({.preset = preset, .type = type, .head = head});
     const std::vector<TokenId> tokens = {1, 200, 3, 319, 77, 6, 5, 4, 3, 2, 1};
     std::vector<float> logits[2];
@@ -258,7 +259,8 @@ TEST(Synth, RefusesWhatItCannotMake) {
             "stories, tiny, tiny-copier, tiny-odd, "
             "tiny-qwen3, tiny-qwen3.5, "
             "tiny-phi3, tiny-llama, qwen3-30b-a3b, qwen3.6-35b-a3b, gpt-oss-20b, olmoe-1b-7b, maple-20b-a1b, "
-            "tiny-qwen3moe, tiny-gpt-oss");
+            "gemma-4-26b-a4b, "
+            "tiny-qwen3moe, tiny-gpt-oss, tiny-gemma4");
   EXPECT_EQ(message({.preset = "tiny", .type = "q8_0"}),
             "synth: the type of the linear layers cannot be \"q8_0\"; choose one of i2_s, tq1_0, tq2_0");
   EXPECT_EQ(message({.preset = "tiny", .head = "i2_s"}),
@@ -276,8 +278,8 @@ TEST(Synth, PresetsAreWholeBlocksAndListed) {
   const auto presets = synth_presets();
   ASSERT_EQ(presets.size(), synth_shapes().size());
   for (const SynthShape& shape : synth_shapes()) {
-    const bool is_narrow = shape.type == "i2_s" || shape.expert_type == "mxfp4";
-    const int unit = is_narrow ? 32 : 128;  // I2_S blocks span rows, those of MXFP4 have 32 weights
+    const bool is_narrow = shape.type == "i2_s" || shape.expert_type == "mxfp4" || shape.family == SynthFamily::kGemma4;
+    const int unit = is_narrow ? 32 : 128;  // I2_S blocks span rows, those of MXFP4 and Q4_0 have 32 weights
     EXPECT_EQ(shape.experts.d_ff % unit, 0) << shape.name;
     EXPECT_EQ(shape.d_model % unit, 0) << shape.name;
     EXPECT_EQ(shape.d_ff % unit, 0) << shape.name;

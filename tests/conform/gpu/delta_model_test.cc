@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/run/memory_need.h"
 #include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
+#include "backend/kv_layout.h"
 #include "backend/ref/ref_backend.h"
 #include "conform/gpu/gpu_bench.h"
 #include "conform/rotated_model.h"
@@ -66,6 +68,28 @@ TEST(GpuDeltaModel, NeedsTheMemoryOfItsWeights) {
   const auto uploaded = static_cast<double>((*gpu)->gpu_stats()->upload_bytes);
   const auto needed = static_cast<double>(gpu::memory_need(plan, options, 0, KvType::kF16).weights);
   EXPECT_NEAR(needed / uploaded, 1, 0.01);
+}
+
+// Each of them has a second place, as after a run of single tokens. Constants, parameters and rounding come on top.
+TEST(GpuDeltaModel, NeedsTheMemoryOfSixtyFourStates) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  DeltaModel model;
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  auto opened = gpu::open_device({.validation = true}).value();
+  const gpu::Device& device = *opened;
+  const auto executable = gpu::compile_on(std::move(opened), plan, {}).value();
+  const auto store = executable->new_kv_store(executable->kv_block_tokens(512), KvType::kF16).value();
+  ASSERT_TRUE(store->reserve(kv_blocks_for(512)));
+  auto& states = static_cast<gpu::GpuKvStore&>(*store);
+  for (StateId state = 0; state < 64; ++state) {
+    ASSERT_TRUE(states.allocate_state(state));
+    ASSERT_TRUE(states.pair_state(state));
+  }
+  const auto need = [&](int n) { return gpu::memory_need(plan, {}, 512, KvType::kF16, n); };
+  EXPECT_EQ(need(64).states, 129 * store->state_bytes());
+  EXPECT_EQ(need(64).total() - need(1).total(), 126 * store->state_bytes());
+  EXPECT_GE(device.allocated_bytes(), need(64).total());
+  EXPECT_LT(device.allocated_bytes(), need(64).total() + (1u << 20));
 }
 
 // However many tokens are taken from a stream, the state is the one after exactly these.

@@ -25,15 +25,23 @@ class GpuExperts : public GpuConform {};
 TEST_P(GpuExperts, RouteChoosesTheGreatestScores) {
   constexpr uint32_t kRows = 9;
   for (const auto& [n_experts, n_used] : {std::pair{7u, 3u}, {256u, 8u}, {4u, 4u}}) {
-    for (const bool weighs_chosen : {false, true}) {
+    for (const auto& [weighs_chosen, has_scale] : {std::pair{false, false}, {true, false}, {true, true}}) {
       auto scores = random(kRows * n_experts, 5);
       for (float& score : scores) score = std::round(score * 8) / 8;  // with many that are equal
       std::vector<float> expected(kRows * 2 * n_used), chosen = poisoned<float>(expected.size());
       const auto n = static_cast<int>(n_experts), used = static_cast<int>(n_used);
-      ref::route({scores.data(), kRows, {.n = n, .n_used = used, .weighs_chosen = weighs_chosen}, expected.data()});
-      const gpu::RouteConfig c{
-          .n_experts = n_experts, .n_used = n_used, .weighs_chosen = weighs_chosen, .workgroup = 64};
-      bench().run(gpu::route(c), {.y = kRows}, in<F32>(scores), out<F32>(chosen));
+      const auto scale = random(n_experts, 6);
+      ref::route({scores.data(),
+                  kRows,
+                  {.n = n, .n_used = used, .weighs_chosen = weighs_chosen},
+                  expected.data(),
+                  has_scale ? scale.data() : nullptr});
+      const gpu::RouteConfig c{.n_experts = n_experts,
+                               .n_used = n_used,
+                               .weighs_chosen = weighs_chosen,
+                               .workgroup = 64,
+                               .has_scale = has_scale};
+      bench().run(gpu::route(c), {.y = kRows}, in<F32>(scores), in<F32>(scale), out<F32>(chosen));
       for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(chosen[i], expected[i], 1e-5f) << i;
     }
   }

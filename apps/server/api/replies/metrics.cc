@@ -113,6 +113,10 @@ void ModelMetrics::write(MetricFamilies& to, const std::string& labels, const Mo
   gauge("tern_kv_blocks_used", "Blocks of keys and values that belong to replies.", s.kv_blocks_used);
   gauge("tern_kv_blocks_kept", "Blocks that are kept for prompts that begin alike.", s.kv_blocks_kept);
   gauge("tern_kv_block_tokens", "Tokens of a block.", s.kv_block_tokens);
+  gauge("tern_states_used", "States of recurrent layers that belong to replies.", s.states_used);
+  gauge("tern_state_snapshots", "States that are kept for prompts that begin alike.", s.snapshots);
+  gauge("tern_state_bytes", "Memory of both.", static_cast<double>(s.state_bytes));
+  count("tern_state_snapshot_hits_total", "Replies that began with a kept state.", s.snapshot_hits);
   const std::tuple<const char*, const char*, uint64_t DeviceShare::*> shared_out[] = {
       {"tern_device_prompt_tokens_total", "Tokens of prompts by the device that ran them.",
        &DeviceShare::prompt_tokens},

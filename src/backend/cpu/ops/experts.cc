@@ -36,7 +36,10 @@ void route(const ops::Route& op, WorkQueue& queue) {
       for (size_t i = 0; i < (op.experts.weighs_chosen ? n_used : n_experts); ++i) {
         sum += op.experts.weighs_chosen ? weights[i] : std::exp(scores[i] - most);
       }
-      for (size_t i = 0; i < n_used; ++i) weights[i] = static_cast<float>(weights[i] / sum);
+      for (size_t i = 0; i < n_used; ++i) {
+        weights[i] = static_cast<float>(weights[i] / sum);
+        if (op.expert_scale) weights[i] *= op.expert_scale[static_cast<size_t>(out[i])];
+      }
     }
   });
 }

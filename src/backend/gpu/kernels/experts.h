@@ -11,11 +11,12 @@ struct RouteConfig {
   uint32_t n_experts, n_used;
   bool weighs_chosen;  // ExpertConfig::weighs_chosen
   uint32_t workgroup;
+  bool has_scale = false;  // else `expert_scale` is not read
 
   bool operator==(const RouteConfig&) const = default;
 };
-using RouteKernel =
-    wgsl::Kernel<wgsl::In<"scores", wgsl::F32>, wgsl::Out<"chosen", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+using RouteKernel = wgsl::Kernel<wgsl::In<"scores", wgsl::F32>, wgsl::In<"expert_scale", wgsl::F32>,
+                                 wgsl::Out<"chosen", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // Each invocation counts the experts that come before its own. Grid: [1, tokens].
 RouteKernel route(const RouteConfig& c);
 

@@ -62,6 +62,7 @@ bool GpuKvStore::can_be_together(int capacity) const {
 Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
   const auto least = static_cast<uint64_t>(n_blocks), now = static_cast<uint64_t>(capacity_);
   const int tokens = n_blocks * kKvBlock;
+  if (block_bytes_.of_largest == 0) return wanted;  // all layers are recurrent
   uint64_t most = device_.limits().binding_bytes / block_bytes_.of_largest - 1;
   if (least > most) {
     return fail(
@@ -71,7 +72,9 @@ Result<int> GpuKvStore::capacity_for(int n_blocks, int wanted) const {
         tokens, least * block_bytes_.of_largest >> 20, device_.limits().binding_bytes >> 20);
   }
   if (const uint64_t memory = device_.adapter().memory_bytes; memory > 0) {
-    const uint64_t used = device_.allocated_bytes(), rest = used < memory ? memory - used : 0;
+    // Without states of its own, no sequence could use the blocks.
+    const uint64_t states = states_.capacity == 0 ? bytes_for_states(config_, 1) : 0;
+    const uint64_t used = device_.allocated_bytes() + states, rest = used < memory ? memory - used : 0;
     // A shared buffer moves as a whole. Separate layers move one by one, so hardly anything exists twice.
     const uint64_t fit = rest / block_bytes_.of_layers, more = fit + (now > 0 ? 0 : -1);
     const uint64_t all = together_ ? std::max(fit, uint64_t{1}) - 1 : now + more;
@@ -256,7 +259,21 @@ BufferView GpuKvStore::state_of(size_t layer, StateId state) const {
   return {states_.buffers[layer].get(), state_place(state) * bytes, bytes};
 }
 
+// States move layer by layer, so one layer may exist twice.
+Result<void> GpuKvStore::check_memory_for_states(uint32_t n) const {
+  const uint64_t memory = device_.adapter().memory_bytes, used = device_.allocated_bytes();
+  const uint64_t n_old = states_.capacity == 0 ? 0 : uint64_t{states_.capacity} + 1;
+  const uint64_t more = (uint64_t{n} + 1 - n_old) * state_bytes() + n_old * std::ranges::max(states_.bytes);
+  if (memory == 0 || used + more <= memory) return {};
+  return fail(
+      ErrorCode::kOutOfMemory,
+      "the states of recurrent layers need {} MB more, which do not fit into the {} MB of the GPU {}, of which {} "
+      "MB are in use; hold fewer conversations, or use the cpu backend",
+      more >> 20, memory >> 20, device_.adapter().name, used >> 20);
+}
+
 Result<void> GpuKvStore::grow_states(uint32_t n) {
+  TRY_STATUS(check_memory_for_states(n));
   for (size_t i = 0; i < states_.buffers.size(); ++i) {
     if (states_.bytes[i] == 0) continue;
     const uint64_t bytes = (uint64_t{n} + 1) * states_.bytes[i];

@@ -33,6 +33,7 @@ class GpuKvStore : public KvStore {
   Result<void> write(KvBlockId block, Bytes in) override;
 
   uint64_t state_bytes() const override { return states_.layout.kept_bytes(); }
+  uint64_t state_memory() const override { return 2 * state_bytes(); }
   int most_pending() const override { return 0; }
   Result<void> allocate_state(StateId state) override;
   void free_state(StateId state) override;
@@ -41,6 +42,10 @@ class GpuKvStore : public KvStore {
   Result<void> write_state(StateId state, Bytes in) override;
   // All states of a recurrent layer.
   BufferView states(int layer) const { return {states_.buffers[static_cast<size_t>(layer)].get(), 0, 0}; }
+  // Bytes of the states of n sequences, with their second places and the spare one.
+  static uint64_t bytes_for_states(const Config& config, int n) {
+    return (2 * static_cast<uint64_t>(n) + 1) * StateLayout(config).kept_bytes();
+  }
   // Index of a state in them; that of kSpare always exists.
   uint32_t state_place(StateId state) const { return place_of(state, &States::Places::now); }
   // A second place for a state, so that a run can write the next state without losing this one. move_state() makes it
@@ -98,6 +103,7 @@ class GpuKvStore : public KvStore {
   Result<void> enlarge(std::unique_ptr<Buffer>& buffer, uint64_t bytes, const std::string& name);
   // Copies the first view of each pair to the second, which has the same size.
   Result<void> copy_parts(std::span<const std::pair<BufferView, BufferView>> parts);
+  Result<void> check_memory_for_states(uint32_t n) const;
   Result<void> grow_states(uint32_t n);  // does not call on_new_buffers_
   Result<int> capacity_for(int n_blocks, int wanted) const;
   Result<void> grow(int n_blocks, int wanted);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/memory/kv_order.h"
 #include "backend/gpu/memory/rope_tables.h"
 #include "backend/gpu/memory/weights/upload.h"
@@ -12,7 +13,7 @@
 
 namespace tern::gpu {
 
-MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type) {
+MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ctx, KvType type, int n_sequences) {
   MemoryNeed need;
   std::vector<StoredBytes::Identity> seen;  // compares bytes, since the head is often the embedding under another name
   for (const Step& step : plan.steps) {
@@ -30,6 +31,7 @@ MemoryNeed memory_need(const Plan& plan, const CompileOptions& options, int n_ct
   if (n_ctx == 0) return need;
   const auto n_blocks = static_cast<uint64_t>(kv_blocks_for(n_ctx)) + 1;  // includes the spare one
   for (int layer = 0; layer < c.n_layers; ++layer) need.kv_cache += n_blocks * device_block_bytes(c, layer, type);
+  need.states = GpuKvStore::bytes_for_states(c, n_sequences);
   return need;
 }
 

@@ -18,6 +18,10 @@ Result<void> ElementwiseRecorder::record(const step::Embed& s) {
   return {};
 }
 
+Result<void> ElementwiseRecorder::record(const step::Hidden&) {
+  return fail(ErrorCode::kNotSupported, "a GPU takes no hidden rows from the host; use the cpu backend");
+}
+
 Result<void> ElementwiseRecorder::record(const step::SelectRows& s) {
   r_.skip_for_one_token(s);
   Extent extent = r_.per_column(s.out);

@@ -11,6 +11,7 @@ class ElementwiseRecorder {
 
   Result<void> record(const step::Embed& s);
   Result<void> record(const step::SelectRows& s);
+  Result<void> record(const step::Hidden& s);
   Result<void> record(const step::GluMul& s);
   Result<void> record(const step::Add& s);
   Result<void> record(const step::AddBias& s);

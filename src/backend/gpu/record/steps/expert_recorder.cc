@@ -51,15 +51,21 @@ Result<void> ExpertRecorder::record(const step::Route& s) {
   const RouteConfig config{.n_experts = static_cast<uint32_t>(s.experts.n),
                            .n_used = static_cast<uint32_t>(s.experts.n_used),
                            .weighs_chosen = s.experts.weighs_chosen,
-                           .workgroup = r_.workgroup(256)};
+                           .workgroup = r_.workgroup(256),
+                           .has_scale = s.expert_scale != nullptr};
   if (config.n_used > config.workgroup) {
     return fail(ErrorCode::kNotSupported,
                 "{} experts for each token are more than this GPU chooses at once; use the "
                 "cpu backend",
                 config.n_used);
   }
-  TRY_STATUS(
-      r_.dispatch(r_.traced(route, config), {.axis = Axis::kY}, r_.work().floats(s.in), r_.work().floats(s.out)));
+  View<wgsl::F32> scale = r_.unused_gain();
+  if (config.has_scale) {
+    TRY(const BufferView all, r_.weights().vector(*s.expert_scale));
+    scale = {all};
+  }
+  TRY_STATUS(r_.dispatch(r_.traced(route, config), {.axis = Axis::kY}, r_.work().floats(s.in), scale,
+                         r_.work().floats(s.out)));
   for (const auto& phase : phases(s.experts)) {
     if (phase.name == ExpertPhase::kTiles) TRY_STATUS(list_tiles(s, phase));
   }

@@ -31,6 +31,7 @@ class Recorder {
   // The recorder of each step.
   auto& recorder_of(const step::Embed&) { return elementwise_; }
   auto& recorder_of(const step::SelectRows&) { return elementwise_; }
+  auto& recorder_of(const step::Hidden&) { return elementwise_; }
   auto& recorder_of(const step::GluMul&) { return elementwise_; }
   auto& recorder_of(const step::Add&) { return elementwise_; }
   auto& recorder_of(const step::AddBias&) { return elementwise_; }
