@@ -21,17 +21,6 @@ uint64_t random_seed() {
   return (uint64_t{device()} << 32) | device();
 }
 
-void read_stops(Fields& fields, std::vector<std::string>& stops) {
-  fields.read_texts("stop", stops, kMostStops);
-  for (size_t i = 0; i < stops.size(); ++i) {
-    if (stops[i].empty()) return fields.fail("stop", "has an empty string, which would end every text at once");
-    if (stops[i].size() > kMostStopBytes) {
-      return fields.fail(
-          "stop", format_text("string {} has {} bytes; at most {} are possible", i, stops[i].size(), kMostStopBytes));
-    }
-  }
-}
-
 // Reads {"50256": -100}: token ids as names of numbers. −100 and below forbid a token, as at OpenAI.
 void read_logit_bias(Fields& fields, std::vector<LogitBias>& biases, int n_vocab) {
   fields.within("logit_bias", [&](Fields& inner) {
@@ -50,6 +39,17 @@ void read_logit_bias(Fields& fields, std::vector<LogitBias>& biases, int n_vocab
 }
 
 }  // namespace
+
+void read_stops(Fields& fields, std::string_view name, std::vector<std::string>& stops) {
+  fields.read_texts(name, stops, kMostStops);
+  for (size_t i = 0; i < stops.size(); ++i) {
+    if (stops[i].empty()) return fields.fail(name, "has an empty string, which would end every text at once");
+    if (stops[i].size() > kMostStopBytes) {
+      return fields.fail(
+          name, format_text("string {} has {} bytes; at most {} are possible", i, stops[i].size(), kMostStopBytes));
+    }
+  }
+}
 
 std::vector<GenerateOptions> ReplyOptions::each() const {
   std::vector<GenerateOptions> all(static_cast<size_t>(n), generate);
@@ -93,7 +93,7 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
   }
   fields.read("ignore_eos", generate.ignore_eos);
   fields.read("id_slot", options.slot, {-1.0, defaults.n_slots - 1.0});
-  read_stops(fields, generate.stop);
+  read_stops(fields, "stop", generate.stop);
   read_logit_bias(fields, generate.logit_bias, n_vocab);
   return options;
 }

@@ -85,7 +85,7 @@ class ResponseWriter final : public AnswerWriter {
     const Json inner = error.json()["error"];
     return event("error", {{"code", inner["code"]}, {"message", inner["message"]}, {"param", inner["param"]}});
   }
-  bool names_events() const override { return true; }
+  StreamForm stream_form() const override { return StreamForm::kNamedEvents; }
 
  private:
   using Kind = ChatDelta::Kind;

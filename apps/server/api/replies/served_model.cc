@@ -11,15 +11,12 @@
 namespace tern::server {
 namespace {
 
-struct ReplyRoute {
-  std::string_view path;
-  ApiResult<Asked> (*read)(const Json& body, const ModelProfile& model);
-};
-
-constexpr std::array<ReplyRoute, 3> kReplyRoutes = {{{"/v1/chat/completions", read_chat_completion},
-                                                     {"/v1/completions", read_completion},
-                                                     {"/v1/responses", read_response}}};
+constexpr std::array<ServedModel::ReplyRoute, 3> kReplyRoutes = {{{"/v1/chat/completions", read_chat_completion},
+                                                                  {"/v1/completions", read_completion},
+                                                                  {"/v1/responses", read_response}}};
 constexpr std::string_view kEmbeddings = "/v1/embeddings";
+
+ApiError only_for_embeddings() { return {.status = 501, .message = "the model was loaded for embeddings only"}; }
 
 }  // namespace
 
@@ -65,11 +62,7 @@ ApiResult<void> ServedModel::check_name(const Json& body) const {
       .code = "model_not_found"});
 }
 
-std::vector<std::string> ServedModel::reply_routes() {
-  std::vector<std::string> routes;
-  for (const ReplyRoute& route : kReplyRoutes) routes.emplace_back(route.path);
-  return routes;
-}
+std::span<const ServedModel::ReplyRoute> ServedModel::reply_routes() { return kReplyRoutes; }
 
 ApiResult<void> ServedModel::check_route(const std::string& route, bool embedding) {
   if (route == kEmbeddings) {
@@ -81,13 +74,17 @@ ApiResult<void> ServedModel::check_route(const std::string& route, bool embeddin
     return std::unexpected(ApiError{.status = 404, .message = format_text("there is nothing at {}", route)});
   }
   if (!embedding) return {};
-  return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings only"});
+  return std::unexpected(only_for_embeddings());
 }
 
-ApiResult<Asked> ServedModel::read(const std::string& route, const Json& body) const {
-  TRY_STATUS(check_route(route, embedder_ != nullptr));
+ApiResult<Asked> ServedModel::read(ReadRequest reader, const Json& body) const {
+  TRY_STATUS(check_writes());
   TRY_STATUS(check_name(body));
-  return std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read(body, profile_);
+  return reader(body, profile_);
+}
+
+ApiResult<void> ServedModel::check_writes() const {
+  return embedder_ ? std::unexpected(only_for_embeddings()) : ApiResult<void>();
 }
 
 ApiResult<Json> ServedModel::embed(const Json& body) {
@@ -99,7 +96,8 @@ ApiResult<Json> ServedModel::embed(const Json& body) {
 ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
                                     bool in_background) {
   if (route == kEmbeddings) return embed(body);
-  TRY(Asked asked, read(route, body));
+  TRY_STATUS(check_route(route, embedder_ != nullptr));
+  TRY(Asked asked, read(std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read, body));
   asked.options.stream = false;
   return whole_answer(*service_, std::move(asked), is_wanted, in_background);
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/api/replies/answer.h"
@@ -34,15 +36,23 @@ class ServedModel {
   // 404 if the request names another model; a request without a name is fine.
   ApiResult<void> check_name(const Json& body) const;
 
-  // Reads a request for a route, "/v1/chat/completions". 404: no such route; 501: not for this model.
-  ApiResult<Asked> read(const std::string& route, const Json& body) const;
-  static std::vector<std::string> reply_routes();
+  // Reads a request in the form of an API. 501: not for this model.
+  using ReadRequest = ApiResult<Asked> (*)(const Json& body, const ModelProfile& model);
+  ApiResult<Asked> read(ReadRequest reader, const Json& body) const;
+  ApiResult<void> check_writes() const;  // 501: the model was loaded for embeddings
+
+  // OpenAI's, which batches may use, too.
+  struct ReplyRoute {
+    std::string_view path;  // "/v1/chat/completions"
+    ReadRequest read;
+  };
+  static std::span<const ReplyRoute> reply_routes();
   ApiResult<Json> embed(const Json& body);
 
   // Returns the complete answer. 499: `is_wanted` returned false. `in_background`: see ModelService::ask().
   ApiResult<Json> answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
                          bool in_background = false);
-  // Checks that a model can answer at a route: 404, 501.
+  // Checks that a model can answer a batch's requests for a route: 404, 501.
   static ApiResult<void> check_route(const std::string& route, bool embedding);
 
  private:

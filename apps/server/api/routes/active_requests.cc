@@ -63,6 +63,7 @@ void Exchanges::have_answer(const httplib::Request& request, httplib::Response& 
   begin(request);
   RequestRecord& record = *current_record;
   response.set_header("X-Request-Id", record.id);
+  if (error_shape(request.path) == ErrorShape::kAnthropic) response.set_header("request-id", record.id);
   record.status = response.status;
   record.route = route_of(request);
   const bool may_go_on = is_unread || (!record.is_whole && announces_body(request));

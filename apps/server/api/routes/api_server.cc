@@ -140,7 +140,7 @@ void ApiServer::Impl::set_up_http() {
     exchanges.begin(request);
     const StaticFiles* folder = folder_for(request);
     if (const auto error = refused(request, options, folder != nullptr)) {
-      answer_error(response, *error);
+      answer_error(request, response, *error);
       return httplib::Server::HandlerResponse::Handled;
     }
     if (!folder) return httplib::Server::HandlerResponse::Unhandled;
@@ -160,18 +160,19 @@ void ApiServer::Impl::set_up_http() {
     } else if (response.status == 413) {
       error = body_too_large(options.limits.body_bytes);
     }
-    answer_error(response, error);
+    answer_error(request, response, error);
   });
-  http->set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr thrown) {
-    std::string what = "unknown";
-    try {
-      std::rethrow_exception(std::move(thrown));
-    } catch (const std::exception& error) {
-      what = error.what();
-    } catch (...) {
-    }
-    answer_error(response, {.status = 500, .message = "the server failed: " + what});
-  });
+  http->set_exception_handler(
+      [](const httplib::Request& request, httplib::Response& response, std::exception_ptr thrown) {
+        std::string what = "unknown";
+        try {
+          std::rethrow_exception(std::move(thrown));
+        } catch (const std::exception& error) {
+          what = error.what();
+        } catch (...) {
+        }
+        answer_error(request, response, {.status = 500, .message = "the server failed: " + what});
+      });
   http->set_logger([this](const httplib::Request& request, const httplib::Response& response) {
     exchanges.send(request, response);
   });
@@ -190,7 +191,7 @@ void ApiServer::Impl::add_routes() {
   http->Post(
       ".*", [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
         const ApiResult<std::string> body = read_body(request, reader, options.limits.body_bytes);
-        answer_error(response, body ? nothing_at(request) : body.error());
+        answer_error(request, response, body ? nothing_at(request) : body.error());
       });
   if (options.static_folder.empty()) {
     // Reached only if there is no chat page. Needs no API key.

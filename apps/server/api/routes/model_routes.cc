@@ -1,58 +1,61 @@
 #include <string>
 #include <utility>
 
+#include "server/api/anthropic/message_answers.h"
 #include "server/api/body.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/token_routes.h"
 
 namespace tern::server {
-namespace {
 
-using Handler = std::function<void(const Json& body, const ServedModels::Lease& model, const httplib::Request&,
-                                   httplib::Response&)>;
-
-// Adds the route, and the same without /v1, which some clients use. The handler gets the model that the request names.
-void post(const RouteContext& context, const std::string& path, Handler handler) {
+void post_to_model(const RouteContext& context, const std::string& path, ModelHandler handler) {
   const auto handle = [&models = context.models, &exchanges = context.exchanges,
                        most = context.options.limits.body_bytes,
                        handler = std::move(handler)](const httplib::Request& request, httplib::Response& response,
                                                      const httplib::ContentReader& reader) {
     const ApiResult<std::string> text = read_body(request, reader, most);
-    if (!text) return answer_error(response, text.error());
+    if (!text) return answer_error(request, response, text.error());
     exchanges.have_all(request);
     const ApiResult<Json> body = parse_body(*text);
-    if (!body) return answer_error(response, body.error());
+    if (!body) return answer_error(request, response, body.error());
     const auto model = models.get(*body, [&] { return !request.is_connection_closed(); });
-    model ? handler(*body, *model, request, response) : answer_error(response, model.error());
+    model ? handler(*body, *model, request, response) : answer_error(request, response, model.error());
   };
   context.http.Post(path, handle);
-  if (path.starts_with("/v1/")) context.http.Post(path.substr(3), handle);
+  if (path.starts_with("/v1/") && error_shape(path) == ErrorShape::kOpenAi) context.http.Post(path.substr(3), handle);
 }
 
-}  // namespace
+void post_for_reply(const RouteContext& context, const std::string& path, ServedModel::ReadRequest read) {
+  const AnswerLimits limits = {.whole = context.options.most_time, .lag = context.options.limits.lag};
+  post_to_model(context, path,
+                [read, limits](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
+                               httplib::Response& response) {
+                  ApiResult<Asked> asked = model->read(read, body);
+                  if (!asked) return answer_error(request, response, asked.error());
+                  const std::shared_ptr<RequestRecord>& record = Exchanges::current();
+                  record->model = model->profile().name;
+                  answer(model, *std::move(asked), limits, record, request, response);
+                });
+}
+
+void post_for_json(const RouteContext& context, const std::string& path,
+                   const std::function<ApiResult<Json>(const Json&, ServedModel&)>& ask) {
+  post_to_model(context, path,
+                [ask](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
+                      httplib::Response& response) {
+                  const ApiResult<Json> answer = ask(body, *model);
+                  answer ? answer_json(response, *answer) : answer_error(request, response, answer.error());
+                });
+}
 
 void add_model_routes(const RouteContext& context) {
-  const AnswerLimits limits = {.whole = context.options.most_time, .lag = context.options.limits.lag};
-  for (const std::string& route : ServedModel::reply_routes()) {
-    post(context, route,
-         [route, limits](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
-                         httplib::Response& response) {
-           ApiResult<Asked> asked = model->read(route, body);
-           if (!asked) return answer_error(response, asked.error());
-           const std::shared_ptr<RequestRecord>& record = Exchanges::current();
-           record->model = model->profile().name;
-           answer(model, *std::move(asked), limits, record, request, response);
-         });
-  }
-  const auto post_json = [&](const std::string& path,
-                             const std::function<ApiResult<Json>(const Json&, ServedModel&)>& ask) {
-    post(context, path,
-         [ask](const Json& body, const ServedModels::Lease& model, const httplib::Request&,
-               httplib::Response& response) {
-           const ApiResult<Json> answer = ask(body, *model);
-           answer ? answer_json(response, *answer) : answer_error(response, answer.error());
-         });
-  };
+  for (const auto& [path, read] : ServedModel::reply_routes()) post_for_reply(context, std::string(path), read);
+  post_for_reply(context, "/v1/messages", anthropic::read_message);
+  const auto post_json = [&](const std::string& path, const auto& ask) { post_for_json(context, path, ask); };
+  post_json("/v1/messages/count_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
+    TRY_STATUS(model.check_writes());
+    return anthropic::count_message_tokens(body, model.profile());
+  });
   post_json("/v1/embeddings", [](const Json& body, ServedModel& model) {
     ApiResult<Json> vectors = model.embed(body);
     if (vectors) {
