@@ -43,13 +43,15 @@ Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Js
 
 ErrorShape error_shape(std::string_view path) {
   const bool is_anthropic = path == "/v1/messages" || path.starts_with("/v1/messages/");
-  return is_anthropic ? ErrorShape::kAnthropic : ErrorShape::kOpenAi;
+  if (is_anthropic) return ErrorShape::kAnthropic;
+  return path.starts_with("/api/") ? ErrorShape::kOllama : ErrorShape::kOpenAi;
 }
 
 Json ApiError::json(ErrorShape shape) const {
   if (shape == ErrorShape::kAnthropic) {
     return {{"type", "error"}, {"error", {{"type", anthropic_type_of(status)}, {"message", message}}}};
   }
+  if (shape == ErrorShape::kOllama) return {{"error", message}};
   return {
       {"error", {{"message", message}, {"type", type_of(status)}, {"param", or_null(param)}, {"code", or_null(code)}}}};
 }

@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 enum class ErrorShape : uint8_t {
   kOpenAi,     // {"error": {"message": …, "type": …, "param": …, "code": …}}
   kAnthropic,  // {"type": "error", "error": {"type": …, "message": …}}
+  kOllama,     // {"error": …}
 };
 // The shape for a request's path.
 ErrorShape error_shape(std::string_view path);

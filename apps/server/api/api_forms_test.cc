@@ -212,8 +212,15 @@ TEST(ApiServer, Vectors) {
   EXPECT_EQ(from_base64(packed["embedding"]), expected);
   EXPECT_EQ(server.post(kText, completion("Once")).status, 501);
   EXPECT_EQ(server.post("/v1/embeddings", Json{{"input", ""}}).json["error"]["param"], "input[0]");
-  EXPECT_EQ(server.post("/v1/embeddings", Json{{"input", "a"}, {"dimensions", 7}}).json["error"]["param"],
+  EXPECT_EQ(server.post("/v1/embeddings", Json{{"input", "a"}, {"dimensions", 513}}).json["error"]["param"],
             "dimensions");
+  const std::vector<float> few =
+      server.post("/v1/embeddings", Json{{"input", "a dog"}, {"dimensions", 7}}).json["data"][0]["embedding"];
+  ASSERT_EQ(few.size(), 7u);
+  float squares = 0;
+  for (const float value : few) squares += value * value;
+  EXPECT_NEAR(squares, 1, 1e-5);  // eight roundings of at most 2^-24 each
+  EXPECT_NEAR(few[1] / few[0], expected[1] / expected[0], 1e-4);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "base/text/format_text.h"
 #include "server/api/anthropic/message_request.h"
 #include "server/api/anthropic/message_writer.h"
-#include "server/api/replies/conversation.h"
+#include "server/api/replies/begun_reply.h"
 
 namespace tern::server::anthropic {
 namespace {
@@ -54,17 +54,6 @@ ApiResult<GrammarPtr> read_output_format(Fields& fields, GrammarCache& grammars)
   return grammars.get(GrammarCache::Kind::kJsonSchema, dump(*schema), path);
 }
 
-// If the last message is the assistant's, the reply continues it.
-ApiResult<std::string> take_begun_reply(std::vector<ChatMessage>& messages, const ModelProfile& model) {
-  const ChatMessage& last = messages.back();
-  if (last.role != "assistant" || !model.engine.has_chat_template()) return std::string();
-  if (!last.tool_calls.empty()) return refuse("messages: the last one has a tool_use without a result", "messages");
-  if (messages.size() == 1) return refuse("messages: there is only the assistant's", "messages");
-  std::string text = last.content;
-  messages.pop_back();
-  return text;
-}
-
 ApiResult<ConversationPrompt> read_conversation(Fields& fields, const ModelProfile& model, GenerateOptions& generate) {
   fields.refuse(kPromises, "is not supported");
   ChatOptions chat;
@@ -72,16 +61,7 @@ ApiResult<ConversationPrompt> read_conversation(Fields& fields, const ModelProfi
   TRY(generate.grammar, read_output_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_message_list(fields));
   TRY(const ToolUse tools, read_message_tools(fields));
-  TRY(const std::string begun, take_begun_reply(messages, model));
-  TRY(ConversationPrompt prompt, make_prompt(messages, "messages", chat, tools, model, generate));
-  if (begun.empty()) return prompt;
-  if (prompt.turn.reply.in_thought || !prompt.turn.begin.empty()) {
-    return refuse("messages: the last is the assistant's, but the reply has to begin with a thought or a call",
-                  "messages");
-  }
-  prompt.turn.prompt += begun;
-  prompt.tokens = model.engine.tokenizer().encode(prompt.turn.prompt, {.add_bos = false, .parse_special = true});
-  return prompt;
+  return make_continued_prompt(std::move(messages), "messages", chat, tools, model, generate);
 }
 
 // In words that clients look for in order to shorten the conversation.

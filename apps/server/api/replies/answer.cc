@@ -148,7 +148,8 @@ class Stream {
     if (Clock::now() - last_ < kQuiet) return true;
     last_ = Clock::now();
     const std::vector<Json> events = writer().idle_events();
-    return events.empty() ? send_text(sink, ": \n\n") : send(sink, events);
+    const bool may_comment = writer().stream_form() != Form::kLines;
+    return events.empty() && may_comment ? send_text(sink, ": \n\n") : send(sink, events);
   }
 
  private:
@@ -157,6 +158,10 @@ class Stream {
 
   bool send(httplib::DataSink& sink, const std::vector<Json>& events) {
     for (const Json& event : events) {
+      if (writer().stream_form() == Form::kLines) {
+        if (!send_text(sink, dump(event) + "\n")) return false;
+        continue;
+      }
       std::string text;
       if (writer().stream_form() == Form::kNamedEvents) text = "event: " + event["type"].get<std::string>() + "\n";
       if (!send_text(sink, text + "data: " + dump(event) + "\n\n")) return false;
@@ -191,7 +196,8 @@ void answer_stream(const std::shared_ptr<Work>& work, const httplib::Request& re
   const auto stream = std::make_shared<Stream>(work, std::move(first));
   response.set_header("Cache-Control", "no-cache");
   response.set_header("X-Accel-Buffering", "no");  // tells proxies to pass events on at once
-  response.set_chunked_content_provider("text/event-stream",
+  const bool is_lines = work->writer().stream_form() == AnswerWriter::StreamForm::kLines;
+  response.set_chunked_content_provider(is_lines ? "application/x-ndjson" : "text/event-stream",
                                         [stream](size_t, httplib::DataSink& sink) { return stream->send_more(sink); });
 }
 

@@ -22,6 +22,7 @@ class AnswerWriter {
   enum class StreamForm : uint8_t {
     kEvents,       // ends with "[DONE]"
     kNamedEvents,  // named after their `type`
+    kLines,        // of JSON
   };
 
   virtual ~AnswerWriter() = default;

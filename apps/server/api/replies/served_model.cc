@@ -20,6 +20,12 @@ ApiError only_for_embeddings() { return {.status = 501, .message = "the model wa
 
 }  // namespace
 
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  constexpr std::string_view kTag = ":latest";
+  if (std::ranges::contains(names, name)) return true;
+  return name.ends_with(kTag) && std::ranges::contains(names, name.substr(0, name.size() - kTag.size()));
+}
+
 ServedModel::ServedModel(const Engine& engine, ServedModelOptions options)
     : names_(std::move(options.names)),
       profile_{
@@ -54,7 +60,7 @@ ApiResult<void> ServedModel::check_name(const Json& body) const {
   std::string name;
   fields.read("model", name);
   TRY_STATUS(fields.check());
-  if (name.empty() || std::ranges::contains(names_, name)) return {};
+  if (name.empty() || is_among(names_, name)) return {};
   return std::unexpected(ApiError{
       .status = 404,
       .message = format_text("model: there is no '{}' here; there is '{}'", name.substr(0, 100), profile_.name),
@@ -85,6 +91,11 @@ ApiResult<Asked> ServedModel::read(ReadRequest reader, const Json& body) const {
 
 ApiResult<void> ServedModel::check_writes() const {
   return embedder_ ? std::unexpected(only_for_embeddings()) : ApiResult<void>();
+}
+
+ApiResult<Embedder*> ServedModel::embedder() const {
+  TRY_STATUS(check_route(std::string(kEmbeddings), embedder_ != nullptr));
+  return embedder_.get();
 }
 
 ApiResult<Json> ServedModel::embed(const Json& body) {

@@ -24,6 +24,9 @@ struct ServedModelOptions {
 // True if the model uses the processor's energy; a GPU's is not measured.
 inline bool computes_on_cpu(const ModelInfo& info) { return info.backend.starts_with("cpu"); }
 
+// True if `name` is one of the names, perhaps with the tag ":latest", which Ollama's clients add.
+bool is_among(const std::vector<std::string>& names, const std::string& name);
+
 class ServedModel {
  public:
   // Errors: those of Engine::new_scheduler() and new_session(); kNotSupported: the file has no tokenizer. The engine
@@ -48,6 +51,7 @@ class ServedModel {
   };
   static std::span<const ReplyRoute> reply_routes();
   ApiResult<Json> embed(const Json& body);
+  ApiResult<Embedder*> embedder() const;  // 501: the model was not loaded for embeddings
 
   // Returns the complete answer. 499: `is_wanted` returned false. `in_background`: see ModelService::ask().
   ApiResult<Json> answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,

@@ -32,7 +32,8 @@ bool is_for_files(std::string_view path) {
   constexpr std::array<std::string_view, 13> kOurs = {
       "/health",     "/ready",       "/props",      "/slots",          "/metrics",   "/models",          "/tokenize",
       "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses", "/chat/completions"};
-  return !path.starts_with("/v1/") && !path.starts_with("/slots/") && !std::ranges::contains(kOurs, path);
+  return !path.starts_with("/v1/") && !path.starts_with("/api/") && !path.starts_with("/slots/") &&
+         !std::ranges::contains(kOurs, path);
 }
 
 ApiError nothing_at(const httplib::Request& request) {
@@ -182,6 +183,7 @@ void ApiServer::Impl::add_routes() {
   const RouteContext context{
       .http = *http, .models = *models, .options = options, .exchanges = exchanges, .metrics = metrics};
   add_model_routes(context);
+  add_ollama_routes(context);
   add_status_routes(context);
   add_slot_routes(context);
   add_file_routes(*http, {.queue = batches.get(),

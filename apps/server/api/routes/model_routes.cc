@@ -25,17 +25,16 @@ void post_to_model(const RouteContext& context, const std::string& path, ModelHa
   if (path.starts_with("/v1/") && error_shape(path) == ErrorShape::kOpenAi) context.http.Post(path.substr(3), handle);
 }
 
-void post_for_reply(const RouteContext& context, const std::string& path, ServedModel::ReadRequest read) {
+ModelHandler reply_handler(const RouteContext& context, ServedModel::ReadRequest read) {
   const AnswerLimits limits = {.whole = context.options.most_time, .lag = context.options.limits.lag};
-  post_to_model(context, path,
-                [read, limits](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
-                               httplib::Response& response) {
-                  ApiResult<Asked> asked = model->read(read, body);
-                  if (!asked) return answer_error(request, response, asked.error());
-                  const std::shared_ptr<RequestRecord>& record = Exchanges::current();
-                  record->model = model->profile().name;
-                  answer(model, *std::move(asked), limits, record, request, response);
-                });
+  return [read, limits](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
+                        httplib::Response& response) {
+    ApiResult<Asked> asked = model->read(read, body);
+    if (!asked) return answer_error(request, response, asked.error());
+    const std::shared_ptr<RequestRecord>& record = Exchanges::current();
+    record->model = model->profile().name;
+    answer(model, *std::move(asked), limits, record, request, response);
+  };
 }
 
 void post_for_json(const RouteContext& context, const std::string& path,
@@ -49,8 +48,9 @@ void post_for_json(const RouteContext& context, const std::string& path,
 }
 
 void add_model_routes(const RouteContext& context) {
-  for (const auto& [path, read] : ServedModel::reply_routes()) post_for_reply(context, std::string(path), read);
-  post_for_reply(context, "/v1/messages", anthropic::read_message);
+  for (const auto& [path, read] : ServedModel::reply_routes())
+    post_to_model(context, std::string(path), reply_handler(context, read));
+  post_to_model(context, "/v1/messages", reply_handler(context, anthropic::read_message));
   const auto post_json = [&](const std::string& path, const auto& ask) { post_for_json(context, path, ask); };
   post_json("/v1/messages/count_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
     TRY_STATUS(model.check_writes());

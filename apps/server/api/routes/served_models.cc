@@ -92,7 +92,7 @@ void ServedModels::start() {
 
 ServedModels::Slot* ServedModels::find(const std::string& name) const {
   for (const auto& slot : slots_) {
-    if (std::ranges::contains(slot->entry.served.names, name)) return slot.get();
+    if (is_among(slot->entry.served.names, name)) return slot.get();
   }
   return nullptr;
 }

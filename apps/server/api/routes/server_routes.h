@@ -22,13 +22,14 @@ struct RouteContext {
 };
 
 void add_model_routes(const RouteContext& context);   // /v1/chat/completions, /v1/embeddings, /tokenize, …
+void add_ollama_routes(const RouteContext& context);  // /api/chat, /api/tags, …
 void add_status_routes(const RouteContext& context);  // /v1/models, /health, /metrics, …
 
 // Add a route that the model answers which the body names. OpenAI's also exist without /v1, which some clients use.
 using ModelHandler = std::function<void(const Json& body, const ServedModels::Lease& model, const httplib::Request&,
                                         httplib::Response&)>;
 void post_to_model(const RouteContext& context, const std::string& path, ModelHandler handler);
-void post_for_reply(const RouteContext& context, const std::string& path, ServedModel::ReadRequest read);
+ModelHandler reply_handler(const RouteContext& context, ServedModel::ReadRequest read);  // answers with a reply
 void post_for_json(const RouteContext& context, const std::string& path,
                    const std::function<ApiResult<Json>(const Json&, ServedModel&)>& ask);
 
