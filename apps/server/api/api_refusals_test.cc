@@ -58,7 +58,7 @@ TEST(ApiServer, BadRequestsAreRefusedByName) {
       {kText, R"({"prompt": ["a", []]})", 400, "prompt[1]", "empty"},
       {kText, R"({"prompt": ["a", 7]})", 400, "prompt[1]", "string"},
       {kText, R"({"prompt": [[1], [999999]]})", 400, "prompt[1]", "999999"},
-      {kText, R"({"prompt": "a", "suffix": "b"})", 400, "suffix", "not supported"},
+      {kText, R"({"prompt": "a", "suffix": "b"})", 400, "suffix", "no tokens"},
       {kText, R"({"prompt": "a", "best_of": 3})", 400, "best_of", "not supported"},
       {kText, many, 400, "stop", "10001"},
       {kText, book, 400, "prompt", "context holds 1024"},

@@ -21,6 +21,7 @@ class AnswerWriter {
  public:
   enum class StreamForm : uint8_t {
     kEvents,       // ends with "[DONE]"
+    kEventsOnly,   // ends with its last event
     kNamedEvents,  // named after their `type`
     kLines,        // of JSON
   };

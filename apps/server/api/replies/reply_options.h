@@ -50,7 +50,10 @@ struct Usage {
 // The fields that begin an answer with choices, and every event of its stream; the id is new.
 Json answer_head(std::string_view id_prefix, std::string_view object, const std::string& model);
 
-// `head` with the choices, the usage, and the timings in the form of llama.cpp's server.
+// The timings in the form of llama.cpp's server.
+Json timings_json(const GenerateStats& stats);
+
+// `head` with the choices, the usage, and the timings.
 Json with_results(Json head, Json choices, const Usage& usage, const GenerateStats& stats);
 
 // The bytes of a token as text; bytes that are not valid UTF-8 are replaced.

@@ -29,9 +29,10 @@ constexpr size_t kMostConnections = 4096;
 
 // True for paths outside the API, which a static folder may use.
 bool is_for_files(std::string_view path) {
-  constexpr std::array<std::string_view, 13> kOurs = {
-      "/health",     "/ready",       "/props",      "/slots",          "/metrics",   "/models",          "/tokenize",
-      "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses", "/chat/completions"};
+  constexpr std::array<std::string_view, 15> kOurs = {
+      "/health",           "/ready",      "/props",       "/slots",      "/metrics",        "/models",
+      "/tokenize",         "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses",
+      "/chat/completions", "/completion", "/infill"};
   return !path.starts_with("/v1/") && !path.starts_with("/api/") && !path.starts_with("/slots/") &&
          !std::ranges::contains(kOurs, path);
 }

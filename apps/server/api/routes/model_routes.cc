@@ -3,6 +3,7 @@
 
 #include "server/api/anthropic/message_answers.h"
 #include "server/api/body.h"
+#include "server/api/llama/completion.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/token_routes.h"
 
@@ -51,6 +52,8 @@ void add_model_routes(const RouteContext& context) {
   for (const auto& [path, read] : ServedModel::reply_routes())
     post_to_model(context, std::string(path), reply_handler(context, read));
   post_to_model(context, "/v1/messages", reply_handler(context, anthropic::read_message));
+  post_to_model(context, "/completion", reply_handler(context, llama::read_completion));
+  post_to_model(context, "/infill", reply_handler(context, llama::read_infill));
   const auto post_json = [&](const std::string& path, const auto& ask) { post_for_json(context, path, ask); };
   post_json("/v1/messages/count_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
     TRY_STATUS(model.check_writes());
