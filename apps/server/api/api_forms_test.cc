@@ -76,7 +76,9 @@ TEST(ApiServer, AResponseInItems) {
       {"", R"({"input": []})", 400, "input", "list"},
       {"", R"({"input": [{"type": "computer_call"}]})", 400, "input[0].type", "computer_call"},
       {"", R"({"input": "a", "previous_response_id": "resp_1"})", 400, "previous_response_id", "whole conversation"},
-      {"", R"({"input": "a", "tools": [{"type": "web_search"}]})", 400, "tools[0].type", "web_search"},
+      {"", R"({"input": "a", "tools": [{"type": "wings"}]})", 400, "tools[0].type", "wings"},
+      {"", R"({"input": "a", "background": true})", 400, "background", "not supported"},
+      {"", R"({"input": "a", "truncation": "much"})", 400, "truncation", "auto"},
       {"", R"({"input": "a", "max_output_tokens": 0})", 400, "max_output_tokens", "from 1"},
   };
   for (const Refusal& refusal : refusals) {

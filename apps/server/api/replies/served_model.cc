@@ -28,8 +28,12 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 
 ServedModel::ServedModel(const Engine& engine, ServedModelOptions options)
     : names_(std::move(options.names)),
-      profile_{
-          .engine = engine, .name = names_.front(), .n_ctx = 0, .defaults = options.defaults, .grammars = grammars_} {}
+      profile_{.engine = engine,
+               .name = names_.front(),
+               .n_ctx = 0,
+               .defaults = options.defaults,
+               .grammars = grammars_,
+               .responses = options.responses} {}
 
 Result<std::unique_ptr<ServedModel>> ServedModel::start(const Engine& engine, ServedModelOptions options) {
   if (!engine.has_tokenizer()) {
@@ -108,7 +112,9 @@ ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body, 
                                     bool in_background) {
   if (route == kEmbeddings) return embed(body);
   TRY_STATUS(check_route(route, embedder_ != nullptr));
-  TRY(Asked asked, read(std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read, body));
+  Json unkept = body;
+  unkept["store"] = false;  // no conversation continues an answer in a batch's file
+  TRY(Asked asked, read(std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read, unkept));
   asked.options.stream = false;
   return whole_answer(*service_, std::move(asked), is_wanted, in_background);
 }

@@ -18,7 +18,8 @@ struct ServedModelOptions {
   std::vector<std::string> names = {};  // names of the model in requests; answers use the first
   ModelService::Options service = {};
   ReplyDefaults defaults = {};
-  Pooling pooling = Pooling::kAuto;  // for an engine loaded for embeddings
+  Pooling pooling = Pooling::kAuto;    // for an engine loaded for embeddings
+  ResponseStore* responses = nullptr;  // must outlive the model; null: nothing is kept
 };
 
 // True if the model uses the processor's energy; a GPU's is not measured.

@@ -184,6 +184,7 @@ void ApiServer::Impl::add_routes() {
   const RouteContext context{
       .http = *http, .models = *models, .options = options, .exchanges = exchanges, .metrics = metrics};
   add_model_routes(context);
+  add_response_routes(context);
   add_ollama_routes(context);
   add_status_routes(context);
   add_slot_routes(context);

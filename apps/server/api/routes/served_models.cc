@@ -53,6 +53,7 @@ Result<void> ServedModels::add(ModelEntry entry) {
   auto slot = std::make_unique<Slot>();
   slot->entry = std::move(entry);
   slot->entry.served.service.observer = slot->metrics.get();
+  slot->entry.served.responses = &responses_;
   slot->is_fetched = !slot->entry.fetch;
   if (const Engine* engine = slot->entry.engine) {
     auto started = ServedModel::start(*engine, slot->entry.served);

@@ -55,6 +55,7 @@ class ServedModels {
 
   // Checks that any of the models can answer at a route: 404, 501.
   ApiResult<void> check_route(const std::string& route) const;
+  ResponseStore& responses() { return responses_; }
   bool can_chat() const;  // true if any is not for embeddings only
   size_t size() const { return slots_.size(); }
 
@@ -118,6 +119,7 @@ class ServedModels {
   void tell(const std::string& line) const;
 
   const ServedModelsOptions options_;
+  ResponseStore responses_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Slot>> slots_;
