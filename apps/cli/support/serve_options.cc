@@ -117,6 +117,8 @@ void add_access(CLI::App& app, ServeOptions& command) {
       ->type_name("FILE")
       ->check(not_empty())
       ->group(kGroup);
+  app.add_flag("--any-model", api.any_model, "Answer requests for other models, too, with the first one")
+      ->group(kGroup);
   app.add_option("--alias", command.alias, "The model's name in answers (default: its own name)")
       ->type_name("NAME")
       ->check(not_empty())

@@ -1,4 +1,5 @@
 // Anthropic's API: conversations, tools, streams, errors.
+#include "server/api/anthropic/message_answers.h"
 #include "server/api/api_test_support.h"
 #include "support/checkout.h"
 
@@ -230,6 +231,22 @@ TEST(Messages, ASchemaHoldsTheAnswer) {
   const Json text = server.post(kMessages, body).json["content"][0]["text"];
   const Json value = Json::parse(text.get<std::string>());
   EXPECT_TRUE(value["a"] == 7 || value["a"] == 8) << text;
+}
+
+TEST(Messages, AStreamThatFailsEndsWithAnError) {
+  GrammarCache grammars;
+  const ModelProfile model = {.engine = stories(), .name = "a", .n_ctx = 64, .defaults = {}, .grammars = grammars};
+  Json body = ask("Once");
+  body["stream"] = true;
+  const auto asked = server::anthropic::read_message(body, model);
+  ASSERT_TRUE(asked);
+  const Json event = asked->writer->error_event({.status = 503, .message = "no memory"});
+  EXPECT_EQ(event, Json::parse(R"({"type": "error", "error": {"type": "overloaded_error", "message": "no memory"}})"));
+  // Before that, silence is a ping.
+  const std::vector<Json> idle = asked->writer->idle_events();
+  ASSERT_EQ(idle.size(), 2u);
+  EXPECT_EQ(idle[0]["type"], "message_start");
+  EXPECT_EQ(asked->writer->idle_events(), std::vector<Json>{idle[1]});
 }
 
 TEST(Messages, ErrorsHaveAnthropicsShape) {

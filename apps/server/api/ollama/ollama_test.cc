@@ -1,5 +1,6 @@
 // Ollama's API.
 #include "server/api/api_test_support.h"
+#include "server/api/ollama/requests.h"
 #include "support/checkout.h"
 
 namespace tern::server::test::ollama {
@@ -159,6 +160,14 @@ TEST(Ollama, Embeddings) {
   EXPECT_EQ(server.post("/api/show", Json{{"model", "stories"}}).json["capabilities"], Json::array({"embedding"}));
 }
 
+TEST(Ollama, AStreamThatFailsEndsWithAnError) {
+  GrammarCache grammars;
+  const ModelProfile model = {.engine = stories(), .name = "a", .n_ctx = 64, .defaults = {}, .grammars = grammars};
+  const auto asked = server::ollama::read_chat(ask("Once"), model);
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->writer->error_event({.status = 503, .message = "no memory"}), (Json{{"error", "no memory"}}));
+}
+
 TEST(Ollama, ErrorsAreTexts) {
   const RunningServer server;
   const auto with = [](const char* name, const Json& value) {
@@ -190,6 +199,8 @@ TEST(Ollama, ErrorsAreTexts) {
   check("/api/chat", with_option("wings", 2), 400, "options.wings: ");
   EXPECT_EQ(server.post("/api/chat", with_option("num_ctx", 512)).status, 200);
   EXPECT_EQ(server.post("/api/chat", with_option("num_gpu", 9)).status, 200);
+  check("/api/chat", with("messages", {7}), 400, "messages[0]");
+  EXPECT_EQ(server.post("/api/chat", Json{{"messages", Json::array()}, {"prompt", "a"}}).json["done_reason"], "load");
   check("/api/generate", Json{{"prompt", "a"}, {"template", "b"}}, 400, "template: ");
   check("/api/generate", Json{{"prompt", "a"}, {"suffix", "b"}}, 400, "suffix: ");
   check("/api/show", Json::object(), 400, "model: is missing");

@@ -146,7 +146,7 @@ ChatMessage read_message(Fields& fields) {
 
 ApiResult<std::vector<ChatMessage>> read_messages(Fields& fields) {
   const Json* list = fields.find("messages");
-  if (!list || !list->is_array()) return refuse("messages: must be a list", "messages");
+  if (!list || !list->is_array() || list->empty()) return refuse("messages: must be a list", "messages");
   std::vector<ChatMessage> messages;
   for (size_t i = 0; i < list->size(); ++i) {
     fields.within_element("messages", i, [&](Fields& message) { messages.push_back(read_message(message)); });
@@ -225,12 +225,12 @@ ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model) {
   return asked(std::move(prompt), std::move(options), model, "prompt", /*is_chat=*/false);
 }
 
-bool is_for_loading(const Json& body) {
+bool is_for_loading(const Json& body, bool is_chat) {
   const auto is_empty = [&](const char* name) {
     const auto it = body.find(name);
     return it == body.end() || it->is_null() || *it == "" || (it->is_array() && it->empty());
   };
-  return is_empty("messages") && is_empty("prompt") && is_empty("suffix");
+  return is_chat ? is_empty("messages") : is_empty("prompt") && is_empty("suffix");
 }
 
 Json loading_json(const Json& body, const std::string& model, bool is_chat) {

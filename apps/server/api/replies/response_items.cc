@@ -87,7 +87,8 @@ ApiResult<Json> tools_of_chats(Fields& fields, Json& notes) {
       std::string type;
       tool.read("type", type);
       if (is_hosted(type)) {
-        notes.push_back(format_text("tools[{}]: '{}' was left out: only functions can be called here", i, type));
+        notes.push_back(
+            format_text("tools[{}]: '{}' was left out: only functions can be called here", i, type.substr(0, 40)));
         return;
       }
       if (type != "function") {

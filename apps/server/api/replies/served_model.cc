@@ -28,6 +28,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 
 ServedModel::ServedModel(const Engine& engine, ServedModelOptions options)
     : names_(std::move(options.names)),
+      any_name_(options.any_name),
       profile_{.engine = engine,
                .name = names_.front(),
                .n_ctx = 0,
@@ -64,7 +65,7 @@ ApiResult<void> ServedModel::check_name(const Json& body) const {
   std::string name;
   fields.read("model", name);
   TRY_STATUS(fields.check());
-  if (name.empty() || is_among(names_, name)) return {};
+  if (name.empty() || any_name_ || is_among(names_, name)) return {};
   return std::unexpected(ApiError{
       .status = 404,
       .message = format_text("model: there is no '{}' here; there is '{}'", name.substr(0, 100), profile_.name),

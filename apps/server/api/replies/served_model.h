@@ -20,6 +20,7 @@ struct ServedModelOptions {
   ReplyDefaults defaults = {};
   Pooling pooling = Pooling::kAuto;    // for an engine loaded for embeddings
   ResponseStore* responses = nullptr;  // must outlive the model; null: nothing is kept
+  bool any_name = false;               // requests may have any name
 };
 
 // True if the model uses the processor's energy; a GPU's is not measured.
@@ -64,6 +65,7 @@ class ServedModel {
   ServedModel(const Engine& engine, ServedModelOptions options);
 
   std::vector<std::string> names_;
+  const bool any_name_;
   GrammarCache grammars_;
   ModelProfile profile_;
   std::unique_ptr<ModelService> service_;

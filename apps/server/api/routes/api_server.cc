@@ -29,10 +29,10 @@ constexpr size_t kMostConnections = 4096;
 
 // True for paths outside the API, which a static folder may use.
 bool is_for_files(std::string_view path) {
-  constexpr std::array<std::string_view, 15> kOurs = {
+  constexpr std::array<std::string_view, 17> kOurs = {
       "/health",           "/ready",      "/props",       "/slots",      "/metrics",        "/models",
       "/tokenize",         "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses",
-      "/chat/completions", "/completion", "/infill"};
+      "/chat/completions", "/completion", "/infill",      "/rerank",     "/score"};
   return !path.starts_with("/v1/") && !path.starts_with("/api/") && !path.starts_with("/slots/") &&
          !std::ranges::contains(kOurs, path);
 }
@@ -67,8 +67,9 @@ struct ApiServer::Impl {
 Result<void> ApiServer::Impl::start(std::vector<ModelEntry> entries) {
   int n_places = 1;
   for (const ModelEntry& entry : entries) n_places = std::max(n_places, entry.served.service.scheduler.max_replies);
-  auto opened_models =
-      ServedModels::open(std::move(entries), {.most_loaded = options.most_models, .on_event = options.on_event});
+  auto opened_models = ServedModels::open(
+      std::move(entries),
+      {.most_loaded = options.most_models, .any_name = options.any_model, .on_event = options.on_event});
   if (!opened_models) return std::unexpected(opened_models.error());
   models = *std::move(opened_models);
   if (auto opened = open_folders(); !opened) return opened;

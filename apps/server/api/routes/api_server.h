@@ -43,6 +43,7 @@ struct ApiOptions {
   ConnectionLimits limits = {};
   LogOptions log = {};
   bool metrics = false, slots = false;                         // enable /metrics and /slots
+  bool any_model = false;                                      // an unknown name in a request means the first model
   int most_models = 0;                                         // maximum in memory at a time; 0: all of them
   std::function<void(const std::string& line)> on_event = {};  // when a model is loaded or unloaded, or fails
   std::string files_folder = {};                               // for /v1/files and /v1/batches; empty: disabled

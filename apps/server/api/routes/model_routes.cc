@@ -5,10 +5,21 @@
 #include "server/api/anthropic/message_answers.h"
 #include "server/api/body.h"
 #include "server/api/llama/completion.h"
+#include "server/api/replies/similarity.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/token_routes.h"
 
 namespace tern::server {
+namespace {
+
+void record_usage(const std::string& model, const Json& usage) {
+  RequestRecord& record = *Exchanges::current();
+  record.model = model;
+  record.n_prompt = usage["prompt_tokens"];
+  if (usage.contains("joules")) record.joules = usage["joules"].get<double>();
+}
+
+}  // namespace
 
 void post_to_model(const RouteContext& context, const std::string& path, ModelHandler handler) {
   const auto handle = [&models = context.models, &exchanges = context.exchanges,
@@ -56,18 +67,22 @@ void add_model_routes(const RouteContext& context) {
   post_to_model(context, "/completion", reply_handler(context, llama::read_completion));
   post_to_model(context, "/infill", reply_handler(context, llama::read_infill));
   const auto post_json = [&](const std::string& path, const auto& ask) { post_for_json(context, path, ask); };
+  for (const char* path : {"/v1/rerank", "/v1/score"}) {
+    const auto compare = std::string_view(path) == "/v1/rerank" ? rerank : score;
+    post_json(path, [compare](const Json& body, ServedModel& model) -> ApiResult<Json> {
+      TRY(Embedder * embedder, model.embedder());
+      ApiResult<Json> answer = compare(body, model.profile(), *embedder);
+      if (answer) record_usage(model.profile().name, (*answer)["usage"]);
+      return answer;
+    });
+  }
   post_json("/v1/messages/count_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
     TRY_STATUS(model.check_writes());
     return anthropic::count_message_tokens(body, model.profile());
   });
   post_json("/v1/embeddings", [](const Json& body, ServedModel& model) {
     ApiResult<Json> vectors = model.embed(body);
-    if (vectors) {
-      Exchanges::current()->model = model.profile().name;
-      const Json& usage = (*vectors)["usage"];
-      Exchanges::current()->n_prompt = usage["prompt_tokens"];
-      if (usage.contains("joules")) Exchanges::current()->joules = usage["joules"].get<double>();
-    }
+    if (vectors) record_usage(model.profile().name, (*vectors)["usage"]);
     return vectors;
   });
   post_json("/tokenize", [](const Json& body, ServedModel& model) { return tokenize(body, model.profile()); });

@@ -202,7 +202,7 @@ void add_reply(const RouteContext& context, const std::string& path, ServedModel
   post_to_model(
       context, path,
       [reply, is_chat](const Json& body, const ServedModels::Lease& model, const Request& request, Response& response) {
-        if (!ollama::is_for_loading(body)) return reply(body, model, request, response);
+        if (!ollama::is_for_loading(body, is_chat)) return reply(body, model, request, response);
         answer_json(response, ollama::loading_json(body, model->profile().name, is_chat));
       });
 }

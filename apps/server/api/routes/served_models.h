@@ -29,7 +29,8 @@ struct ModelEntry {
 };
 
 struct ServedModelsOptions {
-  int most_loaded = 0;  // at a time; 0: all of them
+  int most_loaded = 0;    // at a time; 0: all of them
+  bool any_name = false;  // an unknown name means the first model
   // Receives "NAME was loaded", "NAME was unloaded", and why a model was not loaded.
   std::function<void(const std::string& line)> on_event = {};
 };
@@ -103,7 +104,8 @@ class ServedModels {
 
   explicit ServedModels(ServedModelsOptions options) : options_(std::move(options)) {}
   Result<void> add(ModelEntry entry);
-  Slot* find(const std::string& name) const;  // null: there is none
+  Slot* find(const std::string& name) const;      // null: there is none
+  Slot* slot_for(const std::string& name) const;  // … or the first, for no name and perhaps for an unknown one
   ApiError unknown(const std::string& name) const;
   // Call all of these with the lock held.
   Lease lease(Slot& slot);
