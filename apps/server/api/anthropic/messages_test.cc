@@ -249,6 +249,22 @@ TEST(Messages, AStreamThatFailsEndsWithAnError) {
   EXPECT_EQ(asked->writer->idle_events(), std::vector<Json>{idle[1]});
 }
 
+TEST(Messages, ModelsAreListedInAnthropicsForm) {
+  const RunningServer server;
+  const auto client = server.client();
+  const auto get = [&](const std::string& path) {
+    return Json::parse(client->Get(path, {{"anthropic-version", "2023-06-01"}})->body);
+  };
+  const Json list = get("/v1/models");
+  ASSERT_EQ(list["data"].size(), 1u) << list;
+  EXPECT_EQ(list["data"][0]["type"], "model");
+  EXPECT_EQ(list["first_id"], "stories");
+  EXPECT_EQ(list["has_more"], false);
+  EXPECT_EQ(get("/v1/models/stories"), list["data"][0]);
+  EXPECT_EQ(get("/v1/models/claude")["error"]["type"], "not_found_error");
+  EXPECT_EQ(server.get("/v1/models").json["object"], "list");
+}
+
 TEST(Messages, ErrorsHaveAnthropicsShape) {
   const RunningServer server({.api_keys = {"secret"}});
   const auto client = server.client();

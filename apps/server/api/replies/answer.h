@@ -65,8 +65,12 @@ ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::func
 
 void answer_json(httplib::Response& response, const Json& json, int status = 200);
 void answer_error(httplib::Response& response, const ApiError& error, ErrorShape shape = ErrorShape::kOpenAi);
+// In the shape of the API that the request belongs to.
+inline bool is_for_anthropic(const httplib::Request& request) {
+  return request.has_header("anthropic-version") || error_shape(request.path) == ErrorShape::kAnthropic;
+}
 inline void answer_error(const httplib::Request& request, httplib::Response& response, const ApiError& error) {
-  answer_error(response, error, error_shape(request.path));
+  answer_error(response, error, is_for_anthropic(request) ? ErrorShape::kAnthropic : error_shape(request.path));
 }
 
 // The JSON as text; bytes of a model that are not valid UTF-8 are replaced.

@@ -1,4 +1,4 @@
-// Serves models over HTTP with OpenAI's API: what `tern serve -m MODEL` runs.
+// Serves models over HTTP with the APIs of OpenAI and others: what `tern serve -m MODEL` runs.
 #pragma once
 
 #include <chrono>
