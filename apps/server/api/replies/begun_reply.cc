@@ -1,5 +1,7 @@
 #include "server/api/replies/begun_reply.h"
 
+#include <utility>
+
 namespace tern::server {
 
 ApiResult<ConversationPrompt> make_continued_prompt(std::vector<ChatMessage> messages, const std::string& name,

@@ -1,6 +1,9 @@
-#include <array>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/text/format_text.h"
 #include "server/api/body.h"
