@@ -1,10 +1,13 @@
-// Any bytes as a request to the server: an error in OpenAI's format, or valid options for an engine. The first byte
-// selects the route; "b" is a line of a batch.
+// Any bytes as a request to the server: an error, or valid options for an engine. The first byte selects the route: "b"
+// is a line of a batch, "A" to "E" are the APIs of others than OpenAI.
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "server/api/anthropic/message_answers.h"
 #include "server/api/batches/batch_lines.h"
+#include "server/api/llama/completion.h"
+#include "server/api/ollama/requests.h"
 #include "server/api/replies/chat_completions.h"
 #include "server/api/replies/completions.h"
 #include "server/api/replies/responses.h"
@@ -79,7 +82,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       tern::server::read_chat_completion, tern::server::read_completion, tern::server::read_response};
   constexpr tern::server::ApiResult<Json> (*kOthers[])(const Json&, const ModelProfile&) = {
       tern::server::tokenize, tern::server::detokenize, tern::server::apply_template};
-  if (data[0] % 6 < 3) {
+  constexpr tern::server::ApiResult<Asked> (*kForeign[])(const Json&, const ModelProfile&) = {
+      tern::server::anthropic::read_message, tern::server::ollama::read_chat, tern::server::ollama::read_generate,
+      tern::server::llama::read_completion, tern::server::llama::read_infill};
+  if (data[0] >= 'A' && data[0] <= 'E') {
+    const auto asked = kForeign[data[0] - 'A'](*body, model);
+    asked ? check(*asked, model) : check(asked.error());
+  } else if (data[0] % 6 < 3) {
     const auto asked = kReaders[data[0] % 6](*body, model);
     asked ? check(*asked, model) : check(asked.error());
   } else {

@@ -34,8 +34,9 @@ constexpr const char* kServeFooter = R"(Examples
   tern serve -m embedder.gguf --embedding     texts to vectors
   tern serve --static build/web/site          the page that runs models in a browser
 
-Any client of OpenAI's API can use the server: /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/models. It answers
-many requests at once, each with the same answer as if it were alone. A browser finds a chat page at the address, unless
+Any client of OpenAI's API can use the server: /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/models. So can
+clients of Anthropic's (/v1/messages), Ollama's (/api/chat) and llama.cpp's (/completion). It answers many requests at once,
+each with the same answer as if it were alone. A browser finds a chat page at the address, unless
 --no-webui, --embedding or --static turns it off. Without -m the server has the model that comes with Tern, or with --static
 only a folder.
 
@@ -171,7 +172,7 @@ Result<ExitCode> ServeCommand::run() { return serves_model ? serve_model() : ser
 
 Command add_serve(CLI::App& tern) {
   auto command = std::make_shared<ServeCommand>();
-  CLI::App* app = add_command(tern, "serve", "Serve", "Serve a model over HTTP with OpenAI's API, or serve a folder.",
+  CLI::App* app = add_command(tern, "serve", "Serve", "Serve a model over HTTP with the APIs of OpenAI and others, or serve a folder.",
                               "[-m MODEL] [--static DIR] [options]", kServeFooter);
   add_serve_options(*app, *command);
   return {.app = app, .run = [command, app]() -> Result<ExitCode> {

@@ -131,6 +131,8 @@ void add_access(CLI::App& app, ServeOptions& command) {
       ->check(in_range(0, 65535, /*whole=*/true))
       ->group(kGroup);
   add_keys(app, command);
+  app.add_flag("--any-model", api.any_model, "Answer requests for other models, too, with the first one")
+      ->group(kGroup);
   app.add_option("--alias", command.alias, "The model's name in answers (default: its own name)")
       ->type_name("NAME")
       ->check(not_empty())

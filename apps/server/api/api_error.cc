@@ -22,11 +22,36 @@ std::string_view type_of(int status) {
   }
 }
 
+std::string_view anthropic_type_of(int status) {
+  switch (status) {
+    case 413:
+      return "request_too_large";
+    case 500:
+      return "api_error";
+    case 503:
+      return "overloaded_error";
+    case 504:
+      return "timeout_error";
+    default:
+      return status > 500 ? "api_error" : type_of(status);
+  }
+}
+
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 }  // namespace
 
-Json ApiError::json() const {
+ErrorShape error_shape(std::string_view path) {
+  const bool is_anthropic = path == "/v1/messages" || path.starts_with("/v1/messages/");
+  if (is_anthropic) return ErrorShape::kAnthropic;
+  return path.starts_with("/api/") ? ErrorShape::kOllama : ErrorShape::kOpenAi;
+}
+
+Json ApiError::json(ErrorShape shape) const {
+  if (shape == ErrorShape::kAnthropic) {
+    return {{"type", "error"}, {"error", {{"type", anthropic_type_of(status)}, {"message", message}}}};
+  }
+  if (shape == ErrorShape::kOllama) return {{"error", message}};
   return {
       {"error", {{"message", message}, {"type", type_of(status)}, {"param", or_null(param)}, {"code", or_null(code)}}}};
 }

@@ -1,10 +1,12 @@
-// Errors in the shape that OpenAI's clients expect.
+// Errors in the shapes that clients of each API expect.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "tern/error.h"
@@ -13,6 +15,14 @@ namespace tern::server {
 
 using Json = nlohmann::ordered_json;
 
+enum class ErrorShape : uint8_t {
+  kOpenAi,     // {"error": {"message": …, "type": …, "param": …, "code": …}}
+  kAnthropic,  // {"type": "error", "error": {"type": …, "message": …}}
+  kOllama,     // {"error": …}
+};
+// The shape for a request's path.
+ErrorShape error_shape(std::string_view path);
+
 struct ApiError {
   int status = 400;
   std::string message;
@@ -20,8 +30,7 @@ struct ApiError {
   std::string code = {};        // for programs, such as "context_length_exceeded"; empty: none
   int retry_after_seconds = 0;  // for 429 and 503; 0: not sent
 
-  // {"error": {"message": …, "type": …, "param": …, "code": …}}
-  Json json() const;
+  Json json(ErrorShape shape = ErrorShape::kOpenAi) const;
 };
 
 template <class T>

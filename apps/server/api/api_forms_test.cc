@@ -103,7 +103,9 @@ TEST(ApiServer, AResponseInItems) {
       {"", R"({"input": []})", 400, "input", "list"},
       {"", R"({"input": [{"type": "computer_call"}]})", 400, "input[0].type", "computer_call"},
       {"", R"({"input": "a", "previous_response_id": "resp_1"})", 400, "previous_response_id", "whole conversation"},
-      {"", R"({"input": "a", "tools": [{"type": "web_search"}]})", 400, "tools[0].type", "web_search"},
+      {"", R"({"input": "a", "tools": [{"type": "wings"}]})", 400, "tools[0].type", "wings"},
+      {"", R"({"input": "a", "background": true})", 400, "background", "not supported"},
+      {"", R"({"input": "a", "truncation": "much"})", 400, "truncation", "auto"},
       {"", R"({"input": "a", "max_output_tokens": 0})", 400, "max_output_tokens", "from 1"},
   };
   for (const Refusal& refusal : refusals) {
@@ -239,8 +241,15 @@ TEST(ApiServer, Vectors) {
   EXPECT_EQ(from_base64(packed["embedding"]), expected);
   EXPECT_EQ(server.post(kText, completion("Once")).status, 501);
   EXPECT_EQ(server.post("/v1/embeddings", Json{{"input", ""}}).json["error"]["param"], "input[0]");
-  EXPECT_EQ(server.post("/v1/embeddings", Json{{"input", "a"}, {"dimensions", 7}}).json["error"]["param"],
+  EXPECT_EQ(server.post("/v1/embeddings", Json{{"input", "a"}, {"dimensions", 513}}).json["error"]["param"],
             "dimensions");
+  const std::vector<float> few =
+      server.post("/v1/embeddings", Json{{"input", "a dog"}, {"dimensions", 7}}).json["data"][0]["embedding"];
+  ASSERT_EQ(few.size(), 7u);
+  float squares = 0;
+  for (const float value : few) squares += value * value;
+  EXPECT_NEAR(squares, 1, 1e-5);  // eight roundings of at most 2^-24 each
+  EXPECT_NEAR(few[1] / few[0], expected[1] / expected[0], 1e-4);
 }
 
 }  // namespace

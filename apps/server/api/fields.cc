@@ -72,6 +72,13 @@ void Fields::fail(std::string_view name, std::string_view what) {
   error_ = ApiError{.message = format_text("{}: {}", path, what), .param = path};
 }
 
+void Fields::refuse(std::span<const std::string_view> names, std::string_view what) {
+  for (const std::string_view name : names) {
+    const Json* found = find(name);
+    if (found && !(found->is_structured() && found->empty())) fail(name, what);
+  }
+}
+
 ApiResult<void> Fields::check() const {
   if (error_) return std::unexpected(*error_);
   return {};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ class Fields {
   void within_element(std::string_view name, size_t index, const std::function<void(Fields&)>& read);
 
   void fail(std::string_view name, std::string_view what);  // "NAME: WHAT"
+  // Fails if any of these is there: `what` about it.
+  void refuse(std::span<const std::string_view> names, std::string_view what);
   ApiResult<void> check() const;
 
  private:

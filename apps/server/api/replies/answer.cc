@@ -147,16 +147,23 @@ class Stream {
     if (!sink.is_writable()) return false;
     if (Clock::now() - last_ < kQuiet) return true;
     last_ = Clock::now();
-    return send_text(sink, ": \n\n");
+    const std::vector<Json> events = writer().idle_events();
+    const bool may_comment = writer().stream_form() != Form::kLines;
+    return events.empty() && may_comment ? send_text(sink, ": \n\n") : send(sink, events);
   }
 
  private:
+  using Form = AnswerWriter::StreamForm;
   AnswerWriter& writer() { return work_->writer(); }
 
   bool send(httplib::DataSink& sink, const std::vector<Json>& events) {
     for (const Json& event : events) {
+      if (writer().stream_form() == Form::kLines) {
+        if (!send_text(sink, dump(event) + "\n")) return false;
+        continue;
+      }
       std::string text;
-      if (writer().names_events()) text = "event: " + event["type"].get<std::string>() + "\n";
+      if (writer().stream_form() == Form::kNamedEvents) text = "event: " + event["type"].get<std::string>() + "\n";
       if (!send_text(sink, text + "data: " + dump(event) + "\n\n")) return false;
     }
     return true;
@@ -164,7 +171,7 @@ class Stream {
 
   bool end(httplib::DataSink& sink, const std::vector<Json>& events) {
     if (!send(sink, events)) return false;
-    if (!writer().names_events() && !send_text(sink, "data: [DONE]\n\n")) return false;
+    if (writer().stream_form() == Form::kEvents && !send_text(sink, "data: [DONE]\n\n")) return false;
     sink.done();
     return true;
   }
@@ -182,14 +189,15 @@ void answer_stream(const std::shared_ptr<Work>& work, const httplib::Request& re
   const Clock::time_point start = Clock::now();
   while (first.empty() && Clock::now() - start < kQuiet) {
     ApiResult<std::deque<ReplyEvent>> news = work->wait();
-    if (!news) return answer_error(response, news.error());
+    if (!news) return answer_error(request, response, news.error());
     first = *std::move(news);
-    if (request.is_connection_closed()) return answer_error(response, nobody_waits());
+    if (request.is_connection_closed()) return answer_error(request, response, nobody_waits());
   }
   const auto stream = std::make_shared<Stream>(work, std::move(first));
   response.set_header("Cache-Control", "no-cache");
   response.set_header("X-Accel-Buffering", "no");  // tells proxies to pass events on at once
-  response.set_chunked_content_provider("text/event-stream",
+  const bool is_lines = work->writer().stream_form() == AnswerWriter::StreamForm::kLines;
+  response.set_chunked_content_provider(is_lines ? "application/x-ndjson" : "text/event-stream",
                                         [stream](size_t, httplib::DataSink& sink) { return stream->send_more(sink); });
 }
 
@@ -202,9 +210,9 @@ void answer_json(httplib::Response& response, const Json& json, int status) {
   response.set_content(dump(json), "application/json");
 }
 
-void answer_error(httplib::Response& response, const ApiError& error) {
+void answer_error(httplib::Response& response, const ApiError& error, ErrorShape shape) {
   if (error.retry_after_seconds > 0) response.set_header("Retry-After", std::to_string(error.retry_after_seconds));
-  answer_json(response, error.json(), error.status);
+  answer_json(response, error.json(shape), error.status);
 }
 
 void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits& limits,
@@ -214,10 +222,10 @@ void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits&
   auto kept = std::make_unique<Work>(service, std::move(asked), limits, std::move(record));
   // The deleter keeps the model until the replies have ended.
   const std::shared_ptr<Work> work(kept.release(), [model = std::move(model)](const Work* done) { delete done; });
-  if (auto taken = work->ask(); !taken) return answer_error(response, taken.error());
+  if (auto taken = work->ask(); !taken) return answer_error(request, response, taken.error());
   if (stream) return answer_stream(work, request, response);
   const ApiResult<Json> whole = whole_answer(*work, [&] { return !request.is_connection_closed(); });
-  whole ? answer_json(response, *whole) : answer_error(response, whole.error());
+  whole ? answer_json(response, *whole) : answer_error(request, response, whole.error());
 }
 
 ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,

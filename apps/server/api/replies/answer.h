@@ -19,6 +19,13 @@ class ServedModel;
 // Writes one kind of answer: a text completion, a chat. Receives all news in order.
 class AnswerWriter {
  public:
+  enum class StreamForm : uint8_t {
+    kEvents,       // ends with "[DONE]"
+    kEventsOnly,   // ends with its last event
+    kNamedEvents,  // named after their `type`
+    kLines,        // of JSON
+  };
+
   virtual ~AnswerWriter() = default;
 
   // For whole answers: add() takes a reply's news, whole() makes the answer at the end.
@@ -29,10 +36,11 @@ class AnswerWriter {
   virtual std::vector<Json> first_events() = 0;
   virtual std::vector<Json> events(ReplyEvent& news) = 0;
   virtual std::vector<Json> last_events(const Usage& usage, const GenerateStats& stats) = 0;
+  // Sent while there is no news for a long time; none: a comment.
+  virtual std::vector<Json> idle_events() { return {}; }
   // Ends a stream instead if something fails midway.
   virtual Json error_event(const ApiError& error) { return error.json(); }
-  // True if events are named after their `type`; otherwise a stream ends with "[DONE]".
-  virtual bool names_events() const { return false; }
+  virtual StreamForm stream_form() const { return StreamForm::kEvents; }
 };
 
 struct Asked {
@@ -56,7 +64,14 @@ ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::func
                              bool in_background = false);
 
 void answer_json(httplib::Response& response, const Json& json, int status = 200);
-void answer_error(httplib::Response& response, const ApiError& error);
+void answer_error(httplib::Response& response, const ApiError& error, ErrorShape shape = ErrorShape::kOpenAi);
+// In the shape of the API that the request belongs to.
+inline bool is_for_anthropic(const httplib::Request& request) {
+  return request.has_header("anthropic-version") || error_shape(request.path) == ErrorShape::kAnthropic;
+}
+inline void answer_error(const httplib::Request& request, httplib::Response& response, const ApiError& error) {
+  answer_error(response, error, is_for_anthropic(request) ? ErrorShape::kAnthropic : error_shape(request.path));
+}
 
 // The JSON as text; bytes of a model that are not valid UTF-8 are replaced.
 std::string dump(const Json& json);

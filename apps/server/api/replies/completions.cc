@@ -1,6 +1,7 @@
 #include "server/api/replies/completions.h"
 
 #include "base/text/format_text.h"
+#include "server/api/replies/fill_in.h"
 
 namespace tern::server {
 namespace {
@@ -171,7 +172,6 @@ ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   std::string suffix;
   fields.read("suffix", suffix);
   if (best_of && *best_of != options.n) fields.fail("best_of", "other than n is not supported");
-  if (!suffix.empty()) fields.fail("suffix", "is not supported: text is only continued, not filled in");
   if (echo && logprobs) fields.fail("echo", "together with logprobs is not supported");
   TRY_STATUS(fields.check());
   if (logprobs) options.generate.n_logprobs = *logprobs;
@@ -180,6 +180,10 @@ ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   std::vector<std::vector<TokenId>> tokens;
   std::vector<std::string> begins;
   for (Prompt& prompt : prompts) {
+    if (!suffix.empty()) {
+      TRY(prompt.tokens, fill_in_prompt(model.engine.tokenizer(), prompt.text, suffix, "suffix"));
+      TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "suffix"));
+    }
     tokens.push_back(std::move(prompt.tokens));
     begins.push_back(echo ? std::move(prompt.text) : std::string());
   }

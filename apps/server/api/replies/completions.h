@@ -3,6 +3,7 @@
 
 #include "server/api/replies/answer.h"
 #include "server/api/replies/grammars.h"
+#include "server/api/replies/response_store.h"
 
 namespace tern::server {
 
@@ -13,6 +14,7 @@ struct ModelProfile {
   int n_ctx;
   ReplyDefaults defaults;
   GrammarCache& grammars;
+  ResponseStore* responses = nullptr;  // null: nothing is kept
 };
 
 ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model);

@@ -1,6 +1,7 @@
 #include "server/api/replies/grammars.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text/format_text.h"
 #include "server/api/replies/answer.h"
@@ -9,6 +10,10 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMostGrammars = 64;
+
+// Other servers' fields for it; a reply that ignores them would have another form than is expected.
+constexpr std::array<std::string_view, 8> kOtherForms = {
+    "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "format", "regex", "ebnf"};
 
 Result<GrammarPtr> make(GrammarCache::Kind kind, const std::string& text, const std::string& end) {
   switch (kind) {
@@ -75,6 +80,7 @@ Result<GrammarPtr> GrammarCache::find_or_make(Kind kind, const std::string& text
 }
 
 ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammars) {
+  fields.refuse(kOtherForms, "is not supported; response_format and grammar hold a reply to a form");
   Format format;
   std::string gbnf;
   fields.read("grammar", gbnf);
@@ -100,6 +106,7 @@ ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammar
 }
 
 ApiResult<GrammarPtr> read_text_format(Fields& fields, GrammarCache& grammars) {
+  fields.refuse(kOtherForms, "is not supported; text.format holds a reply to a form");
   Format format;
   fields.within("text", [&](Fields& text) {
     text.within("format", [&](Fields& inner) {

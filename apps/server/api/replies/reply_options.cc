@@ -21,17 +21,6 @@ uint64_t random_seed() {
   return (uint64_t{device()} << 32) | device();
 }
 
-void read_stops(Fields& fields, std::vector<std::string>& stops) {
-  fields.read_texts("stop", stops, kMostStops);
-  for (size_t i = 0; i < stops.size(); ++i) {
-    if (stops[i].empty()) return fields.fail("stop", "has an empty string, which would end every text at once");
-    if (stops[i].size() > kMostStopBytes) {
-      return fields.fail(
-          "stop", format_text("string {} has {} bytes; at most {} are possible", i, stops[i].size(), kMostStopBytes));
-    }
-  }
-}
-
 // Reads {"50256": -100}: token ids as names of numbers. −100 and below forbid a token, as at OpenAI.
 void read_logit_bias(Fields& fields, std::vector<LogitBias>& biases, int n_vocab) {
   fields.within("logit_bias", [&](Fields& inner) {
@@ -50,6 +39,17 @@ void read_logit_bias(Fields& fields, std::vector<LogitBias>& biases, int n_vocab
 }
 
 }  // namespace
+
+void read_stops(Fields& fields, std::string_view name, std::vector<std::string>& stops) {
+  fields.read_texts(name, stops, kMostStops);
+  for (size_t i = 0; i < stops.size(); ++i) {
+    if (stops[i].empty()) return fields.fail(name, "has an empty string, which would end every text at once");
+    if (stops[i].size() > kMostStopBytes) {
+      return fields.fail(
+          name, format_text("string {} has {} bytes; at most {} are possible", i, stops[i].size(), kMostStopBytes));
+    }
+  }
+}
 
 std::vector<GenerateOptions> ReplyOptions::each() const {
   std::vector<GenerateOptions> all(static_cast<size_t>(n), generate);
@@ -93,7 +93,7 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
   }
   fields.read("ignore_eos", generate.ignore_eos);
   fields.read("id_slot", options.slot, {-1.0, defaults.n_slots - 1.0});
-  read_stops(fields, generate.stop);
+  read_stops(fields, "stop", generate.stop);
   read_logit_bias(fields, generate.logit_bias, n_vocab);
   return options;
 }
@@ -124,18 +124,22 @@ Json answer_head(std::string_view id_prefix, std::string_view object, const std:
   return {{"id", new_id(id_prefix)}, {"object", object}, {"created", unix_seconds()}, {"model", model}};
 }
 
-Json with_results(Json head, Json choices, const Usage& usage, const GenerateStats& stats) {
+Json timings_json(const GenerateStats& stats) {
   const auto rate = [](double n, double seconds) { return seconds > 0 ? n / seconds : 0.0; };
   const int n_read = stats.n_prompt - stats.n_reused, n_after_first = std::max(stats.n_generated - 1, 0);
+  return {{"cache_n", stats.n_reused},
+          {"prompt_n", n_read},
+          {"prompt_ms", stats.prompt_seconds * 1000},
+          {"prompt_per_second", rate(n_read, stats.prompt_seconds)},
+          {"predicted_n", stats.n_generated},
+          {"predicted_ms", stats.decode_seconds * 1000},
+          {"predicted_per_second", rate(n_after_first, stats.decode_seconds)}};
+}
+
+Json with_results(Json head, Json choices, const Usage& usage, const GenerateStats& stats) {
   head["choices"] = std::move(choices);
   head["usage"] = usage.json();
-  head["timings"] = {{"cache_n", stats.n_reused},
-                     {"prompt_n", n_read},
-                     {"prompt_ms", stats.prompt_seconds * 1000},
-                     {"prompt_per_second", rate(n_read, stats.prompt_seconds)},
-                     {"predicted_n", stats.n_generated},
-                     {"predicted_ms", stats.decode_seconds * 1000},
-                     {"predicted_per_second", rate(n_after_first, stats.decode_seconds)}};
+  head["timings"] = timings_json(stats);
   return head;
 }
 

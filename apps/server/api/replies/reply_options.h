@@ -32,6 +32,9 @@ struct ReplyOptions {
 // Reads n, seed, stop, stream, the token limit, and all sampling options.
 ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, int n_vocab);
 
+// Reads a text or a list of texts that end a reply.
+void read_stops(Fields& fields, std::string_view name, std::vector<std::string>& stops);
+
 // "stop" or "length"; null while the reply continues.
 Json finish_reason(const std::optional<FinishReason>& reason);
 
@@ -47,7 +50,10 @@ struct Usage {
 // The fields that begin an answer with choices, and every event of its stream; the id is new.
 Json answer_head(std::string_view id_prefix, std::string_view object, const std::string& model);
 
-// `head` with the choices, the usage, and the timings in the form of llama.cpp's server.
+// The timings in the form of llama.cpp's server.
+Json timings_json(const GenerateStats& stats);
+
+// `head` with the choices, the usage, and the timings.
 Json with_results(Json head, Json choices, const Usage& usage, const GenerateStats& stats);
 
 // The bytes of a token as text; bytes that are not valid UTF-8 are replaced.

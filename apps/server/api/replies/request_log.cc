@@ -11,7 +11,9 @@ namespace {
 
 constexpr size_t kMostIdBytes = 128;
 
-std::string now() {
+}  // namespace
+
+std::string utc_time() {
   const auto time = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);
@@ -22,6 +24,8 @@ std::string now() {
                      clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
 }
 
+namespace {
+
 std::string remote(const Peer& peer) {
   return peer.first.contains(':') ? format_text("[{}]:{}", peer.first, peer.second)
                                   : format_text("{}:{}", peer.first, peer.second);
@@ -30,7 +34,7 @@ std::string remote(const Peer& peer) {
 double rounded(double number) { return std::round(number * 1000) / 1000; }
 
 std::string json_line(const RequestRecord& record) {
-  Json json = {{"time", now()},           {"id", record.id},       {"remote", remote(record.peer)},
+  Json json = {{"time", utc_time()},      {"id", record.id},       {"remote", remote(record.peer)},
                {"method", record.method}, {"route", record.route}, {"status", record.status}};
   if (!record.model.empty()) {
     json["model"] = record.model;
@@ -51,8 +55,8 @@ std::string json_line(const RequestRecord& record) {
 }
 
 std::string text_line(const RequestRecord& record) {
-  std::string line = format_text("{} {} {} {} {} {:.0f} ms", now(), remote(record.peer), record.method, record.route,
-                                 record.status, record.total_ms);
+  std::string line = format_text("{} {} {} {} {} {:.0f} ms", utc_time(), remote(record.peer), record.method,
+                                 record.route, record.status, record.total_ms);
   if (!record.model.empty()) {
     line += format_text(", {} + {} tokens, {} cached", record.n_prompt, record.n_generated, record.n_cached);
     if (record.queue_ms) line += format_text(", waited {:.0f} ms", *record.queue_ms);

@@ -42,6 +42,8 @@ struct RequestRecord {
   std::string prompt = {}, answer = {};
 };
 
+std::string utc_time();  // "2026-01-31T12:00:00.123Z"
+
 std::string log_line(const RequestRecord& record, LogFormat format);
 
 // The client's id for a request if it is safe to log, else a new one.

@@ -1,5 +1,9 @@
 #include "server/api/replies/response_items.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "base/text/format_text.h"
 #include "server/api/replies/messages.h"
 
@@ -34,29 +38,46 @@ void add_item(const Json& json, Fields& item, Json& messages) {
   }
 }
 
+void add_items(Fields& fields, const Json& items, Json& messages) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    fields.within_element("input", i, [&](Fields& item) { add_item(items[i], item, messages); });
+  }
+}
+
+// Tools that the client does not run as a function.
+bool is_hosted(std::string_view type) {
+  constexpr std::array<std::string_view, 12> kHosted = {
+      "file_search", "code_interpreter", "image_generation", "computer",    "mcp",       "local_shell",
+      "shell",       "apply_patch",      "custom",           "tool_search", "namespace", "computer_use_preview"};
+  return type.starts_with("web_search") || std::ranges::contains(kHosted, type);
+}
+
 }  // namespace
 
-ApiResult<std::vector<ChatMessage>> read_items(Fields& fields) {
+ApiResult<Json> input_items(const Fields& fields) {
+  const Json* input = fields.find("input");
+  if (!input) return refuse("input: is missing; give a text or a list of items", "input", "missing_required_parameter");
+  if (input->is_string()) return Json::array({{{"type", "message"}, {"role", "user"}, {"content", *input}}});
+  if (!input->is_array() || input->empty()) return refuse("input: must be a string or a list of items", "input");
+  return *input;
+}
+
+ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& before, const Json& items) {
   Json messages = Json::array();
   std::string instructions;
   fields.read("instructions", instructions);
   if (!instructions.empty()) messages.push_back({{"role", "system"}, {"content", instructions}});
-  const Json* input = fields.find("input");
-  if (!input) return refuse("input: is missing; give a text or a list of items", "input", "missing_required_parameter");
-  if (input->is_string()) {
-    messages.push_back({{"role", "user"}, {"content", *input}});
-  } else if (!input->is_array() || input->empty()) {
-    return refuse("input: must be a string or a list of items", "input");
-  } else {
-    for (size_t i = 0; i < input->size(); ++i) {
-      fields.within_element("input", i, [&](Fields& item) { add_item((*input)[i], item, messages); });
-    }
-  }
   TRY_STATUS(fields.check());
+  const Json all[] = {{{"input", before}}, {{"input", items}}};
+  for (const Json& some : all) {
+    Fields inner(some);
+    add_items(inner, some["input"], messages);
+    TRY_STATUS(inner.check());
+  }
   return read_messages(&messages, "input");
 }
 
-ApiResult<Json> tools_of_chats(Fields& fields) {
+ApiResult<Json> tools_of_chats(Fields& fields, Json& notes) {
   Json list = Json::array();
   const Json* tools = fields.find("tools");
   if (!tools) return list;
@@ -65,6 +86,11 @@ ApiResult<Json> tools_of_chats(Fields& fields) {
     fields.within_element("tools", i, [&](Fields& tool) {
       std::string type;
       tool.read("type", type);
+      if (is_hosted(type)) {
+        notes.push_back(
+            format_text("tools[{}]: '{}' was left out: only functions can be called here", i, type.substr(0, 40)));
+        return;
+      }
       if (type != "function") {
         return tool.fail("type", format_text("'{}' is not supported: only functions are", type.substr(0, 40)));
       }

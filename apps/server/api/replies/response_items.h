@@ -8,10 +8,13 @@
 
 namespace tern::server {
 
-// Reads `input`, a text or a list of items, after `instructions`.
-ApiResult<std::vector<ChatMessage>> read_items(Fields& fields);
+// `input`, a text or a list of items, as a list.
+ApiResult<Json> input_items(const Fields& fields);
 
-// `tools` in the form of chat requests, with a function inside.
-ApiResult<Json> tools_of_chats(Fields& fields);
+// Reads the items of `input`, after `instructions` and the items of earlier requests.
+ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& before, const Json& items);
+
+// `tools` in the form of chat requests, with a function inside. Tools that run at OpenAI are left out, with a note.
+ApiResult<Json> tools_of_chats(Fields& fields, Json& notes);
 
 }  // namespace tern::server

@@ -1,10 +1,12 @@
 #include "server/api/replies/responses.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "base/text/format_text.h"
 #include "server/api/replies/conversation.h"
 #include "server/api/replies/response_items.h"
 
@@ -42,9 +44,13 @@ struct Item {
 
 class ResponseWriter final : public AnswerWriter {
  public:
-  // `repeated`: fields of the request that the answer repeats.
-  ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, const Json& repeated)
-      : end_(prompt.turn.end),
+  // `repeated`: fields of the request that the answer repeats. `items`: the conversation so far, to be kept in `store`,
+  // if that is not null.
+  ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, const Json& repeated,
+                 ResponseStore* store, Json items)
+      : store_(store),
+        items_before_(std::move(items)),
+        end_(prompt.turn.end),
         base_({{"id", new_id("resp_")}, {"object", "response"}, {"created_at", unix_seconds()}}),
         parser_(prompt.turn.format, prompt.turn.reply) {
     base_["model"] = model.name;
@@ -54,7 +60,11 @@ class ResponseWriter final : public AnswerWriter {
 
   void add(ReplyEvent& news) override { (void)events(news); }
 
-  Json whole(const Usage& usage, const GenerateStats&) override { return response(&usage); }
+  Json whole(const Usage& usage, const GenerateStats&) override {
+    Json json = response(&usage);
+    keep(json);
+    return json;
+  }
 
   std::vector<Json> first_events() override {
     std::vector<Json> events;
@@ -78,17 +88,25 @@ class ResponseWriter final : public AnswerWriter {
   }
 
   std::vector<Json> last_events(const Usage& usage, const GenerateStats&) override {
-    return {event(is_cut() ? "response.incomplete" : "response.completed", {{"response", response(&usage)}})};
+    const Json json = response(&usage);
+    keep(json);
+    return {event(is_cut() ? "response.incomplete" : "response.completed", {{"response", json}})};
   }
 
   Json error_event(const ApiError& error) override {
     const Json inner = error.json()["error"];
     return event("error", {{"code", inner["code"]}, {"message", inner["message"]}, {"param", inner["param"]}});
   }
-  bool names_events() const override { return true; }
+  StreamForm stream_form() const override { return StreamForm::kNamedEvents; }
 
  private:
   using Kind = ChatDelta::Kind;
+
+  void keep(const Json& response) {
+    if (!store_) return;
+    for (const Json& item : response["output"]) items_before_.push_back(item);
+    store_->keep(response["id"], {.response = response, .items = std::move(items_before_)});
+  }
 
   bool is_cut() const { return finish_reason(finish_) == "length"; }
 
@@ -174,6 +192,8 @@ class ResponseWriter final : public AnswerWriter {
     }
   }
 
+  ResponseStore* const store_;
+  Json items_before_;
   const std::string end_;
   Json base_;
   ChatReplyParser parser_;
@@ -195,16 +215,91 @@ Json repeated_fields(const Json& body, const Sampling& sampling) {
           {"max_output_tokens", or_else("max_output_tokens", nullptr)},
           {"metadata", or_else("metadata", Json::object())},
           {"parallel_tool_calls", or_else("parallel_tool_calls", true)},
-          {"previous_response_id", nullptr},
+          {"previous_response_id", or_else("previous_response_id", nullptr)},
           {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
-          {"store", false},
+          {"store", or_else("store", true)},
           {"temperature", sampling.temperature},
           {"text", or_else("text", {{"format", {{"type", "text"}}}})},
           {"tool_choice", or_else("tool_choice", "auto")},
           {"tools", or_else("tools", Json::array())},
           {"top_p", sampling.top_p},
-          {"truncation", "disabled"}};
+          {"truncation", or_else("truncation", "disabled")}};
 }
+
+constexpr std::array<std::string_view, 3> kPromises = {"background", "conversation", "prompt"};
+
+void check_promises(Fields& fields) {
+  for (const std::string_view name : kPromises) {
+    if (const Json* found = fields.find(name); found && *found != false) fields.fail(name, "is not supported");
+  }
+  std::vector<std::string> include;
+  fields.read_texts("include", include, 100);
+  if (std::ranges::contains(include, "message.output_text.logprobs")) {
+    fields.fail("include", "message.output_text.logprobs is not supported; /v1/chat/completions has them");
+  }
+}
+
+// The items of the conversation that the request continues.
+ApiResult<Json> earlier_items(Fields& fields, const ModelProfile& model) {
+  std::string id;
+  fields.read("previous_response_id", id);
+  TRY_STATUS(fields.check());
+  if (id.empty()) return Json::array();
+  auto kept = model.responses ? model.responses->find(id) : std::nullopt;
+  if (kept) return std::move(kept->items);
+  return refuse(format_text("previous_response_id: '{}' is not kept here any more; send the whole conversation",
+                            id.substr(0, 64)),
+                "previous_response_id", "previous_response_not_found");
+}
+
+// Makes the prompt. If it is too long and may be shortened, the first questions and their answers are left out, as few
+// as possible, such that a quarter of the context remains for the reply.
+class FittingPrompt {
+ public:
+  FittingPrompt(const std::vector<ChatMessage>& messages, const ChatOptions& chat, const ToolUse& use,
+                const ModelProfile& model, GenerateOptions& generate)
+      : messages_(messages), chat_(chat), use_(use), model_(model), generate_(generate), base_(generate) {}
+
+  ApiResult<ConversationPrompt> make(bool may_shorten) {
+    const auto is_system = [](const ChatMessage& m) { return m.role == "system" || m.role == "developer"; };
+    head_ = static_cast<size_t>(std::ranges::find_if_not(messages_, is_system) - messages_.begin());
+    TRY(ConversationPrompt prompt, make_from(head_));
+    const auto most = static_cast<size_t>(model_.n_ctx - model_.n_ctx / 4);
+    if (!may_shorten || prompt.tokens.size() <= static_cast<size_t>(model_.n_ctx)) return prompt;
+    std::vector<size_t> starts;
+    for (size_t i = head_ + 1; i < messages_.size(); ++i) {
+      if (messages_[i].role == "user") starts.push_back(i);
+    }
+    size_t begin = 0, end = starts.size();  // the shortest prompt that is known to fit, or none, is at `end`
+    while (begin < end) {
+      const size_t middle = (begin + end) / 2;
+      TRY(const ConversationPrompt shorter, make_from(starts[middle]));
+      if (shorter.tokens.size() <= most) {
+        end = middle;
+      } else {
+        begin = middle + 1;
+      }
+    }
+    if (starts.empty()) return prompt;
+    return make_from(starts[std::min(end, starts.size() - 1)]);
+  }
+
+ private:
+  ApiResult<ConversationPrompt> make_from(size_t first) {
+    std::vector<ChatMessage> some(messages_.begin(), messages_.begin() + static_cast<ptrdiff_t>(head_));
+    some.insert(some.end(), messages_.begin() + static_cast<ptrdiff_t>(first), messages_.end());
+    generate_ = base_;
+    return make_prompt(some, "input", chat_, use_, model_, generate_);
+  }
+
+  const std::vector<ChatMessage>& messages_;
+  const ChatOptions& chat_;
+  const ToolUse& use_;
+  const ModelProfile& model_;
+  GenerateOptions& generate_;
+  const GenerateOptions base_;
+  size_t head_ = 0;  // messages that stay
+};
 
 }  // namespace
 
@@ -213,28 +308,33 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
   fields.read("max_output_tokens", options.generate.max_tokens, {1, 1e9});
   options.n = 1;
-  std::string previous, truncation;
-  bool background = false;
-  fields.read("previous_response_id", previous);
-  fields.read("background", background);
+  std::string truncation = "disabled";
+  bool store = true;
   fields.read("truncation", truncation);
-  if (!previous.empty()) {
-    fields.fail("previous_response_id", "is not supported: nothing is kept here; send the whole conversation");
-  }
-  if (background) fields.fail("background", "is not supported");
-  if (truncation == "auto") fields.fail("truncation", "auto is not supported; shorten the conversation yourself");
+  fields.read("store", store);
+  if (truncation != "auto" && truncation != "disabled") fields.fail("truncation", "must be auto or disabled");
+  check_promises(fields);
   TRY(options.generate.grammar, read_text_format(fields, model.grammars));
   const ChatOptions chat = read_chat_options(fields);
-  TRY(const std::vector<ChatMessage> messages, read_items(fields));
-  TRY(const Json tools, tools_of_chats(fields));
+  TRY(const Json before, earlier_items(fields, model));
+  TRY(const Json items, input_items(fields));
+  TRY(const std::vector<ChatMessage> messages, read_items(fields, before, items));
+  Json notes = Json::array();
+  TRY(const Json tools, tools_of_chats(fields, notes));
   Json as_chat = body;
   as_chat["tools"] = tools;
   Fields chat_fields(as_chat);
   TRY(const ToolUse use, read_tool_use(chat_fields));
-  TRY(ConversationPrompt prompt, make_prompt(messages, "input", chat, use, model, options.generate));
+  TRY(ConversationPrompt prompt,
+      FittingPrompt(messages, chat, use, model, options.generate).make(truncation == "auto"));
   TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "input"));
-  auto writer = std::make_unique<ResponseWriter>(model, prompt,
-                                                 repeated_fields(body, model.engine.sampling(options.generate.sample)));
+  ResponseStore* const responses = store ? model.responses : nullptr;
+  Json repeated = repeated_fields(body, model.engine.sampling(options.generate.sample));
+  repeated["store"] = responses != nullptr;
+  if (!notes.empty()) repeated["notes"] = std::move(notes);
+  Json all = before;
+  if (responses) all.insert(all.end(), items.begin(), items.end());
+  auto writer = std::make_unique<ResponseWriter>(model, prompt, repeated, responses, std::move(all));
   return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
 }
 

@@ -11,22 +11,30 @@
 namespace tern::server {
 namespace {
 
-struct ReplyRoute {
-  std::string_view path;
-  ApiResult<Asked> (*read)(const Json& body, const ModelProfile& model);
-};
-
-constexpr std::array<ReplyRoute, 3> kReplyRoutes = {{{"/v1/chat/completions", read_chat_completion},
-                                                     {"/v1/completions", read_completion},
-                                                     {"/v1/responses", read_response}}};
+constexpr std::array<ServedModel::ReplyRoute, 3> kReplyRoutes = {{{"/v1/chat/completions", read_chat_completion},
+                                                                  {"/v1/completions", read_completion},
+                                                                  {"/v1/responses", read_response}}};
 constexpr std::string_view kEmbeddings = "/v1/embeddings";
+
+ApiError only_for_embeddings() { return {.status = 501, .message = "the model was loaded for embeddings only"}; }
 
 }  // namespace
 
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  constexpr std::string_view kTag = ":latest";
+  if (std::ranges::contains(names, name)) return true;
+  return name.ends_with(kTag) && std::ranges::contains(names, name.substr(0, name.size() - kTag.size()));
+}
+
 ServedModel::ServedModel(const Engine& engine, ServedModelOptions options)
     : names_(std::move(options.names)),
-      profile_{
-          .engine = engine, .name = names_.front(), .n_ctx = 0, .defaults = options.defaults, .grammars = grammars_} {}
+      any_name_(options.any_name),
+      profile_{.engine = engine,
+               .name = names_.front(),
+               .n_ctx = 0,
+               .defaults = options.defaults,
+               .grammars = grammars_,
+               .responses = options.responses} {}
 
 Result<std::unique_ptr<ServedModel>> ServedModel::start(const Engine& engine, ServedModelOptions options) {
   if (!engine.has_tokenizer()) {
@@ -57,7 +65,7 @@ ApiResult<void> ServedModel::check_name(const Json& body) const {
   std::string name;
   fields.read("model", name);
   TRY_STATUS(fields.check());
-  if (name.empty() || std::ranges::contains(names_, name)) return {};
+  if (name.empty() || any_name_ || is_among(names_, name)) return {};
   return std::unexpected(ApiError{
       .status = 404,
       .message = format_text("model: there is no '{}' here; there is '{}'", name.substr(0, 100), profile_.name),
@@ -65,11 +73,7 @@ ApiResult<void> ServedModel::check_name(const Json& body) const {
       .code = "model_not_found"});
 }
 
-std::vector<std::string> ServedModel::reply_routes() {
-  std::vector<std::string> routes;
-  for (const ReplyRoute& route : kReplyRoutes) routes.emplace_back(route.path);
-  return routes;
-}
+std::span<const ServedModel::ReplyRoute> ServedModel::reply_routes() { return kReplyRoutes; }
 
 ApiResult<void> ServedModel::check_route(const std::string& route, bool embedding) {
   if (route == kEmbeddings) {
@@ -81,13 +85,22 @@ ApiResult<void> ServedModel::check_route(const std::string& route, bool embeddin
     return std::unexpected(ApiError{.status = 404, .message = format_text("there is nothing at {}", route)});
   }
   if (!embedding) return {};
-  return std::unexpected(ApiError{.status = 501, .message = "the model was loaded for embeddings only"});
+  return std::unexpected(only_for_embeddings());
 }
 
-ApiResult<Asked> ServedModel::read(const std::string& route, const Json& body) const {
-  TRY_STATUS(check_route(route, embedder_ != nullptr));
+ApiResult<Asked> ServedModel::read(ReadRequest reader, const Json& body) const {
+  TRY_STATUS(check_writes());
   TRY_STATUS(check_name(body));
-  return std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read(body, profile_);
+  return reader(body, profile_);
+}
+
+ApiResult<void> ServedModel::check_writes() const {
+  return embedder_ ? std::unexpected(only_for_embeddings()) : ApiResult<void>();
+}
+
+ApiResult<Embedder*> ServedModel::embedder() const {
+  TRY_STATUS(check_route(std::string(kEmbeddings), embedder_ != nullptr));
+  return embedder_.get();
 }
 
 ApiResult<Json> ServedModel::embed(const Json& body) {
@@ -99,7 +112,10 @@ ApiResult<Json> ServedModel::embed(const Json& body) {
 ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
                                     bool in_background) {
   if (route == kEmbeddings) return embed(body);
-  TRY(Asked asked, read(route, body));
+  TRY_STATUS(check_route(route, embedder_ != nullptr));
+  Json unkept = body;
+  unkept["store"] = false;  // no conversation continues an answer in a batch's file
+  TRY(Asked asked, read(std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read, unkept));
   asked.options.stream = false;
   return whole_answer(*service_, std::move(asked), is_wanted, in_background);
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/api/replies/answer.h"
@@ -16,11 +18,16 @@ struct ServedModelOptions {
   std::vector<std::string> names = {};  // names of the model in requests; answers use the first
   ModelService::Options service = {};
   ReplyDefaults defaults = {};
-  Pooling pooling = Pooling::kAuto;  // for an engine loaded for embeddings
+  Pooling pooling = Pooling::kAuto;    // for an engine loaded for embeddings
+  ResponseStore* responses = nullptr;  // must outlive the model; null: nothing is kept
+  bool any_name = false;               // requests may have any name
 };
 
 // True if the model uses the processor's energy; a GPU's is not measured.
 inline bool computes_on_cpu(const ModelInfo& info) { return info.backend.starts_with("cpu"); }
+
+// True if `name` is one of the names, perhaps with the tag ":latest", which Ollama's clients add.
+bool is_among(const std::vector<std::string>& names, const std::string& name);
 
 class ServedModel {
  public:
@@ -34,21 +41,31 @@ class ServedModel {
   // 404 if the request names another model; a request without a name is fine.
   ApiResult<void> check_name(const Json& body) const;
 
-  // Reads a request for a route, "/v1/chat/completions". 404: no such route; 501: not for this model.
-  ApiResult<Asked> read(const std::string& route, const Json& body) const;
-  static std::vector<std::string> reply_routes();
+  // Reads a request in the form of an API. 501: not for this model.
+  using ReadRequest = ApiResult<Asked> (*)(const Json& body, const ModelProfile& model);
+  ApiResult<Asked> read(ReadRequest reader, const Json& body) const;
+  ApiResult<void> check_writes() const;  // 501: the model was loaded for embeddings
+
+  // OpenAI's, which batches may use, too.
+  struct ReplyRoute {
+    std::string_view path;  // "/v1/chat/completions"
+    ReadRequest read;
+  };
+  static std::span<const ReplyRoute> reply_routes();
   ApiResult<Json> embed(const Json& body);
+  ApiResult<Embedder*> embedder() const;  // 501: the model was not loaded for embeddings
 
   // Returns the complete answer. 499: `is_wanted` returned false. `in_background`: see ModelService::ask().
   ApiResult<Json> answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
                          bool in_background = false);
-  // Checks that a model can answer at a route: 404, 501.
+  // Checks that a model can answer a batch's requests for a route: 404, 501.
   static ApiResult<void> check_route(const std::string& route, bool embedding);
 
  private:
   ServedModel(const Engine& engine, ServedModelOptions options);
 
   std::vector<std::string> names_;
+  const bool any_name_;
   GrammarCache grammars_;
   ModelProfile profile_;
   std::unique_ptr<ModelService> service_;

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "server/api/replies/answer.h"
+
 namespace tern::server {
 namespace {
 
@@ -63,6 +65,7 @@ void Exchanges::have_answer(const httplib::Request& request, httplib::Response& 
   begin(request);
   RequestRecord& record = *current_record;
   response.set_header("X-Request-Id", record.id);
+  if (is_for_anthropic(request)) response.set_header("request-id", record.id);
   record.status = response.status;
   record.route = route_of(request);
   const bool may_go_on = is_unread || (!record.is_whole && announces_body(request));

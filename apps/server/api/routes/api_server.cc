@@ -30,10 +30,12 @@ constexpr size_t kMostConnections = 4096;
 
 // True for paths outside the API, which a static folder may use.
 bool is_for_files(std::string_view path) {
-  constexpr std::array<std::string_view, 13> kOurs = {
-      "/health",     "/ready",       "/props",      "/slots",          "/metrics",   "/models",          "/tokenize",
-      "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses", "/chat/completions"};
-  return !path.starts_with("/v1/") && !path.starts_with("/slots/") && !std::ranges::contains(kOurs, path);
+  constexpr std::array<std::string_view, 17> kOurs = {
+      "/health",           "/ready",      "/props",       "/slots",      "/metrics",        "/models",
+      "/tokenize",         "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses",
+      "/chat/completions", "/completion", "/infill",      "/rerank",     "/score"};
+  return !path.starts_with("/v1/") && !path.starts_with("/api/") && !path.starts_with("/slots/") &&
+         !std::ranges::contains(kOurs, path);
 }
 
 ApiError nothing_at(const httplib::Request& request) {
@@ -66,8 +68,9 @@ struct ApiServer::Impl {
 Result<void> ApiServer::Impl::start(std::vector<ModelEntry> entries) {
   int n_places = 1;
   for (const ModelEntry& entry : entries) n_places = std::max(n_places, entry.served.service.scheduler.max_replies);
-  auto opened_models =
-      ServedModels::open(std::move(entries), {.most_loaded = options.most_models, .on_event = options.on_event});
+  auto opened_models = ServedModels::open(
+      std::move(entries),
+      {.most_loaded = options.most_models, .any_name = options.any_model, .on_event = options.on_event});
   if (!opened_models) return std::unexpected(opened_models.error());
   models = *std::move(opened_models);
   if (auto opened = open_folders(); !opened) return opened;
@@ -140,13 +143,13 @@ void ApiServer::Impl::set_up_http() {
   http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     exchanges.begin(request);
     if (const auto error = foreign(request, options)) {
-      answer_error(response, *error);
+      answer_error(request, response, *error);
       return httplib::Server::HandlerResponse::Handled;
     }
     if (answer_preflight(request, options, response)) return httplib::Server::HandlerResponse::Handled;
     const StaticFiles* folder = folder_for(request);
     if (const auto error = refused(request, options, folder != nullptr)) {
-      answer_error(response, *error);
+      answer_error(request, response, *error);
       return httplib::Server::HandlerResponse::Handled;
     }
     if (!folder) return httplib::Server::HandlerResponse::Unhandled;
@@ -167,18 +170,19 @@ void ApiServer::Impl::set_up_http() {
     } else if (response.status == 413) {
       error = body_too_large(options.limits.body_bytes);
     }
-    answer_error(response, error);
+    answer_error(request, response, error);
   });
-  http->set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr thrown) {
-    std::string what = "unknown";
-    try {
-      std::rethrow_exception(std::move(thrown));
-    } catch (const std::exception& error) {
-      what = error.what();
-    } catch (...) {
-    }
-    answer_error(response, {.status = 500, .message = "the server failed: " + what});
-  });
+  http->set_exception_handler(
+      [](const httplib::Request& request, httplib::Response& response, std::exception_ptr thrown) {
+        std::string what = "unknown";
+        try {
+          std::rethrow_exception(std::move(thrown));
+        } catch (const std::exception& error) {
+          what = error.what();
+        } catch (...) {
+        }
+        answer_error(request, response, {.status = 500, .message = "the server failed: " + what});
+      });
   http->set_logger([this](const httplib::Request& request, const httplib::Response& response) {
     exchanges.send(request, response);
   });
@@ -188,6 +192,8 @@ void ApiServer::Impl::add_routes() {
   const RouteContext context{
       .http = *http, .models = *models, .options = options, .exchanges = exchanges, .metrics = metrics};
   add_model_routes(context);
+  add_response_routes(context);
+  add_ollama_routes(context);
   add_status_routes(context);
   add_slot_routes(context);
   add_file_routes(*http, {.queue = batches.get(),
@@ -198,7 +204,7 @@ void ApiServer::Impl::add_routes() {
       ".*", [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
         const ApiResult<std::string> body = read_body(request, reader, options.limits.body_bytes);
         const bool is_form = !body && body.error().status == 415;
-        answer_error(response, body || is_form ? nothing_at(request) : body.error());
+        answer_error(request, response, body || is_form ? nothing_at(request) : body.error());
       });
   if (options.static_folder.empty()) {
     // Reached only if there is no chat page. Needs no API key.

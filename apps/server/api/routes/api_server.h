@@ -1,4 +1,4 @@
-// Serves models over HTTP with OpenAI's API: what `tern serve -m MODEL` runs.
+// Serves models over HTTP with the APIs of OpenAI and others: what `tern serve -m MODEL` runs.
 #pragma once
 
 #include <chrono>
@@ -45,6 +45,7 @@ struct ApiOptions {
   ConnectionLimits limits = {};
   LogOptions log = {};
   bool metrics = false, slots = false;                         // enable /metrics and /slots
+  bool any_model = false;                                      // an unknown name in a request means the first model
   int most_models = 0;                                         // maximum in memory at a time; 0: all of them
   std::function<void(const std::string& line)> on_event = {};  // when a model is loaded or unloaded, or fails
   std::string files_folder = {};                               // for /v1/files and /v1/batches; empty: disabled

@@ -1,72 +1,110 @@
 #include <string>
 #include <utility>
 
+#include "base/text/format_text.h"
+#include "server/api/anthropic/message_answers.h"
 #include "server/api/body.h"
+#include "server/api/llama/completion.h"
+#include "server/api/replies/similarity.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/token_routes.h"
 
 namespace tern::server {
 namespace {
 
-using Handler = std::function<void(const Json& body, const ServedModels::Lease& model, const httplib::Request&,
-                                   httplib::Response&)>;
+void record_usage(const std::string& model, const Json& usage) {
+  RequestRecord& record = *Exchanges::current();
+  record.model = model;
+  record.n_prompt = usage["prompt_tokens"];
+  if (usage.contains("joules")) record.joules = usage["joules"].get<double>();
+}
 
-// Adds the route, and the same without /v1, which some clients use. The handler gets the model that the request names.
-void post(const RouteContext& context, const std::string& path, Handler handler) {
+}  // namespace
+
+void post_to_model(const RouteContext& context, const std::string& path, ModelHandler handler) {
   const auto handle = [&models = context.models, &exchanges = context.exchanges,
                        most = context.options.limits.body_bytes,
                        handler = std::move(handler)](const httplib::Request& request, httplib::Response& response,
                                                      const httplib::ContentReader& reader) {
     const ApiResult<std::string> text = read_body(request, reader, most);
-    if (!text) return answer_error(response, text.error());
+    if (!text) return answer_error(request, response, text.error());
     exchanges.have_all(request);
     const ApiResult<Json> body = parse_body(*text);
-    if (!body) return answer_error(response, body.error());
+    if (!body) return answer_error(request, response, body.error());
     const auto model = models.get(*body, [&] { return !request.is_connection_closed(); });
-    model ? handler(*body, *model, request, response) : answer_error(response, model.error());
+    model ? handler(*body, *model, request, response) : answer_error(request, response, model.error());
   };
   context.http.Post(path, handle);
-  if (path.starts_with("/v1/")) context.http.Post(path.substr(3), handle);
+  if (path.starts_with("/v1/") && error_shape(path) == ErrorShape::kOpenAi) context.http.Post(path.substr(3), handle);
 }
 
-}  // namespace
+ModelHandler reply_handler(const RouteContext& context, ServedModel::ReadRequest read) {
+  const AnswerLimits limits = {.whole = context.options.most_time, .lag = context.options.limits.lag};
+  return [read, limits](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
+                        httplib::Response& response) {
+    ApiResult<Asked> asked = model->read(read, body);
+    if (!asked) return answer_error(request, response, asked.error());
+    const std::shared_ptr<RequestRecord>& record = Exchanges::current();
+    record->model = model->profile().name;
+    answer(model, *std::move(asked), limits, record, request, response);
+  };
+}
+
+void post_for_json(const RouteContext& context, const std::string& path,
+                   const std::function<ApiResult<Json>(const Json&, ServedModel&)>& ask) {
+  post_to_model(context, path,
+                [ask](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
+                      httplib::Response& response) {
+                  const ApiResult<Json> answer = ask(body, *model);
+                  answer ? answer_json(response, *answer) : answer_error(request, response, answer.error());
+                });
+}
 
 void add_model_routes(const RouteContext& context) {
-  const AnswerLimits limits = {.whole = context.options.most_time, .lag = context.options.limits.lag};
-  for (const std::string& route : ServedModel::reply_routes()) {
-    post(context, route,
-         [route, limits](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
-                         httplib::Response& response) {
-           ApiResult<Asked> asked = model->read(route, body);
-           if (!asked) return answer_error(response, asked.error());
-           const std::shared_ptr<RequestRecord>& record = Exchanges::current();
-           record->model = model->profile().name;
-           answer(model, *std::move(asked), limits, record, request, response);
-         });
+  for (const auto& [path, read] : ServedModel::reply_routes())
+    post_to_model(context, std::string(path), reply_handler(context, read));
+  post_to_model(context, "/v1/messages", reply_handler(context, anthropic::read_message));
+  post_to_model(context, "/completion", reply_handler(context, llama::read_completion));
+  post_to_model(context, "/infill", reply_handler(context, llama::read_infill));
+  const auto post_json = [&](const std::string& path, const auto& ask) { post_for_json(context, path, ask); };
+  for (const char* path : {"/v1/rerank", "/v1/score"}) {
+    const auto compare = std::string_view(path) == "/v1/rerank" ? rerank : score;
+    post_json(path, [compare](const Json& body, ServedModel& model) -> ApiResult<Json> {
+      TRY(Embedder * embedder, model.embedder());
+      ApiResult<Json> answer = compare(body, model.profile(), *embedder);
+      if (answer) record_usage(model.profile().name, (*answer)["usage"]);
+      return answer;
+    });
   }
-  const auto post_json = [&](const std::string& path,
-                             const std::function<ApiResult<Json>(const Json&, ServedModel&)>& ask) {
-    post(context, path,
-         [ask](const Json& body, const ServedModels::Lease& model, const httplib::Request&,
-               httplib::Response& response) {
-           const ApiResult<Json> answer = ask(body, *model);
-           answer ? answer_json(response, *answer) : answer_error(response, answer.error());
-         });
-  };
+  post_json("/v1/messages/count_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
+    TRY_STATUS(model.check_writes());
+    return anthropic::count_message_tokens(body, model.profile());
+  });
   post_json("/v1/embeddings", [](const Json& body, ServedModel& model) {
     ApiResult<Json> vectors = model.embed(body);
-    if (vectors) {
-      Exchanges::current()->model = model.profile().name;
-      const Json& usage = (*vectors)["usage"];
-      Exchanges::current()->n_prompt = usage["prompt_tokens"];
-      if (usage.contains("joules")) Exchanges::current()->joules = usage["joules"].get<double>();
-    }
+    if (vectors) record_usage(model.profile().name, (*vectors)["usage"]);
     return vectors;
   });
   post_json("/tokenize", [](const Json& body, ServedModel& model) { return tokenize(body, model.profile()); });
   post_json("/detokenize", [](const Json& body, ServedModel& model) { return detokenize(body, model.profile()); });
   post_json("/apply-template",
             [](const Json& body, ServedModel& model) { return apply_template(body, model.profile()); });
+}
+
+void add_response_routes(const RouteContext& context) {
+  ResponseStore& responses = context.models.responses();
+  const auto missing = [](const std::string& id) {
+    return ApiError{.status = 404, .message = format_text("there is no response '{}' here", id.substr(0, 64))};
+  };
+  context.http.Get("/v1/responses/([^/]+)", [&responses, missing](const auto& request, auto& response) {
+    const auto kept = responses.find(request.matches[1]);
+    kept ? answer_json(response, kept->response) : answer_error(response, missing(request.matches[1]));
+  });
+  context.http.Delete("/v1/responses/([^/]+)", [&responses, missing](const httplib::Request& request, auto& response) {
+    const std::string id = request.matches[1];
+    if (!responses.erase(id)) return answer_error(response, missing(id));
+    answer_json(response, {{"id", id}, {"object", "response"}, {"deleted", true}});
+  });
 }
 
 }  // namespace tern::server

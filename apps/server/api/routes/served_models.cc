@@ -53,6 +53,8 @@ Result<void> ServedModels::add(ModelEntry entry) {
   auto slot = std::make_unique<Slot>();
   slot->entry = std::move(entry);
   slot->entry.served.service.observer = slot->metrics.get();
+  slot->entry.served.responses = &responses_;
+  slot->entry.served.any_name = options_.any_name;
   slot->is_fetched = !slot->entry.fetch;
   if (const Engine* engine = slot->entry.engine) {
     auto started = ServedModel::start(*engine, slot->entry.served);
@@ -92,9 +94,14 @@ void ServedModels::start() {
 
 ServedModels::Slot* ServedModels::find(const std::string& name) const {
   for (const auto& slot : slots_) {
-    if (std::ranges::contains(slot->entry.served.names, name)) return slot.get();
+    if (is_among(slot->entry.served.names, name)) return slot.get();
   }
   return nullptr;
+}
+
+ServedModels::Slot* ServedModels::slot_for(const std::string& name) const {
+  Slot* const found = name.empty() ? nullptr : find(name);
+  return !found && (name.empty() || options_.any_name) ? slots_.front().get() : found;
 }
 
 ApiError ServedModels::unknown(const std::string& name) const {
@@ -117,7 +124,7 @@ ApiResult<ServedModels::Lease> ServedModels::get(const Json& body, const IsWante
 
 ApiResult<ServedModels::Lease> ServedModels::get_named(const std::string& name, const IsWanted& is_wanted,
                                                        bool in_background) {
-  Slot* const found = name.empty() ? slots_.front().get() : find(name);
+  Slot* const found = slot_for(name);
   if (!found) return std::unexpected(unknown(name));
   Slot& slot = *found;
   std::unique_lock lock(mutex_);
@@ -307,7 +314,7 @@ std::vector<ServedModels::About> ServedModels::about() const {
 }
 
 ApiResult<ServedModels::About> ServedModels::about(const std::string& name) const {
-  const Slot* slot = name.empty() ? slots_.front().get() : find(name);
+  const Slot* slot = slot_for(name);
   if (!slot) return std::unexpected(unknown(name));
   const std::scoped_lock lock(mutex_);
   return about(*slot);

@@ -29,7 +29,8 @@ struct ModelEntry {
 };
 
 struct ServedModelsOptions {
-  int most_loaded = 0;  // at a time; 0: all of them
+  int most_loaded = 0;    // at a time; 0: all of them
+  bool any_name = false;  // an unknown name means the first model
   // Receives "NAME was loaded", "NAME was unloaded", and why a model was not loaded.
   std::function<void(const std::string& line)> on_event = {};
 };
@@ -55,6 +56,7 @@ class ServedModels {
 
   // Checks that any of the models can answer at a route: 404, 501.
   ApiResult<void> check_route(const std::string& route) const;
+  ResponseStore& responses() { return responses_; }
   bool can_chat() const;  // true if any is not for embeddings only
   size_t size() const { return slots_.size(); }
 
@@ -102,7 +104,8 @@ class ServedModels {
 
   explicit ServedModels(ServedModelsOptions options) : options_(std::move(options)) {}
   Result<void> add(ModelEntry entry);
-  Slot* find(const std::string& name) const;  // null: there is none
+  Slot* find(const std::string& name) const;      // null: there is none
+  Slot* slot_for(const std::string& name) const;  // … or the first, for no name and perhaps for an unknown one
   ApiError unknown(const std::string& name) const;
   // Call all of these with the lock held.
   Lease lease(Slot& slot);
@@ -118,6 +121,7 @@ class ServedModels {
   void tell(const std::string& line) const;
 
   const ServedModelsOptions options_;
+  ResponseStore responses_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Slot>> slots_;

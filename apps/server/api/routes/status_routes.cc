@@ -69,22 +69,36 @@ Json slots_json(const ServedModels& models, const std::string& wanted) {
   return list;
 }
 
+// In the form of Anthropic's API, which has no more about a model.
+Json anthropic_model_json(const std::string& name, const std::string& created) {
+  return {{"type", "model"}, {"id", name}, {"display_name", name}, {"created_at", created}};
+}
+
 using Request = httplib::Request;
 using Response = httplib::Response;
 
 void add_model_lists(const RouteContext& context) {
   const int64_t created = unix_seconds();
-  const auto list = [&models = context.models, created](const Request&, Response& response) {
+  const auto list = [&models = context.models, created, time = utc_time()](const Request& request, Response& response) {
     Json data = Json::array();
+    if (is_for_anthropic(request)) {
+      for (const ServedModels::About& about : models.about()) data.push_back(anthropic_model_json(about.name, time));
+      const Json first = data.front()["id"], last = data.back()["id"];
+      return answer_json(response,
+                         {{"data", std::move(data)}, {"has_more", false}, {"first_id", first}, {"last_id", last}});
+    }
     for (const ServedModels::About& about : models.about()) data.push_back(model_json(about, created));
     answer_json(response, {{"object", "list"}, {"data", std::move(data)}});
   };
   context.http.Get("/v1/models", list);
   context.http.Get("/models", list);
-  context.http.Get("/v1/models/(.+)", [&models = context.models, created](const Request& request, Response& response) {
-    const auto about = models.about(request.matches[1]);
-    about ? answer_json(response, model_json(*about, created)) : answer_error(response, about.error());
-  });
+  context.http.Get("/v1/models/(.+)",
+                   [&models = context.models, created, time = utc_time()](const Request& request, Response& response) {
+                     const auto about = models.about(request.matches[1]);
+                     if (!about) return answer_error(request, response, about.error());
+                     answer_json(response, is_for_anthropic(request) ? anthropic_model_json(about->name, time)
+                                                                     : model_json(*about, created));
+                   });
 }
 
 }  // namespace

@@ -14,6 +14,14 @@ double seconds_between(Clock::time_point start, Clock::time_point end) {
   return std::chrono::duration<double>(end - start).count();
 }
 
+// The stop string that ended the reply: the one that begins first.
+std::string stop_string(const GenerateOptions& options, const GenerateResult& result, const Tokenizer& tokenizer) {
+  if (options.stop.size() == 1) return options.stop.front();
+  const std::string text = tokenizer.decode(result.tokens);
+  const auto place = [&](const std::string& stop) { return text.find(stop); };
+  return *std::ranges::min_element(options.stop, {}, place);
+}
+
 }  // namespace
 
 RunningReplies::RunningReplies(std::vector<std::vector<TokenId>> prompts, std::span<const GenerateOptions> options,
@@ -140,6 +148,7 @@ void ModelService::tell(const std::shared_ptr<RunningReplies>& replies, size_t i
     news.text = step->text;
     news.token = step->token;
     news.finish = step->finish;
+    if (news.finish == FinishReason::kStopString) news.stop = stop_string(reply.options, so_far, engine_.tokenizer());
     for (; reply.n_told < so_far.logprobs.size(); ++reply.n_told) {
       news.logprobs.push_back(so_far.logprobs[reply.n_told]);
     }

@@ -29,6 +29,7 @@ struct ReplyEvent {
   std::optional<TokenId> token = {};
   std::vector<Logprobs> logprobs = {};  // of the token, if requested
   std::optional<FinishReason> finish = {};
+  std::string stop = {};            // the stop string, if it ended the reply
   std::optional<Error> error = {};  // also ends the reply
   GenerateStats stats = {};         // so far
   double joules = 0;                // so far: its share of the energy of each step; 0 if not measured

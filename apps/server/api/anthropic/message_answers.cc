@@ -1,0 +1,102 @@
+#include "server/api/anthropic/message_answers.h"
+
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "base/text/format_text.h"
+#include "server/api/anthropic/message_request.h"
+#include "server/api/anthropic/message_writer.h"
+#include "server/api/replies/begun_reply.h"
+
+namespace tern::server::anthropic {
+namespace {
+
+// Each of these promises something. Others, such as metadata, service_tier, cache_control, context_management and what
+// new betas bring, change nothing here.
+constexpr std::array<std::string_view, 12> kPromises = {
+    "mcp_servers", "container",   "guided_json",        "guided_regex", "guided_choice", "guided_grammar",
+    "grammar",     "json_schema", "structured_outputs", "format",       "functions",     "response_format"};
+
+// A budget is a goal rather than a limit, so it is only checked.
+std::optional<bool> read_thinking(Fields& fields) {
+  std::optional<bool> think;
+  fields.within("thinking", [&](Fields& thinking) {
+    std::string type;
+    int budget = 0;
+    thinking.read("type", type);
+    thinking.read("budget_tokens", budget, {1, std::numeric_limits<int>::max()});
+    if (type == "enabled") think = true;
+    if (type == "disabled") think = false;
+    if (!think && type != "adaptive") {
+      thinking.fail("type", format_text("'{}' is not enabled, disabled or adaptive", type.substr(0, 40)));
+    }
+  });
+  return think;
+}
+
+// {"type": "json_schema", "schema": …}, in `output_format` or in `output_config.format`.
+ApiResult<GrammarPtr> read_output_format(Fields& fields, GrammarCache& grammars) {
+  const Json* schema = nullptr;
+  std::string path;
+  const auto read = [&](Fields& format) {
+    std::string type;
+    format.read("type", type);
+    schema = format.find("schema");
+    path = format.path_of("schema");
+    if (type != "json_schema") return format.fail("type", format_text("'{}' is not json_schema", type.substr(0, 40)));
+    if (!schema) format.fail("schema", "is missing");
+  };
+  fields.within("output_format", read);
+  fields.within("output_config", [&](Fields& config) { config.within("format", read); });
+  TRY_STATUS(fields.check());
+  if (!schema) return nullptr;
+  return grammars.get(GrammarCache::Kind::kJsonSchema, dump(*schema), path);
+}
+
+ApiResult<ConversationPrompt> read_conversation(Fields& fields, const ModelProfile& model, GenerateOptions& generate) {
+  fields.refuse(kPromises, "is not supported");
+  ChatOptions chat;
+  chat.think = read_thinking(fields);
+  TRY(generate.grammar, read_output_format(fields, model.grammars));
+  TRY(std::vector<ChatMessage> messages, read_message_list(fields));
+  TRY(const ToolUse tools, read_message_tools(fields));
+  return make_continued_prompt(std::move(messages), "messages", chat, tools, model, generate);
+}
+
+// In words that clients look for in order to shorten the conversation.
+ApiResult<void> check_length(size_t n_tokens, int n_ctx) {
+  if (n_tokens == 0) return refuse("messages: have no text", "messages");
+  if (n_tokens <= static_cast<size_t>(n_ctx)) return {};
+  return refuse(format_text("prompt is too long: {} tokens > {} maximum; shorten it, or start the server with a larger "
+                            "--ctx",
+                            n_tokens, n_ctx),
+                "messages", "context_length_exceeded");
+}
+
+}  // namespace
+
+ApiResult<Asked> read_message(const Json& body, const ModelProfile& model) {
+  Fields fields(body);
+  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
+  options.n = 1;
+  std::optional<int> max_tokens;
+  fields.read("max_tokens", max_tokens, Fields::Range{1, std::numeric_limits<int>::max()});
+  if (!max_tokens) fields.fail("max_tokens", "is missing");
+  read_stops(fields, "stop_sequences", options.generate.stop);
+  TRY_STATUS(fields.check());
+  options.generate.max_tokens = *max_tokens;
+  TRY(ConversationPrompt prompt, read_conversation(fields, model, options.generate));
+  TRY_STATUS(check_length(prompt.tokens.size(), model.n_ctx));
+  std::unique_ptr<AnswerWriter> writer = message_writer(model, prompt);
+  return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
+}
+
+ApiResult<Json> count_message_tokens(const Json& body, const ModelProfile& model) {
+  Fields fields(body);
+  GenerateOptions ignored;
+  TRY(const ConversationPrompt prompt, read_conversation(fields, model, ignored));
+  return Json{{"input_tokens", prompt.tokens.size()}};
+}
+
+}  // namespace tern::server::anthropic

@@ -1,0 +1,13 @@
+// Writes answers of /v1/messages: a list of blocks, or events for each block from its beginning to its end.
+#pragma once
+
+#include <memory>
+
+#include "server/api/replies/answer.h"
+#include "server/api/replies/conversation.h"
+
+namespace tern::server::anthropic {
+
+std::unique_ptr<AnswerWriter> message_writer(const ModelProfile& model, const ConversationPrompt& prompt);
+
+}  // namespace tern::server::anthropic

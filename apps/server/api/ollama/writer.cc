@@ -1,0 +1,137 @@
+#include "server/api/ollama/writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace tern::server::ollama {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = ChatDelta::Kind;
+
+int64_t nanoseconds(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
+
+Json call_json(const ToolCall& call, size_t index) {
+  const Json arguments = Json::parse(call.arguments, nullptr, /*allow_exceptions=*/false);
+  return {{"id", call.id},
+          {"function",
+           {{"index", index},
+            {"name", call.name},
+            {"arguments", arguments.is_object() ? arguments : Json::object()}}}};  // one that broke off is no JSON
+}
+
+class LineWriter final : public AnswerWriter {
+ public:
+  LineWriter(const ModelProfile& model, const ConversationPrompt& prompt, bool is_chat)
+      : end_(prompt.turn.end), name_(model.name), is_chat_(is_chat), parser_(prompt.turn.format, prompt.turn.reply) {
+    begun_ = parser_.feed(prompt.turn.begin);
+  }
+
+  void add(ReplyEvent& news) override {
+    append(message_, deltas_of(news));
+    if (news.finish) finish_ = news.finish;
+  }
+
+  Json whole(const Usage& usage, const GenerateStats& stats) override { return last(message_, usage, stats); }
+
+  std::vector<Json> first_events() override { return {}; }
+  std::vector<Json> idle_events() override { return {line({.role = {}})}; }
+
+  std::vector<Json> events(ReplyEvent& news) override {
+    std::vector<Json> events;
+    for (const ChatDelta& delta : deltas_of(news)) take(delta, events);
+    if (!news.finish) return events;
+    finish_ = news.finish;
+    tell_call(events);
+    return events;
+  }
+
+  std::vector<Json> last_events(const Usage& usage, const GenerateStats& stats) override {
+    return {last({.role = {}}, usage, stats)};
+  }
+
+  Json error_event(const ApiError& error) override { return error.json(ErrorShape::kOllama); }
+  StreamForm stream_form() const override { return StreamForm::kLines; }
+
+ private:
+  std::vector<ChatDelta> deltas_of(const ReplyEvent& news) {
+    std::vector<ChatDelta> deltas = std::exchange(begun_, {});
+    std::ranges::move(parser_.feed(news.text), std::back_inserter(deltas));
+    if (!news.finish) return deltas;
+    if (*news.finish == FinishReason::kStopToken) std::ranges::move(parser_.feed(end_), std::back_inserter(deltas));
+    std::ranges::move(parser_.finish(), std::back_inserter(deltas));
+    return deltas;
+  }
+
+  // Calls are told whole.
+  void take(const ChatDelta& delta, std::vector<Json>& events) {
+    if (delta.kind == Kind::kCallArguments) {
+      call_->arguments += delta.text;
+      return;
+    }
+    tell_call(events);
+    if (delta.kind == Kind::kCallBegin) {
+      call_ = ToolCall{.id = delta.id, .name = delta.name, .arguments = delta.text};
+    } else if (delta.kind == Kind::kReasoning) {
+      events.push_back(line({.role = {}, .reasoning = delta.text}));
+    } else {
+      events.push_back(line({.role = {}, .content = delta.text}));
+    }
+  }
+
+  void tell_call(std::vector<Json>& events) {
+    if (!call_) return;
+    events.push_back(line({.role = {}, .tool_calls = {*std::exchange(call_, std::nullopt)}}, n_calls_++));
+  }
+
+  // `first`: the number of the first of the message's calls.
+  Json line(const ChatMessage& message, size_t first = 0) const {
+    Json json = {{"model", name_}, {"created_at", utc_time()}};
+    Json text =
+        is_chat_ ? Json{{"role", "assistant"}, {"content", message.content}} : Json{{"response", message.content}};
+    if (!message.reasoning.empty()) text["thinking"] = message.reasoning;
+    for (const ToolCall& call : message.tool_calls) text["tool_calls"].push_back(call_json(call, first++));
+    if (is_chat_) {
+      json["message"] = std::move(text);
+    } else {
+      json.update(text);
+    }
+    json["done"] = false;
+    return json;
+  }
+
+  Json last(const ChatMessage& message, const Usage& usage, const GenerateStats& stats) const {
+    Json json = line(message);
+    json["done"] = true;
+    json["done_reason"] = finish_reason(finish_);
+    json["total_duration"] = std::chrono::nanoseconds(Clock::now() - start_).count();
+    json["load_duration"] = 0;
+    json["prompt_eval_count"] = usage.n_prompt;
+    json["prompt_eval_duration"] = nanoseconds(stats.prompt_seconds);
+    json["eval_count"] = usage.n_generated;
+    json["eval_duration"] = nanoseconds(stats.decode_seconds);
+    if (usage.joules) json["joules"] = *usage.joules;
+    return json;
+  }
+
+  const std::string end_, name_;
+  const bool is_chat_;
+  const Clock::time_point start_ = Clock::now();
+  ChatReplyParser parser_;
+  std::vector<ChatDelta> begun_;        // from the end of the prompt, which begins the reply
+  ChatMessage message_ = {.role = {}};  // of a whole answer
+  std::optional<ToolCall> call_ = {};   // begun, and not told yet
+  size_t n_calls_ = 0;                  // told
+  std::optional<FinishReason> finish_ = {};
+};
+
+}  // namespace
+
+std::unique_ptr<AnswerWriter> line_writer(const ModelProfile& model, const ConversationPrompt& prompt, bool is_chat) {
+  return std::make_unique<LineWriter>(model, prompt, is_chat);
+}
+
+}  // namespace tern::server::ollama

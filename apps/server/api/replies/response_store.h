@@ -1,0 +1,49 @@
+// The answers of /v1/responses that later requests may continue, in memory.
+#pragma once
+
+#include <chrono>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "server/api/api_error.h"
+
+namespace tern::server {
+
+// Thread-safe. The oldest responses are dropped when there are too many bytes, and all after some time.
+class ResponseStore {
+ public:
+  using Clock = std::chrono::steady_clock;
+  struct Limits {
+    size_t bytes = size_t{64} << 20;
+    Clock::duration age = std::chrono::hours(24);
+  };
+  ResponseStore() = default;
+  explicit ResponseStore(Limits limits) : limits_(limits) {}
+
+  // `items`: the conversation so far, with the response's output.
+  struct Kept {
+    Json response, items;
+  };
+  void keep(const std::string& id, const Kept& kept, Clock::time_point now = Clock::now());
+  std::optional<Kept> find(const std::string& id, Clock::time_point now = Clock::now());
+  bool erase(const std::string& id);  // false: there was none
+
+ private:
+  struct Entry {
+    std::string id, response, items;  // as text, whose size is known
+    Clock::time_point since;
+    size_t bytes() const { return id.size() + response.size() + items.size(); }
+  };
+  std::list<Entry>::iterator place_of(const std::string& id);
+  void drop(std::list<Entry>::iterator entry);
+  void drop_old(Clock::time_point now);
+
+  const Limits limits_ = {};
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // oldest first
+  size_t n_bytes_ = 0;
+};
+
+}  // namespace tern::server
