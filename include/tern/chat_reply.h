@@ -43,6 +43,9 @@ struct ChatReplyOptions {
   // The functions that the request offers. A call of any other function stays content. If empty, everything except
   // thoughts is content.
   std::vector<std::string> tool_names = {};
+  // These functions' list, as in ChatOptions::tools: values that a form of calls writes without quotes are strings or
+  // not by the parameter's schema. Without it, they are what they look like.
+  std::string tools = {};
   bool in_thought = false;  // the prompt ends inside a thought (ChatFormat::opens_thought)
   // Report a call's arguments as they arrive. Use it only if a grammar constrains the reply to the format: if the text
   // breaks off or becomes invalid, the call keeps the arguments so far, and the rest is content. If false, a call is

@@ -26,7 +26,7 @@ TEST(ToolGrammar, DescribesACall) {
   EXPECT_EQ(grammar.trigger, "<tool_call>");
   EXPECT_FALSE(grammar.triggers_only_at_start);
   EXPECT_EQ(Json::parse(grammar.schema), Json::parse(R"({"anyOf": [{"type": "object",
-    "properties": {"name": {"const": "now"}, "arguments": {"$ref": "#/$defs/1"}},
+    "properties": {"name": {"const": "now"}, "arguments": {"$ref": "#/$defs/1", "type": "object"}},
     "required": ["name", "arguments"], "additionalProperties": false}],
     "$defs": {"1": {"type": "object", "properties": {}}}})"));
 }

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "tern/chat_reply.h"
-#include "text/chat/json_scanner.h"
-#include "text/chat/tool_list.h"
+#include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/tool_list.h"
 
 namespace tern {
 namespace {
@@ -34,7 +34,7 @@ Result<void> require_call(const ToolUse& use, ChatTurn& turn, GenerateOptions& g
 // The constraint on calls that the model makes by choice; null: no constraint is possible, and none is required.
 Result<GrammarPtr> grammar_of_calls(const ToolUse& use, const ChatTurn& turn, const std::vector<Tool>& tools,
                                     const MakeToolCall& make) {
-  const std::string end(without_json_space(turn.format.calls->end));
+  const std::string end(turn.format.calls->marked ? "" : without_json_space(turn.format.calls->end));
   ToolChoice choice{.parallel = use.parallel, .is_forced = false};
   TRY(ToolCallGrammar call, tool_call_grammar(turn.format, use.tools, choice));
   auto grammar = make(call.schema, end);
@@ -78,6 +78,7 @@ Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse&
   turn.reply.in_thought = turn.format.opens_thought(turn.prompt);
   if (use.choice == ToolUse::Choice::kNone) return turn;
   TRY(turn.reply.tool_names, tool_names(use.tools));
+  turn.reply.tools = use.tools;
   if (turn.reply.tool_names.empty() && use.choice == ToolUse::Choice::kAuto) return turn;
   if (generate.grammar) {
     return fail(ErrorCode::kNotSupported, "tools: together with a format of the reply are not supported");

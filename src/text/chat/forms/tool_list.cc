@@ -1,8 +1,8 @@
-#include "text/chat/tool_list.h"
+#include "text/chat/forms/tool_list.h"
 
 #include "base/json_reader.h"
-#include "text/chat/json_scanner.h"
-#include "text/chat/tool_call_json.h"
+#include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/tool_call_json.h"
 
 namespace tern {
 namespace {
