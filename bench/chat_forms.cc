@@ -22,7 +22,7 @@ constexpr const char* kTools = R"([
   {"type": "function", "function": {"name": "look_up", "description": "Looks.", "parameters": {"type": "object",
     "properties": {"place": {"type": "string", "description": "p"}, "days": {"type": "integer", "description": "d"},
       "exact": {"type": "boolean", "description": "e"},
-      "options": {"type": "object", "description": "o", "properties": {"units": {"type": "string"}, "list": {"type": "array", "items":
+      "options": {"type": "object", "description": "o", "additionalProperties": false, "properties": {"units": {"type": "string"}, "list": {"type": "array", "items":
       {"type": "number"}}}}}, "required": ["place"]}}},
   {"type": "function", "function": {"name": "now", "description": "Tells.", "parameters": {"type": "object",
     "properties": {}}}}])";
@@ -49,14 +49,17 @@ struct Outcome {
 // Reads the calls that the template renders, and matches them with the grammar of a forced call.
 Outcome try_calls(const ChatTemplate& chat, const ChatFormat& format, const std::vector<ToolCall>& calls) {
   Outcome outcome;
+  std::string error;
   const RenderProbe render = [&](const std::vector<ChatMessage>& messages) {
-    return chat.render(messages, {.add_generation_prompt = false, .tools = kTools}).value_or("");
+    auto text = chat.render(messages, {.add_generation_prompt = false, .tools = kTools});
+    if (!text) error = text.error().message;
+    return text.value_or("");
   };
   const CallProbe probe(render, format);
   const std::string whole = probe.calls(calls);
   std::string text(without_json_space(whole));
   if (whole.empty()) {
-    outcome.why = "the template renders no such call";
+    outcome.why = "the template renders no such call; " + error;
     return outcome;
   }
   ChatReplyParser parser(format, {.tool_names = tool_names(kTools).value(), .tools = kTools, .id_seed = 1});
@@ -80,6 +83,7 @@ Outcome try_calls(const ChatTemplate& chat, const ChatFormat& format, const std:
     outcome.why += " " + made.error().message;
     return outcome;
   }
+  if (grammar->begin.starts_with(' ')) text.insert(0, " ");
   if (!text.starts_with(grammar->begin)) {
     outcome.why += " it begins with: " + text.substr(0, 60);
     return outcome;

@@ -58,6 +58,7 @@ struct MarkedCalls {
   std::string key_begin = {}, key_end = {}, value_end = {}, pair_between = {};
   std::string key_end_other = {};  // instead of `key_end`, where the value is no string
   bool is_sorted = false;          // pairs come in the order of their keys
+  bool in_channels = false;        // a call is a message of gpt-oss, whose header varies
 };
 
 // The syntax of a model's tool calls: `begin`, then {"name": …, "arguments": {…}}, a list of such objects or `marked`
@@ -79,8 +80,8 @@ struct ChatFormat {
   std::string think_begin = {};  // "<think>"; empty: the model does not mark its thoughts
   std::string think_end = {};
   std::optional<ToolCallFormat> calls = {};  // none: no tools, or a call syntax that Tern cannot parse
-  std::string content_begin = {};            // text that may come before the content and is no part of it
-  bool has_channels = false;  // replies are messages with channels (gpt-oss): analysis, commentary and final
+  std::string content_begin = {};  // text that comes before the content and is no part of it (Functionary's "all")
+  bool has_channels = false;       // replies are messages with channels (gpt-oss): analysis, commentary and final
 
   bool has_tools = false;           // the template describes the tools to the model
   bool has_tool_calls = false;      // … renders an assistant's earlier calls
@@ -89,6 +90,7 @@ struct ChatFormat {
 
   // Marks above that are control tokens. A reply leaves out their text unless GenerateOptions::shown_tokens names them.
   std::vector<TokenId> shown_tokens = {};
+  std::vector<TokenId> thought_tokens = {};  // those of them that separate thoughts and content
 
   // True if the reply to this prompt (Engine::render_chat) begins inside a thought that the prompt has opened.
   bool opens_thought(std::string_view prompt) const;

@@ -29,6 +29,14 @@ class Prober {
     if (!format.has_tools) return format;
     format.calls = learn_calls(probe);
     if (!format.calls) format.calls = known_calls();
+    if (format.calls && format.calls->marked && format.calls->begin.empty() &&
+        format.calls->marked->pieces.front().kind == CallPiece::Kind::kName) {
+      format.content_begin = probe.content_begin();
+    }
+    if (format.has_channels && format.calls && format.calls->marked) {
+      format.calls->marked->in_channels = true;
+      format.calls->marked->pieces.front().text.insert(0, " ");  // behind "<|start|>assistant"
+    }
     if (format.calls && format.calls->begin.empty() && !format.calls->marked &&
         template_.tool_source().contains("<|python_tag|>")) {
       format.calls->may_begin = "<|python_tag|>";
@@ -85,20 +93,73 @@ bool ChatFormat::opens_thought(std::string_view prompt) const {
 
 ChatFormat find_chat_format(const ChatTemplate& chat_template) { return Prober(chat_template).probe(); }
 
+namespace {
+
+// The tags in a form's text, each of which may be a control token: <…> and [CAPITALS].
+void add_tags(std::string_view text, std::vector<std::string_view>& tags) {
+  for (size_t at = text.find_first_of("<["); at != text.npos; at = text.find_first_of("<[", at + 1)) {
+    const size_t end = text.find(text[at] == '<' ? '>' : ']', at);
+    if (end != text.npos) tags.push_back(text.substr(at, end + 1 - at));
+  }
+}
+
+std::vector<TokenId> control_tokens(const std::vector<std::string_view>& marks, const Tokenizer& tokenizer) {
+  std::vector<TokenId> tokens;
+  for (const std::string_view mark : marks) {
+    const std::optional<TokenId> token = mark.empty() ? std::nullopt : tokenizer.find(mark);
+    const bool is_new = token && !std::ranges::contains(tokens, *token);
+    if (is_new && tokenizer.piece(*token).empty()) tokens.push_back(*token);
+  }
+  return tokens;
+}
+
+std::vector<std::string_view> marks_of(const ToolCallFormat& calls) {
+  std::vector<std::string_view> marks;
+  const auto add = [&](std::string_view text) {
+    marks.push_back(without_json_space(text));
+    add_tags(text, marks);
+  };
+  for (const std::string* text : {&calls.begin, &calls.end, &calls.may_begin}) add(*text);
+  if (!calls.marked) return marks;
+  const MarkedCalls& form = *calls.marked;
+  for (const CallPiece& piece : form.pieces) add(piece.text);
+  for (const std::string* text :
+       {&form.between, &form.key_begin, &form.key_end, &form.key_end_other, &form.value_end, &form.pair_between}) {
+    add(*text);
+  }
+  if (form.values == MarkedCalls::Values::kGemma) marks.push_back("<|\"|>");
+  return marks;
+}
+
+// A call's last mark that ends the reply anyway need not be waited for, nor asked of the model.
+void drop_stop_token(ToolCallFormat& calls, const Tokenizer& tokenizer) {
+  if (!calls.marked || calls.marked->values != MarkedCalls::Values::kJson || !calls.end.empty()) return;
+  std::vector<CallPiece>& pieces = calls.marked->pieces;
+  const auto token = tokenizer.find(without_json_space(pieces.back().text));
+  if (pieces.back().kind == CallPiece::Kind::kText && token && std::ranges::contains(tokenizer.stop_tokens(), *token)) {
+    pieces.pop_back();
+  }
+}
+
+}  // namespace
+
 void add_tokens(ChatFormat& format, const Tokenizer& tokenizer) {
-  if (format.think_begin.empty() && tokenizer.find("<think>") && tokenizer.find("</think>")) {
+  if (format.think_begin.empty() && !format.has_channels && tokenizer.find("<think>") && tokenizer.find("</think>")) {
     format.think_begin = "<think>";
     format.think_end = "</think>";
   }
   std::vector<std::string_view> marks = {format.think_begin, format.think_end};
+  add_tags(format.think_begin, marks);
+  if (format.has_channels) {
+    for (const char* mark : {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"})
+      marks.push_back(mark);
+  }
+  format.thought_tokens = control_tokens(marks, tokenizer);
   if (format.calls) {
-    for (const std::string* mark : {&format.calls->begin, &format.calls->end, &format.calls->may_begin})
-      marks.push_back(without_json_space(*mark));
+    drop_stop_token(*format.calls, tokenizer);
+    for (const std::string_view mark : marks_of(*format.calls)) marks.push_back(mark);
   }
-  for (const std::string_view mark : marks) {
-    const std::optional<TokenId> token = mark.empty() ? std::nullopt : tokenizer.find(mark);
-    if (token && tokenizer.piece(*token).empty()) format.shown_tokens.push_back(*token);
-  }
+  format.shown_tokens = control_tokens(marks, tokenizer);
 }
 
 Result<void> check_expressible(const ChatFormat& format, std::span<const ChatMessage> messages,

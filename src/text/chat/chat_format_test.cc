@@ -124,7 +124,7 @@ TEST(ChatFormat, OfPublishedTemplates) {
   EXPECT_TRUE(qwen35.has_tools && qwen35.has_tool_calls && qwen35.has_tool_results && qwen35.has_parallel_calls);
   EXPECT_TRUE(qwen35.opens_thought("<|im_start|>assistant\n<think>\n"));
   const ChatFormat gpt_oss = published("headers/openai-gpt-oss-120b.jinja");
-  EXPECT_EQ(calls_of(gpt_oss), "|to=functions.NAME<|channel|>commentary json<|message|>ARGUMENTS<|call|>|");
+  EXPECT_EQ(calls_of(gpt_oss), "| to=functions.NAME<|channel|>commentary json<|message|>ARGUMENTS<|call|>|");
   EXPECT_TRUE(gpt_oss.has_channels);
   EXPECT_TRUE(gpt_oss.has_tools && gpt_oss.has_tool_calls && gpt_oss.has_tool_results);
   const ChatFormat llama = published("templates/meta-llama-Llama-3.1-8B-Instruct.jinja");

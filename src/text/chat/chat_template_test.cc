@@ -32,6 +32,43 @@ TEST(BitnetTemplate, RecognizesThePlaceholder) {
   EXPECT_FALSE(is_placeholder_chat_template(""));
 }
 
+TEST(ChatTemplate, SelectingFromNoneGivesNothing) {
+  const std::string none = "{% set x = none %}";
+  EXPECT_EQ(render(none + "{{ x | selectattr('type', 'equalto', 'a') | list | length }}{{ x | rejectattr('b') | list }}"
+                          "{{ x | select | list }}{{ x | reject('none') | list }}{{ x | map('upper') | list }}",
+                   {}),
+            "0[][][][]");
+  EXPECT_EQ(render(none + "{{ x | list }}", {}), "error: chat template: a none has no items");
+}
+
+// transformers' tojson has the options of json.dumps().
+TEST(ChatTemplate, JsonHasPythonsOptions) {
+  EXPECT_EQ(render("{{ {'b': 'ü😀', 'a': 1} | tojson(ensure_ascii=True) }}", {}),
+            R"({"b": "\u00fc\ud83d\ude00", "a": 1})");
+  EXPECT_EQ(render("{{ {'b': 'ü', 'a': {'d': 1, 'c': 2}} | tojson(sort_keys=True) }}", {}),
+            R"({"a": {"c": 2, "d": 1}, "b": "ü"})");
+  EXPECT_EQ(render("{{ {'a': [1, 2]} | tojson(separators=(',', ':')) }}", {}), R"({"a":[1,2]})");
+  EXPECT_EQ(render("{{ {'a': [1, 2]} | tojson(indent=1, separators=(' ,', ' = ')) }}", {}),
+            "{\n \"a\" = [\n  1 ,\n  2\n ]\n}");
+  EXPECT_EQ(render("{{ [1] | tojson(separators=(',',)) }}", {}),
+            "error: chat template: tojson() with 1 separators; two are needed");
+}
+
+TEST(ChatTemplate, FormatsTexts) {
+  EXPECT_EQ(render("{% for m in messages %}{{ '<{}|{}>'.format(m.role, m.content) }}{% endfor %}", {{"user", "a{b}"}}),
+            "<user|a{b}>");
+  EXPECT_EQ(render("{{ '{1}{0}{{x}}{n}'.format('a', 2, n=none) }}", {}), "2a{x}None");
+  EXPECT_EQ(render("{{ '%s is %d %% (%s)' % ('a', 2.9, true) }}{{ '<%s>' % 'b' }}{{ '%(k)s' % {'k': 1} }}", {}),
+            "a is 2 % (True)<b>1");
+  EXPECT_EQ(render("{{ '%s-%s' | format('a', 1) }}{{ '%(k)s' | format(k=3) }}", {}), "a-13");
+  for (const char* wrong :
+       {"{{ '{}{}'.format(1) }}", "{{ '{x}'.format(1) }}", "{{ '{:>5}'.format(1) }}", "{{ '{'.format(1) }}",
+        "{{ '%s' % ('a', 'b') }}", "{{ '%s%s' % 'a' }}", "{{ '%5.1f' % 1 }}", "{{ '%' % 1 }}", "{{ '%d' % 'a' }}",
+        "{{ '%(k)s' % {} }}", "{{ '%(k' % {'k': 1} }}", "{{ '}'.format() }}"}) {
+    EXPECT_TRUE(render(wrong, {}).starts_with("error: chat template: ")) << wrong << render(wrong, {});
+  }
+}
+
 TEST(ChatTemplate, HasWhatPublishedTemplatesUse) {
   EXPECT_EQ(render("{{ bos_token }}{% for m in messages %}{{ loop.index0 % 2 }}{{ m['role'] | upper }}{% endfor %}{{ "
                    "eos_token }}",

@@ -76,6 +76,7 @@ Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse&
                            const MakeToolCall& make) {
   ChatTurn turn{.prompt = std::move(prompt), .format = std::move(format)};
   turn.reply.in_thought = turn.format.opens_thought(turn.prompt);
+  if (!generate.grammar) generate.shown_tokens = turn.format.thought_tokens;
   if (use.choice == ToolUse::Choice::kNone) return turn;
   TRY(turn.reply.tool_names, tool_names(use.tools));
   turn.reply.tools = use.tools;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "text/jinja/format.h"
 #include "text/jinja/functions.h"
 #include "text/jinja/list_filters.h"
 #include "text/jinja/text.h"
@@ -82,6 +83,10 @@ TemplateValue find_self(TemplateCall& call) {
   return static_cast<int64_t>(count_characters(self_view(call).substr(0, at), call.budget()));
 }
 
+TemplateValue format_self(TemplateCall& call) {
+  return call.keep(format_fields(self_view(call), std::span(call.args).subspan(1), call.named, call.budget()));
+}
+
 TemplateValue count_in_text(TemplateCall& call) {
   const std::string_view what = to_string_view(call.need(1, "sub"));
   if (what.empty()) return static_cast<int64_t>(count_characters(self_view(call), call.budget())) + 1;
@@ -158,6 +163,7 @@ constexpr NamedMethod kTextMethods[] = {
     {"count", count_in_text},
     {"endswith", has_end<has_suffix>},
     {"find", find_self},
+    {"format", format_self},
     {"isalnum", all_are<is_alphanumeric>},
     {"isalpha", all_are<is_alphabetic>},
     {"isdecimal", all_are<is_decimal>},

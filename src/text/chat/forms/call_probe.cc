@@ -72,7 +72,13 @@ std::string end_mark(std::string_view after, std::string_view turn_end) {
   if (const size_t at = turn_end.empty() ? rest.npos : rest.find(turn_end); at != rest.npos) rest = rest.substr(0, at);
   const size_t open = rest.find('<');
   const size_t close = rest.find('>', std::min(open, rest.size()));
-  if (close != rest.npos) rest = rest.substr(0, close + 1);
+  const size_t line = rest.find('\n');
+  const bool is_own_line = line < open && !rest.substr(std::min(open, rest.size())).starts_with("</");
+  if (is_own_line) {
+    rest = rest.substr(0, line);
+  } else if (close != rest.npos) {
+    rest = rest.substr(0, close + 1);
+  }
   rest = rest.substr(0, rest.find_last_not_of(" \t\r\n") + 1);
   return rest.empty() ? std::string() : std::string(after.substr(0, space)) + std::string(rest);
 }
@@ -104,6 +110,12 @@ std::string_view CallProbe::without_thought(std::string_view text) const {
   return rest.starts_with(think_end_) ? rest.substr(think_end_.size()) : text;
 }
 
+std::string CallProbe::content_begin() const {
+  if (!plain_.starts_with(before_calls_)) return {};
+  const std::string begin = plain_.substr(before_calls_.size());
+  return begin.find_first_of("<[") == std::string::npos ? begin : std::string();
+}
+
 std::string CallProbe::calls(const std::vector<ToolCall>& calls) const {
   if (plain_.empty()) return {};
   const ChatMessage caller = {.role = "assistant", .tool_calls = calls};
@@ -112,6 +124,7 @@ std::string CallProbe::calls(const std::vector<ToolCall>& calls) const {
   for (int round = 0; round < 3; ++round) {
     const std::string text = render_(messages);
     const size_t start = common_start(text, plain_).size();
+    before_calls_ = text.substr(0, start);
     const std::string own(without_thought(std::string_view(text).substr(start)));
     if (std::ranges::all_of(calls, [&](const ToolCall& call) { return own.contains(call.name); })) return own;
     if (round == 0) {

@@ -31,6 +31,8 @@ class CallProbe {
   std::string calls(const std::vector<ToolCall>& calls) const;
   // What follows an assistant's message without calls.
   const std::string& turn_end() const { return turn_end_; }
+  // What stands before an assistant's content, if a call would begin there, and is no tag.
+  std::string content_begin() const;
 
   static ToolCall call(std::string_view arguments = R"({"tern_key": "tern_value"})");
   static ToolCall other_call();
@@ -40,7 +42,8 @@ class CallProbe {
 
   const RenderProbe& render_;
   std::string think_begin_, think_end_;
-  std::string plain_;  // a conversation up to an assistant's content
+  mutable std::string before_calls_;  // the common part of conversations with calls and with content
+  std::string plain_;                 // a conversation up to an assistant's content
   std::string turn_end_;
 };
 

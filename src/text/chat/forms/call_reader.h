@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tern/chat_reply.h"
+#include "text/chat/forms/literal_match.h"
 
 namespace tern {
 
@@ -33,10 +34,10 @@ class CallReader {
   CallReader& operator=(const CallReader&) = delete;
   virtual ~CallReader() = default;
 
-  // The text with which a call begins; empty: it begins with its first byte.
+  // The text with which a call begins; empty: none.
   virtual const std::string& mark() const = 0;
-  // A mark that a call without one may have.
-  virtual const std::string& may_begin() const = 0;
+  // Whether a call without its mark begins where nothing but white space has come before: `end` is behind its mark.
+  virtual Matched starts(std::string_view text) const = 0;
 
   // Starts a call with the text up to the end of its mark.
   virtual void begin(std::string_view text) = 0;

@@ -19,6 +19,14 @@ CallText::CallText(ToolCallFormat format, const ChatReplyOptions& options)
       end_mark_(without_json_space(format_.end)),
       may_begin_(without_json_space(format_.may_begin)) {}
 
+Matched CallText::starts(std::string_view text) const {
+  if (!begin_mark_.empty()) return {Match::kNo, 0};
+  if (text.starts_with('{')) return {Match::kYes, 0};
+  if (may_begin_.empty()) return {Match::kNo, 0};
+  if (text.starts_with(may_begin_)) return {Match::kYes, may_begin_.size()};
+  return {may_begin_.starts_with(text) ? Match::kMaybe : Match::kNo, 0};
+}
+
 void CallText::begin(std::string_view text) {
   text_ = text;
   mark_end_ = text.size();

@@ -11,7 +11,7 @@ class CallText final : public CallReader {
   CallText(ToolCallFormat format, const ChatReplyOptions& options);
 
   const std::string& mark() const override { return begin_mark_; }
-  const std::string& may_begin() const override { return may_begin_; }
+  Matched starts(std::string_view text) const override;
   void begin(std::string_view text) override;
   Step feed(char c) override;
   const std::string& text() const override { return text_; }

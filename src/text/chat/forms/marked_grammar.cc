@@ -10,6 +10,7 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
+constexpr std::string_view kBody = "<|message|>";  // begins the body of gpt-oss's messages
 constexpr std::string_view kBlank = " \t\r\n";
 
 std::string_view without_last_space(std::string_view text) { return text.substr(0, text.find_last_not_of(kBlank) + 1); }
@@ -49,9 +50,20 @@ class Writer {
       if (piece.kind != CallPiece::Kind::kText) continue;
       std::string_view own = i == 0 ? first : std::string_view(piece.text);
       if (is_last && i + 1 == form_.pieces.size()) own = without_last_space(own);
-      out += ", " + text(own);
+      out += ", " + (form_.in_channels && own.ends_with(kBody) ? header(own) : text(own));
     }
     return out;
+  }
+
+  // What may stand between a function's name and the call's JSON: as the template writes it, or as models do.
+  static std::string header(std::string_view own) {
+    std::string any = text(own);
+    for (const char* channel : {"", "<|channel|>commentary"}) {
+      for (const char* type : {"", " json", " <|constrain|>json"}) {
+        any += ", " + text(channel + std::string(type) + std::string(kBody));
+      }
+    }
+    return R"({"any": [)" + any + "]}";
   }
 
   std::string arguments(const CalledTool& tool) const {
@@ -87,7 +99,7 @@ ToolCallGrammar marked_call_grammar(const ToolCallFormat& format, const std::vec
   std::string_view rest = head.substr(std::min(head.find(mark) + mark.size(), head.size()));
   const std::string_view space = rest.substr(0, std::min(rest.find_first_not_of(kBlank), rest.size()));
   rest.remove_prefix(space.size());
-  const std::string begin = std::string(mark) + std::string(space);
+  const std::string begin(head.substr(0, head.size() - rest.size()));
   std::string items = R"({"maybe": )" + Writer::text(space) + "}";
   const std::string most = choice.parallel && (has_section || choice.is_forced) ? "" : R"(, "most": 1)";
   const auto some = [&](const std::string& call, const std::string& between) {

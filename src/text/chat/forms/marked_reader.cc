@@ -29,9 +29,10 @@ MarkedReader::MarkedReader(const ToolCallFormat& format, const ChatReplyOptions&
   const std::string first(text_of_piece(0));
   const bool has_section = !without_json_space(format.begin).empty();
   const std::string_view head = has_section ? format.begin : std::string_view(first);
-  mark_ = first_tag(head);
+  begins_with_name_ = !has_section && first.empty();
+  mark_ = begins_with_name_ ? first_tag(form_.between) : first_tag(head);
   // What follows the mark in the text before the first call, or in the first call itself.
-  head_ = mark_.empty() ? "" : std::string(head.substr(head.find(mark_) + mark_.size()));
+  head_ = begins_with_name_ ? "" : std::string(head.substr(head.find(mark_) + mark_.size()));
   if (has_section) {
     end_ = without_end_space(format.end);
     again_ = form_.between + first;
@@ -41,6 +42,27 @@ MarkedReader::MarkedReader(const ToolCallFormat& format, const ChatReplyOptions&
   const size_t stop = std::min(form_.value_end.find_first_not_of(kWhite), form_.value_end.size());
   stop_space_ = form_.value_end.substr(0, stop);
   stop_ = first_tag(form_.value_end);
+}
+
+Matched MarkedReader::starts(std::string_view text) const {
+  if (!begins_with_name_) return {Match::kNo, 0};
+  const std::string_view behind = without_end_space(text_of_piece(1));
+  bool may = false;
+  for (const std::string& name : options_.tool_names) {
+    may = may || name.starts_with(text);
+    if (!text.starts_with(name)) continue;
+    const std::string_view rest = text.substr(name.size());
+    // The white space behind the name is the only sign of a call, so it must be there.
+    const bool is_line = text_of_piece(1).starts_with('\n') && behind.empty();
+    const Matched matched = is_line ? Matched{rest.empty()      ? Match::kMaybe
+                                              : rest[0] == '\n' ? Match::kYes
+                                                                : Match::kNo,
+                                              0}
+                                    : match_literal(rest, 0, behind);
+    if (matched.match == Match::kYes) return {Match::kYes, 0};
+    may = may || matched.match == Match::kMaybe;
+  }
+  return {may ? Match::kMaybe : Match::kNo, 0};
 }
 
 std::string_view MarkedReader::text_of_piece(size_t i) const {

@@ -6,7 +6,6 @@
 #include "text/chat/forms/argument_types.h"
 #include "text/chat/forms/call_reader.h"
 #include "text/chat/forms/json_scanner.h"
-#include "text/chat/forms/literal_match.h"
 #include "text/chat/forms/literal_reader.h"
 
 namespace tern {
@@ -16,7 +15,7 @@ class MarkedReader final : public CallReader {
   MarkedReader(const ToolCallFormat& format, const ChatReplyOptions& options);
 
   const std::string& mark() const override { return mark_; }
-  const std::string& may_begin() const override { return may_begin_; }
+  Matched starts(std::string_view text) const override;
   void begin(std::string_view text) override;
   Step feed(char c) override;
   const std::string& text() const override { return text_; }
@@ -64,9 +63,10 @@ class MarkedReader final : public CallReader {
   const MarkedCalls form_;
   const ChatReplyOptions& options_;
   const ArgumentTypes types_;
-  std::string mark_, may_begin_, head_, end_, again_;  // again_: between two calls, with the second one's first text
-  std::string stop_, stop_space_;  // behind a value in plain text: its mark, and white space before it
-  size_t first_piece_ = 0;         // of the section's first call: 1 if the mark is part of piece 0
+  std::string mark_, head_, end_, again_;  // again_: between two calls, with the second one's first text
+  std::string stop_, stop_space_;          // behind a value in plain text: its mark, and white space before it
+  bool begins_with_name_ = false;          // a call begins with its function's name; the mark is between two
+  size_t first_piece_ = 0;                 // of the section's first call: 1 if the mark is part of piece 0
 
   std::string text_;
   size_t at_ = 0;               // the first byte that is not read

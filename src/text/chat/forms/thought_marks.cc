@@ -34,7 +34,7 @@ void find_thought_marks(std::string_view source, const RenderProbe& render, Chat
       std::ranges::all_of(kChannels, [&](std::string_view channel) { return source.contains(channel); });
   if (format.has_channels) return;
   for (const auto& [begin, end] : kKnown) {
-    if (!source.contains(end)) continue;
+    if (!source.contains(begin) && !source.contains(end)) continue;
     format.think_begin = begin;
     format.think_end = end;
     return;
