@@ -32,6 +32,9 @@ class Grammar {
   // may precede each.
   static Result<std::shared_ptr<const Grammar>> tool_call(std::string_view schema_json, std::string_view end);
 
+  // What either grammar allows.
+  static Result<std::shared_ptr<const Grammar>> either(const Grammar& a, const Grammar& b);
+
   // Any JSON object.
   static Result<std::shared_ptr<const Grammar>> json_object();
 

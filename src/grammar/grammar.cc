@@ -38,6 +38,17 @@ Result<std::shared_ptr<const Grammar>> Grammar::tool_call(std::string_view schem
   return made(*std::move(rules));
 }
 
+Result<std::shared_ptr<const Grammar>> Grammar::either(const Grammar& a, const Grammar& b) {
+  grammar::RuleWriter writer;
+  const grammar::RuleId root = writer.new_rule("either grammar");
+  const grammar::StateId start = writer.start_of(root), end = writer.new_state();
+  writer.end(end);
+  for (const Grammar* one : {&a, &b}) writer.add_call(start, writer.add_rules(*one->impl_->rules), end);
+  auto rules = writer.finish(root);
+  if (!rules) return in("the grammars together", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
 bool Grammar::matches(std::string_view text) const {
   grammar::Automaton automaton(*impl_->rules);
   automaton.begin_work();

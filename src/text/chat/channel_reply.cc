@@ -88,9 +88,9 @@ class ChannelReader final : public ReplyReader {
   bool header() {
     const std::string_view text = rest();
     const size_t end = text.find(kMessage);
-    const std::string_view own = without_json_space(text.substr(0, end));
-    const bool is_header =
-        text.empty() || own.empty() || may_begin(own, kStart) || may_begin(own, kChannel) || may_begin(own, "to=");
+    const std::string_view own = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    const bool is_header = own.empty() || may_begin(own, kStart) || may_begin(own, kChannel) ||
+                           may_begin(own, kMessage) || may_begin(own, "to=");
     if (!is_header || std::min(end, text.size()) > kMostHeaderBytes) {
       tell(ChatDelta::Kind::kContent, text.substr(0, 1));  // so that the same mark is not found again
       ++at_;

@@ -19,7 +19,7 @@ class Prober {
 
   ChatFormat probe() const {
     ChatFormat format;
-    find_thought_marks(template_.tool_source(), render_, format);
+    find_thought_marks(template_.source(), render_, format);
     format.has_tools = render({kQuestion}).contains("tern_tool");
     const CallProbe probe(render_, format);
     const std::string call = probe.calls({CallProbe::call()});
@@ -38,7 +38,7 @@ class Prober {
       format.calls->marked->pieces.front().text.insert(0, " ");  // behind "<|start|>assistant"
     }
     if (format.calls && format.calls->begin.empty() && !format.calls->marked &&
-        template_.tool_source().contains("<|python_tag|>")) {
+        template_.source().contains("<|python_tag|>")) {
       format.calls->may_begin = "<|python_tag|>";
     }
     return format;
@@ -69,7 +69,7 @@ class Prober {
 
   // For templates that tell the model how to call but do not render its calls: recognizes the mark in the source.
   std::optional<ToolCallFormat> known_calls() const {
-    const std::string_view source = template_.tool_source();
+    const std::string_view source = template_.source();
     if (source.contains("[TOOL_CALLS]")) return ToolCallFormat{.begin = "[TOOL_CALLS]", .is_list = true};
     if (source.contains("<|tool_call|>")) {
       const bool has_end = source.contains("<|/tool_call|>");

@@ -102,15 +102,24 @@ Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, 
 Result<std::string> ChatTemplate::render_as(const MessageStyle& style, std::span<const ChatMessage> messages,
                                             const ChatOptions& options) const {
   TemplateBudget budget(conversation_bytes(messages, options));
-  const std::string& source = options.tools.empty() || tool_source_.empty() ? source_ : tool_source_;
-  return with_parsed(source, budget, [&](const TemplateBody& body, TemplateMemory& memory) {
-    TemplateNames names = conversation_names(messages, options, source, style, memory);
+  return with_parsed(source_, budget, [&](const TemplateBody& body, TemplateMemory& memory) {
+    TemplateNames names = conversation_names(messages, options, source_, style, memory);
     const std::string_view bos = bos_;
     const std::string_view eos = eos_;
     names.emplace_back("bos_token", bos);
     names.emplace_back("eos_token", eos);
     return render_template(body, std::move(names), memory);
   });
+}
+
+std::string join_chat_templates(std::string_view with_tools, std::string_view without) {
+  // Neither loses white space to the tags around it, nor keeps the line break at its end that templates lose.
+  constexpr std::string_view kNothing = "{{ '' }}";
+  const auto own = [&](std::string_view source) {
+    if (source.ends_with('\n')) source.remove_suffix(1);
+    return std::string(kNothing) + std::string(source) + std::string(kNothing);
+  };
+  return "{% if tools %}" + own(with_tools) + "{% else %}" + own(without) + "{% endif %}";
 }
 
 std::string_view bitnet_chat_template() {

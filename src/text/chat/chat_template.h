@@ -20,9 +20,8 @@ struct MessageStyle;
 class ChatTemplate {
  public:
   // `bos` and `eos`: the template's values of bos_token and eos_token.
-  // `tool_source`: the template for conversations with tools, if it is another.
-  ChatTemplate(std::string source, std::string bos, std::string eos, std::string tool_source = "")
-      : source_(std::move(source)), tool_source_(std::move(tool_source)), bos_(std::move(bos)), eos_(std::move(eos)) {}
+  ChatTemplate(std::string source, std::string bos, std::string eos)
+      : source_(std::move(source)), bos_(std::move(bos)), eos_(std::move(eos)) {}
 
   // kNotSupported: wrong or unknown syntax, or an implausibly large template.
   Result<void> check() const;
@@ -33,7 +32,6 @@ class ChatTemplate {
   Result<std::string> render(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
   std::string_view source() const { return source_; }
-  std::string_view tool_source() const { return tool_source_.empty() ? source_ : tool_source_; }
   std::string_view bos() const { return bos_; }
   std::string_view eos() const { return eos_; }
 
@@ -45,12 +43,14 @@ class ChatTemplate {
   bool wants_typed_content(const ChatOptions& options) const;
 
   std::string source_;
-  std::string tool_source_;
   std::string bos_;
   std::string eos_;
   std::shared_ptr<Styles> styles_ = make_styles();  // found when they are first needed
   static std::shared_ptr<Styles> make_styles();
 };
+
+// One template from the two that some models have: with tools and without.
+std::string join_chat_templates(std::string_view with_tools, std::string_view without);
 
 // Equivalent to the template in microsoft/bitnet-b1.58-2B-4T's tokenizer_config.json: BOS, then "Role:
 // content<|eot_id|>" for each message. The prompt for the reply is "Assistant: ", including the space.

@@ -71,6 +71,9 @@ ToolCallGrammar json_call_grammar(const ToolCallFormat& format, const std::vecto
   const std::string most = choice.parallel ? "" : R"(, "maxItems": 1)";
   grammar.schema =
       format.is_list ? R"({"type": "array", "items": {)" + any + R"(}, "minItems": 1)" + most + defs : "{" + any + defs;
+  const std::string list = R"({"type": "array", "items": {)" + any + R"(}, "minItems": 1)" + most + "}";
+  grammar.whole = R"({"$calls": {"all": [)" + json_quoted(format.begin) + R"(, {"json": )" +
+                  (format.is_list ? list : "{" + any + "}") + "}, " + json_quoted(format.end) + "]}" + defs;
   grammar.trigger = grammar.begin.substr(0, grammar.begin.find_last_not_of(" \n") + 1);
   grammar.triggers_only_at_start = grammar.trigger.empty();
   if (grammar.trigger.empty()) grammar.trigger = "{" + name + ":";

@@ -54,6 +54,19 @@ Result<GrammarPtr> grammar_of_calls(const ToolUse& use, const ChatTurn& turn, co
   return nullptr;
 }
 
+// The reply has the form that was asked for, or is a call; the grammar has both.
+Result<void> allow_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& generate, const MakeToolCall& make) {
+  if (!turn.format.calls)
+    return fail(ErrorCode::kNotSupported,
+                "tools: with a format of the reply they need calls in a form that Tern can read");
+  TRY(const ToolCallGrammar call,
+      tool_call_grammar(turn.format, use.tools, {.parallel = use.parallel, .is_forced = false}));
+  auto calls = make(call.whole, "");
+  if (!calls) return about_tools("with a format of the reply, ", std::move(calls).error());
+  TRY(generate.grammar, Grammar::either(*generate.grammar, **calls));
+  return {};
+}
+
 Result<void> hold_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& generate, const MakeToolCall& make) {
   TRY(const std::vector<Tool> tools, read_tools(use.tools));
   const auto strict = std::ranges::find_if(tools, &Tool::is_strict);
@@ -81,11 +94,12 @@ Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse&
   TRY(turn.reply.tool_names, tool_names(use.tools));
   turn.reply.tools = use.tools;
   if (turn.reply.tool_names.empty() && use.choice == ToolUse::Choice::kAuto) return turn;
-  if (generate.grammar) {
-    return fail(ErrorCode::kNotSupported, "tools: together with a format of the reply are not supported");
-  }
   generate.shown_tokens = turn.format.shown_tokens;
   const bool is_required = use.choice == ToolUse::Choice::kRequired;
+  if (generate.grammar && !is_required) {
+    TRY_STATUS(allow_calls(use, turn, generate, make));
+    return turn;
+  }
   TRY_STATUS(is_required ? require_call(use, turn, generate, make) : hold_calls(use, turn, generate, make));
   return turn;
 }

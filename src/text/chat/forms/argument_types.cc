@@ -87,6 +87,11 @@ uint8_t ArgumentTypes::of(std::string_view function, std::string_view parameter)
   return found == known->second.end() ? static_cast<uint8_t>(kAnyArgument) : found->second;
 }
 
+uint8_t schema_types(std::string_view schema) {
+  const Json root = Json::parse(schema, nullptr, /*allow_exceptions=*/false);
+  return types_of(root, root, 0);
+}
+
 std::string json_of_text(std::string_view text, uint8_t types) {
   const auto fits = [types](const Json& value) {
     return !value.is_discarded() && !value.is_string() && (type_of(value) & types) != 0;

@@ -32,6 +32,9 @@ class ArgumentTypes {
   std::map<std::string, std::map<std::string, uint8_t, std::less<>>, std::less<>> functions_;
 };
 
+// The types of a schema's values, or more.
+uint8_t schema_types(std::string_view schema);
+
 // The value as JSON: a string, unless the text is JSON or a Python literal of another of these types.
 std::string json_of_text(std::string_view text, uint8_t types);
 

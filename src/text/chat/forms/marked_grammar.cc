@@ -115,8 +115,10 @@ ToolCallGrammar marked_call_grammar(const ToolCallFormat& format, const std::vec
   constexpr std::string_view kTypes =
       R"({"unquoted": {"type": ["null", "boolean", "number", "array", "object"]}, "scalar": {"type": ["boolean", "number"]}})";
   ToolCallGrammar grammar{.begin = begin, .end = {}};
-  grammar.schema = R"({"$calls": {"all": [)" + items + R"(]}, "$types": )" + std::string(kTypes) + R"(, "$defs": {)" +
-                   definitions + "}}";
+  const std::string others = items + R"(]}, "$types": )" + std::string(kTypes) + R"(, "$defs": {)" + definitions + "}}";
+  grammar.schema = R"({"$calls": {"all": [)" + others;
+  const std::string_view fixed = std::string_view(begin).substr(0, begin.size() - space.size());
+  grammar.whole = R"({"$calls": {"all": [)" + Writer::text(fixed) + ", " + others;
   grammar.trigger = mark;
   grammar.triggers_only_at_start = mark.empty();
   return grammar;
