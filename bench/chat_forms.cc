@@ -106,6 +106,13 @@ bool report(const std::filesystem::path& path) {
                 text ? "" : (": " + text.error().message).c_str());
     return false;
   }
+  if (!format.has_tool_calls) {  // its form is known by a mark in the source
+    const auto call = tool_call_grammar(format, kTools);
+    const bool is_made = call && Grammar::tool_call(call->schema, "");
+    std::printf("%s  %-58s %-18s forced %d, but the template writes no calls\n", is_made ? "ok" : "no", name.c_str(),
+                kind_of(*format.calls).c_str(), is_made);
+    return is_made;
+  }
   const ToolCall one = {.id = "probecall", .name = "look_up", .arguments = kArguments};
   const ToolCall two = {.id = "otherprob", .name = "now", .arguments = "{}"};
   const Outcome single = try_calls(chat, format, {one});

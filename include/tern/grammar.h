@@ -47,6 +47,8 @@ class Grammar {
 
   // True if the grammar allows the whole text; false if the check would take too long.
   bool matches(std::string_view text) const;
+  // True if some text that the grammar allows begins with this one.
+  bool may_begin(std::string_view text) const;
 
   ~Grammar();
   Grammar(const Grammar&) = delete;

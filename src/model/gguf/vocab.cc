@@ -4,6 +4,7 @@
 
 #include "model/gguf/vocab_keys.h"
 #include "text/chat/chat_template.h"
+#include "text/jinja/join_templates.h"
 #include "text/tokenizer/token_table.h"
 #include "text/tokenizer_files/stop_tokens.h"
 

@@ -138,7 +138,9 @@ TEST(CallForms, ChosenCallsAreHeldToTheirGrammar) {
       expect_calls(read_pieces(turn->format, turn->reply, {text}), calls, text);
     }
     const std::string wrong = rendered(chat, {{.id = "abcdefghi", .name = "look", .arguments = R"({"days": 1})"}});
-    const ReadReply read = read_pieces(turn->format, turn->reply, {wrong});
+    ChatReplyOptions whole = turn->reply;
+    whole.stream_arguments = false;  // a reply that no constraint holds
+    const ReadReply read = read_pieces(turn->format, whole, {wrong});
     EXPECT_TRUE(read.message.tool_calls.empty()) << wrong;
     EXPECT_EQ(read.message.content, wrong);
   }

@@ -106,7 +106,8 @@ class ChannelReader final : public ReplyReader {
       if (header_.contains("to=")) tell(ChatDelta::Kind::kContent, header_);  // a call of no known function
       return go(header_.contains("analysis") ? State::kThought : State::kContent);
     }
-    if (options_.stream_arguments) {
+    if (options_.stream_arguments && (!options_.grammar || options_.grammar->may_begin(header_.substr(
+                                                               header_.find(kRecipient) + kRecipient.size())))) {
       out_.tell(CallPart{.begins = true, .name = name_of_call()});
       is_told_ = true;
     }

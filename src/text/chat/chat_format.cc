@@ -131,6 +131,20 @@ std::vector<std::string_view> marks_of(const ToolCallFormat& calls) {
   return marks;
 }
 
+// The calls of LFM2's models, whose templates show none.
+MarkedCalls python_calls() {
+  using Kind = CallPiece::Kind;
+  return {.pieces = {{.kind = Kind::kName},
+                     {.kind = Kind::kText, .text = "("},
+                     {.kind = Kind::kArguments},
+                     {.kind = Kind::kText, .text = ")"}},
+          .between = ", ",
+          .values = MarkedCalls::Values::kPython,
+          .key_end = "=",
+          .pair_between = ", ",
+          .key_end_other = "="};
+}
+
 // A call's last mark that ends the reply anyway need not be waited for, nor asked of the model.
 void drop_stop_token(ToolCallFormat& calls, const Tokenizer& tokenizer) {
   if (!calls.marked || calls.marked->values != MarkedCalls::Values::kJson || !calls.end.empty()) return;
@@ -147,6 +161,11 @@ void add_tokens(ChatFormat& format, const Tokenizer& tokenizer) {
   if (format.think_begin.empty() && !format.has_channels && tokenizer.find("<think>") && tokenizer.find("</think>")) {
     format.think_begin = "<think>";
     format.think_end = "</think>";
+  }
+  if (format.has_tools && !format.calls && tokenizer.find("<|tool_call_start|>") &&
+      tokenizer.find("<|tool_call_end|>")) {
+    format.calls =
+        ToolCallFormat{.begin = "<|tool_call_start|>[", .end = "]<|tool_call_end|>", .marked = python_calls()};
   }
   std::vector<std::string_view> marks = {format.think_begin, format.think_end};
   add_tags(format.think_begin, marks);

@@ -154,6 +154,18 @@ TEST(ChatFormat, ControlTokensAreShown) {
   EXPECT_EQ(format.think_begin, "<think>");  // the vocabulary has it, though the template does not
 }
 
+// Where the template shows no calls, the vocabulary may.
+TEST(ChatFormat, CallsOfTheVocabulary) {
+  TestVocab vocab;
+  const TokenId begin = vocab.add("<|tool_call_start|>", TokenType::kControl);
+  const TokenId end = vocab.add("<|tool_call_end|>", TokenType::kControl);
+  ChatFormat format = format_of("{{ tools | tojson if tools }}{% for m in messages %}{{ m.content }}{% endfor %}");
+  EXPECT_EQ(calls_of(format), "none");
+  add_tokens(format, *vocab.make());
+  EXPECT_EQ(calls_of(format), "<|tool_call_start|>[|NAME(ARGUMENTS) [KEY=VALUE, ]|]<|tool_call_end|>");
+  EXPECT_EQ(format.shown_tokens, (std::vector<TokenId>{begin, end}));
+}
+
 std::string refusal(const ChatFormat& format, const ChatMessage& message, const ChatOptions& options = {}) {
   const auto good = check_expressible(format, std::span(&message, 1), options);
   return good ? "" : good.error().message;

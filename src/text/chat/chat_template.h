@@ -49,9 +49,6 @@ class ChatTemplate {
   static std::shared_ptr<Styles> make_styles();
 };
 
-// One template from the two that some models have: with tools and without.
-std::string join_chat_templates(std::string_view with_tools, std::string_view without);
-
 // Equivalent to the template in microsoft/bitnet-b1.58-2B-4T's tokenizer_config.json: BOS, then "Role:
 // content<|eot_id|>" for each message. The prompt for the reply is "Assistant: ", including the space.
 std::string_view bitnet_chat_template();

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "text/chat/chat_template_test_support.h"
+#include "text/jinja/join_templates.h"
 
 namespace tern {
 namespace {
@@ -52,6 +53,24 @@ TEST(ChatTemplate, JsonHasPythonsOptions) {
             "{\n \"a\" = [\n  1 ,\n  2\n ]\n}");
   EXPECT_EQ(render("{{ [1] | tojson(separators=(',',)) }}", {}),
             "error: chat template: tojson() with 1 separators; two are needed");
+}
+
+// Lists do not change, but a namespace can get another one.
+TEST(ChatTemplate, ListsOfNamespacesGrow) {
+  EXPECT_EQ(render("{% set ns = namespace(ids=[]) %}{% for m in messages %}{% set _ = ns.ids.append(m.content) %}"
+                   "{% endfor %}{{ ns.ids }}{{ ns.ids.pop(0) }}{{ ns.ids.pop() }}{{ ns.ids }}",
+                   {{"user", "a"}, {"user", "b"}, {"user", "c"}}),
+            "['a', 'b', 'c']ac['b']");
+  for (const char* wrong : {"{{ namespace(a=[]).a.pop() }}", "{{ namespace(a=1).a.append(1) }}", "{{ [].append(1) }}",
+                            "{% set ns = namespace() %}{{ ns.a.append(1) }}"}) {
+    EXPECT_TRUE(render(wrong, {}).starts_with("error: chat template: ")) << wrong << render(wrong, {});
+  }
+}
+
+TEST(ChatTemplate, OneOfTwoThatIsForTools) {
+  const std::string both = join_chat_templates("\n B {{ tools | length }}\n", " A\n\n");
+  EXPECT_EQ(render(both, {}, {.tools = R"([{"type": "function", "function": {"name": "f"}}])"}), "\n B 1");
+  EXPECT_EQ(render(both, {}), " A\n");
 }
 
 TEST(ChatTemplate, FormatsTexts) {

@@ -1,6 +1,7 @@
 #include "text/chat/template_conversation.h"
 
 #include <algorithm>
+#include <ctime>
 
 #include "text/jinja/json.h"
 #include "text/unicode/utf8.h"
@@ -138,6 +139,26 @@ void add_variables(std::string_view text, std::string_view source, TemplateNames
   }
 }
 
+// Firefunction's template wants its tools as text, and the date.
+void add_own_names(const ChatOptions& options, std::string_view source, TemplateNames& names, TemplateMemory& memory) {
+  const auto wants = [&](std::string_view name) {
+    return source.contains("+ " + std::string(name)) &&
+           !std::ranges::contains(names, name, &TemplateNames::value_type::first);
+  };
+  if (wants("functions")) {
+    std::string text;
+    append_json(read_tools(options.tools, memory), {.indent = 4, .item_separator = ","}, text, memory.budget());
+    names.emplace_back("functions", memory.keep(std::move(text)));
+  }
+  if (!wants("datetime")) return;
+  const std::time_t now = std::time(nullptr);
+  std::tm universal{};
+  gmtime_r(&now, &universal);
+  char text[64];
+  names.emplace_back("datetime", memory.keep(std::string(
+                                     text, std::strftime(text, sizeof text, "%b %d %Y %H:%M:%S GMT", &universal))));
+}
+
 }  // namespace
 
 size_t conversation_bytes(std::span<const ChatMessage> messages, const ChatOptions& options) {
@@ -161,6 +182,7 @@ TemplateNames conversation_names(std::span<const ChatMessage> messages, const Ch
                          {"add_generation_prompt", options.add_generation_prompt}};
   if (options.think) names.emplace_back("enable_thinking", *options.think);
   add_variables(options.variables, source, names, memory);
+  add_own_names(options, source, names, memory);
   return names;
 }
 

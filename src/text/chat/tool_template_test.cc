@@ -160,6 +160,15 @@ TEST(ToolTemplate, VariablesAreThoseOfTheTemplate) {
   EXPECT_EQ(render(source, {}, {.variables = "[]"}), "error: template variables: a list where an object is needed");
 }
 
+TEST(ToolTemplate, ToolsAsText) {
+  const std::string tools = R"([{"type":"function","function":{"name":"f"}}])";
+  EXPECT_EQ(render("{{ '' + functions }}", {}, {.tools = R"([])"}), "null");
+  EXPECT_TRUE(
+      render("{{ '<' + functions }}", {}, {.tools = tools}).starts_with("<[\n    {\n        \"type\": \"function\""));
+  EXPECT_TRUE(render("{{ '' + datetime }}", {}).ends_with(" GMT"));
+  EXPECT_EQ(render("{{ '' + datetime }}", {}, {.variables = R"({"datetime": "today"})"}), "today");
+}
+
 TEST(ToolTemplate, DevelopersAreTheSystem) {
   EXPECT_EQ(render("{{ messages[0].role }}", {{.role = "developer", .content = "x"}}), "system");
 }

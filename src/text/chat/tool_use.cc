@@ -79,6 +79,7 @@ Result<void> hold_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& gen
   }
   TRY(turn.reply.grammar, grammar_of_calls(use, turn, tools, make));
   if (!turn.reply.grammar) return {};
+  turn.reply.stream_arguments = true;
   generate.calls = std::make_shared<const ConstrainedCalls>(turn.format, turn.reply, !use.parallel);
   return {};
 }

@@ -286,6 +286,27 @@ TemplateNative find_template_method(const TemplateValue& of, std::string_view na
   return std::holds_alternative<std::string_view>(of) ? find_named(kTextMethods, name) : nullptr;
 }
 
+bool changes_list(std::string_view method) { return method == "append" || method == "pop"; }
+
+TemplateValue change_list(TemplateNamespace& owner, std::string_view name, const TemplateCall& call) {
+  const auto kept = std::ranges::find(owner.items, name, &std::pair<std::string_view, TemplateValue>::first);
+  const auto* list = kept == owner.items.end() ? nullptr : std::get_if<const TemplateList*>(&kept->second);
+  if (list == nullptr || (*list)->is_tuple) object("{}() of something that is no list", call.name);
+  std::vector<TemplateValue> items = (*list)->items;
+  TemplateValue result = None{};
+  if (call.name == "append") {
+    items.push_back(call.need(0, "value"));
+  } else {
+    const int64_t index = call.integer(0, "index", -1);
+    const int64_t at = index < 0 ? index + static_cast<int64_t>(items.size()) : index;
+    if (at < 0 || at >= static_cast<int64_t>(items.size())) object("pop() of an item that the list has not");
+    result = items[static_cast<size_t>(at)];
+    items.erase(items.begin() + at);
+  }
+  kept->second = call.memory.list(std::move(items));
+  return result;
+}
+
 TemplateNative find_template_global(std::string_view name) { return find_named(kGlobals, name); }
 
 }  // namespace tern

@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "base/json_reader.h"
-#include "text/chat/chat_template.h"
+#include "text/jinja/join_templates.h"
 #include "text/tokenizer/token_table.h"
 #include "text/tokenizer_files/stop_tokens.h"
 #include "text/tokenizer_files/token_flags.h"

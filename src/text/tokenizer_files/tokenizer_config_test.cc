@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/chat/chat_template.h"
+#include "text/jinja/join_templates.h"
 #include "text/tokenizer_files/stop_tokens.h"
 
 namespace tern {
@@ -36,16 +36,13 @@ TEST(TokenizerConfig, TokensAreStringsOrObjects) {
 TEST(TokenizerConfig, TheTemplateNamedDefault) {
   EXPECT_EQ(parse(R"({"chat_template": "x"})").value().chat_template, "x");
   // The template named "tool_use" is that for tools, "default" for all else.
-  const std::string both = parse(R"({"chat_template": [{"name": "tool_use", "template": "\n B {{ tools | length }}\n"},
-               {"name": "rag", "template": "r"}, {"name": "default", "template": " A\n\n"}]})")
-                               .value()
-                               .chat_template.value();
-  const ChatTemplate chat(both, "", "");
-  EXPECT_EQ(chat.render({}, {.tools = R"([{"type": "function", "function": {"name": "f"}}])"}).value(), "\n B 1");
-  EXPECT_EQ(chat.render({}).value(), " A\n");
-  const std::string one =
-      parse(R"({"chat_template": [{"name": "tool_use", "template": "t"}]})").value().chat_template.value();
-  EXPECT_EQ(ChatTemplate(one, "", "").render({}).value(), "t");
+  EXPECT_EQ(parse(R"({"chat_template": [{"name": "tool_use", "template": "t"}, {"name": "rag", "template": "r"},
+                      {"name": "default", "template": "d"}]})")
+                .value()
+                .chat_template,
+            join_chat_templates("t", "d"));
+  EXPECT_EQ(parse(R"({"chat_template": [{"name": "tool_use", "template": "t"}]})").value().chat_template,
+            join_chat_templates("t", "t"));
   EXPECT_EQ(parse(R"({"chat_template": [{"name": "rag", "template": "t"}]})").value().chat_template, std::nullopt);
   EXPECT_EQ(error(R"({"chat_template": 1})"), "c.json: \"chat_template\" is neither a string nor a list");
   EXPECT_EQ(error(R"({"chat_template": ["x"]})"), "c.json: \"chat_template\" lists something that is not an object");

@@ -36,7 +36,7 @@ class CallReader {
 
   // The text with which a call begins; empty: none.
   virtual const std::string& mark() const = 0;
-  // Whether a call without its mark begins where nothing but white space has come before: `end` is behind its mark.
+  // Tells if a call that needs no mark begins where only white space has come before; `end` is behind the mark it has.
   virtual Matched starts(std::string_view text) const = 0;
 
   // Starts a call with the text up to the end of its mark.

@@ -73,7 +73,8 @@ CallText::Step CallText::add_to_json(char c) {
   }
   if (depth != 1 || scanner_.depth() != 2 || format_.is_list || has_brackets_) return Step::kMore;
   has_brackets_ = true;
-  if (options_.stream_arguments) begin_arguments();
+  if (options_.stream_arguments && (!options_.grammar || options_.grammar->may_begin(partial().value_or(""))))
+    begin_arguments();
   return Step::kMore;
 }
 

@@ -191,7 +191,11 @@ MarkedReader::Progress MarkedReader::slot() {
 
 MarkedReader::Progress MarkedReader::begin_arguments() {
   kept_.push_back({.begins = true, .id = id_, .name = name_});
-  was_told_ = was_told_ || options_.stream_arguments;
+  // A grammar that has allowed the text so far holds the rest of it.
+  was_told_ =
+      was_told_ ||
+      (options_.stream_arguments &&
+       (!options_.grammar || options_.grammar->may_begin(std::string_view(text_).substr(mark_end_, at_ - mark_end_))));
   has_pairs_ = false;
   scanner_ = {};
   if (form_.values != MarkedCalls::Values::kJson) {
