@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "text/chat/forms/argument_types.h"
 #include "text/chat/forms/call_reader.h"
