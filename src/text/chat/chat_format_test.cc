@@ -154,6 +154,21 @@ TEST(ChatFormat, ControlTokensAreShown) {
   EXPECT_EQ(format.think_begin, "<think>");  // the vocabulary has it, though the template does not
 }
 
+// Such templates take turns strictly, calls and results aside: only an assistant's message may follow a result.
+TEST(ChatFormat, OfTemplatesThatTakeTurns) {
+  const ChatFormat format = format_of(
+      "{% set ns = namespace(n=0) %}{% for m in messages %}{% if m.role != 'tool' and not m.tool_calls %}"
+      "{% if (m.role == 'user') != (ns.n % 2 == 0) %}{{ raise_exception('turns') }}{% endif %}{% set ns.n = ns.n + 1 %}"
+      "{% endif %}{% endfor %}{{ '[TOOLS]' + tools | tojson if tools }}{% for m in messages %}{% if m.role == 'user' %}"
+      "[INST]{{ m.content }}[/INST]{% elif m.tool_calls %}[TOOL_CALLS][{% for c in m.tool_calls %}{\"name\": "
+      "\"{{ c.function.name }}\", \"arguments\": {{ c.function.arguments | tojson }}, \"id\": \"{{ c.id }}\"}"
+      "{{ ', ' if not loop.last }}{% endfor %}]{% elif m.role == 'tool' %}[RESULT]{{ m.content }}[/RESULT]{% else %}"
+      "{{ m.content }}</s>{% endif %}{% endfor %}");
+  EXPECT_EQ(calls_of(format), "[TOOL_CALLS]|||arguments|list");
+  EXPECT_EQ(format.calls->id, "id");
+  EXPECT_TRUE(format.has_tools && format.has_tool_calls && format.has_tool_results && format.has_parallel_calls);
+}
+
 // Where the template shows no calls, the vocabulary may.
 TEST(ChatFormat, CallsOfTheVocabulary) {
   TestVocab vocab;
