@@ -1,6 +1,7 @@
 // Conversations: their messages, tools and thoughts, and the marks with which a model writes thoughts and tool calls.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,14 +29,50 @@ struct ChatMessage {
   std::string name = {};                  // name of the speaker or of the tool, for templates that use it
 };
 
-// The syntax of a model's tool calls: `begin`, then {"name": …, "arguments": {…}} or a list of such objects, then
-// `end`.
+// A part of a call that is not one JSON object: a literal text, or what differs from call to call.
+struct CallPiece {
+  enum class Kind : uint8_t {
+    kText,       // `text`, literally
+    kName,       // the function's name
+    kId,         // the call's id
+    kIndex,      // its number in the reply: 0, 1, …
+    kArguments,  // its arguments
+  };
+  Kind kind = Kind::kText;
+  std::string text = {};
+  bool operator==(const CallPiece&) const = default;
+};
+
+// Calls whose name and arguments are between marks: <function=f><parameter=a>1</parameter></function>.
+struct MarkedCalls {
+  enum class Values : uint8_t {
+    kJson,    // the arguments are one JSON object
+    kText,    // pairs of a key and a value: a string as it is, any other value as JSON
+    kPython,  // pairs; values are Python's literals or JSON
+    kGemma,   // pairs; strings are between <|"|>, the keys of objects are without quotes
+  };
+  std::vector<CallPiece> pieces = {};  // of one call
+  std::string between = {};            // text between two calls
+  Values values = Values::kJson;
+  // Pairs: `key_begin`, the key, `key_end`, the value, `value_end`, with `pair_between` between two of them.
+  std::string key_begin = {}, key_end = {}, value_end = {}, pair_between = {};
+  std::string key_end_other = {};  // instead of `key_end`, where the value is no string
+  bool is_sorted = false;          // pairs come in the order of their keys
+  bool in_channels = false;        // a call is a message of gpt-oss, whose header varies
+};
+
+// The syntax of a model's tool calls: `begin`, then {"name": …, "arguments": {…}}, a list of such objects or `marked`
+// calls, then `end`.
 struct ToolCallFormat {
   std::string begin = {};  // e.g. "<tool_call>\n"; empty: a { at the start of the reply, or after a call, begins a call
   std::string end = {};    // e.g. "\n</tool_call>"; empty: the call ends with its JSON
   std::string may_begin = {};           // optional mark before a call if `begin` is empty (Llama's <|python_tag|>)
   std::string arguments = "arguments";  // name of the arguments member, or "parameters"
   bool is_list = false;                 // calls come as a list: [{…}, {…}]
+  std::string name = "name";            // name of the member with the function's name
+  std::string id = {};                  // name of the member with the call's id, if the template writes one
+  bool id_is_first = false;             // it comes before the name
+  std::optional<MarkedCalls> marked = {};
 };
 
 // What a model's chat template supports, and how to parse the model's replies; see Engine::chat_format().
@@ -43,6 +80,8 @@ struct ChatFormat {
   std::string think_begin = {};  // "<think>"; empty: the model does not mark its thoughts
   std::string think_end = {};
   std::optional<ToolCallFormat> calls = {};  // none: no tools, or a call syntax that Tern cannot parse
+  std::string content_begin = {};  // text that comes before the content and is no part of it (Functionary's "all")
+  bool has_channels = false;       // replies are messages with channels (gpt-oss): analysis, commentary and final
 
   bool has_tools = false;           // the template describes the tools to the model
   bool has_tool_calls = false;      // … renders an assistant's earlier calls
@@ -51,6 +90,7 @@ struct ChatFormat {
 
   // Marks above that are control tokens. A reply leaves out their text unless GenerateOptions::shown_tokens names them.
   std::vector<TokenId> shown_tokens = {};
+  std::vector<TokenId> thought_tokens = {};  // those of them that separate thoughts and content
 
   // True if the reply to this prompt (Engine::render_chat) begins inside a thought that the prompt has opened.
   bool opens_thought(std::string_view prompt) const;

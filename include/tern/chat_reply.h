@@ -43,10 +43,14 @@ struct ChatReplyOptions {
   // The functions that the request offers. A call of any other function stays content. If empty, everything except
   // thoughts is content.
   std::vector<std::string> tool_names = {};
+  // These functions' list, as in ChatOptions::tools: values that a form of calls writes without quotes are strings or
+  // not by the parameter's schema. Without it, they are what they look like.
+  std::string tools = {};
   bool in_thought = false;  // the prompt ends inside a thought (ChatFormat::opens_thought)
   // Report a call's arguments as they arrive. Use it only if a grammar constrains the reply to the format: if the text
   // breaks off or becomes invalid, the call keeps the arguments so far, and the rest is content. If false, a call is
-  // reported once it is complete. Calls in a list are always reported at its end.
+  // reported once it is complete. Calls in a list are always reported at its end. With `grammar`, only a call that it
+  // allows up to its arguments is reported so.
   bool stream_arguments = false;
   // Calls have to match this grammar (Grammar::tool_call()); others stay content. Null: anything that looks like a
   // call.
@@ -110,10 +114,13 @@ struct ToolChoice {
 // must come in the schema's order. To force a call, end the prompt with `begin` and feed `begin` to the parser before
 // the reply. If the model may choose, wait until it has written `trigger`.
 struct ToolCallGrammar {
-  std::string begin = {};    // literal text
-  std::string end = {};      // literal text
-  std::string schema = {};   // a JSON schema, as text; tool i's parameters are in #/$defs/i, references adjusted
-  std::string trigger = {};  // text with which the model itself begins a call
+  std::string begin = {};  // literal text
+  std::string end = {};    // literal text
+  // For Grammar::tool_call(): a JSON schema, as text, in which tool i's parameters are in #/$defs/i, references
+  // adjusted; or a description of calls between marks.
+  std::string schema = {};
+  std::string whole = {};               // for Grammar::tool_call(): everything, from `begin` to `end`
+  std::string trigger = {};             // text with which the model itself begins a call
   bool triggers_only_at_start = false;  // the trigger counts only at the start of the reply
 };
 
@@ -153,10 +160,11 @@ using MakeToolCall =
 
 // Prepares a turn with tools. `prompt` must have been rendered with them, or without them if calls are forbidden. Adds
 // the reply's constraints to `generate`. If the model may choose, a call that it begins is constrained to its tool's
-// parameters; if these cannot be enforced, the arguments may be any object unless the tool is "strict".
+// parameters; if these cannot be enforced, the arguments may be any object unless the tool is "strict". With another
+// grammar the reply matches that or is a call.
 // kInvalidArgument: as tool_names(), or no tool has the required name. kNotSupported: required or strict parameters
-// that cannot be enforced (the message names the tool and the place), tools together with another grammar, or a call
-// syntax that Tern cannot parse. Messages about the list of tools begin with "tools:".
+// that cannot be enforced (the message names the tool and the place), or a call syntax that Tern cannot parse. Messages
+// about the list of tools begin with "tools:".
 Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse& use, GenerateOptions& generate,
                            const MakeToolCall& make = Grammar::tool_call);
 

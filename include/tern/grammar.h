@@ -32,6 +32,9 @@ class Grammar {
   // may precede each.
   static Result<std::shared_ptr<const Grammar>> tool_call(std::string_view schema_json, std::string_view end);
 
+  // What either grammar allows.
+  static Result<std::shared_ptr<const Grammar>> either(const Grammar& a, const Grammar& b);
+
   // Any JSON object.
   static Result<std::shared_ptr<const Grammar>> json_object();
 
@@ -44,6 +47,8 @@ class Grammar {
 
   // True if the grammar allows the whole text; false if the check would take too long.
   bool matches(std::string_view text) const;
+  // True if some text that the grammar allows begins with this one.
+  bool may_begin(std::string_view text) const;
 
   ~Grammar();
   Grammar(const Grammar&) = delete;

@@ -17,6 +17,7 @@ Result<ChatMessage> read(const tern_turn& turn, std::string_view text, int32_t f
     return fail(ErrorCode::kInvalidArgument, "finish is {}, but can be 0 to {}", finish, int{TERN_FINISH_CANCELLED});
   ChatReplyOptions options = turn.turn.reply;
   options.id_seed = turn.id_seed;
+  if (turn.holds.calls) options.stream_arguments = false;  // calls are told when they are complete
   ChatReplyParser parser(turn.turn.format, options);
   ChatMessage message{.role = "assistant"};
   append(message, parser.feed(turn.turn.begin));

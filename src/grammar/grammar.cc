@@ -38,15 +38,40 @@ Result<std::shared_ptr<const Grammar>> Grammar::tool_call(std::string_view schem
   return made(*std::move(rules));
 }
 
-bool Grammar::matches(std::string_view text) const {
-  grammar::Automaton automaton(*impl_->rules);
+Result<std::shared_ptr<const Grammar>> Grammar::either(const Grammar& a, const Grammar& b) {
+  grammar::RuleWriter writer;
+  const grammar::RuleId root = writer.new_rule("either grammar");
+  const grammar::StateId start = writer.start_of(root), end = writer.new_state();
+  writer.end(end);
+  for (const Grammar* one : {&a, &b}) writer.add_call(start, writer.add_rules(*one->impl_->rules), end);
+  auto rules = writer.finish(root);
+  if (!rules) return in("the grammars together", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
+namespace {
+
+grammar::PositionId after(grammar::Automaton& automaton, std::string_view text) {
   automaton.begin_work();
   grammar::PositionId at = automaton.start();
   for (const char c : text) {
-    if (at == grammar::kNowhere) return false;
+    if (at == grammar::kNowhere) return at;
     at = automaton.step(at, static_cast<uint8_t>(c));
   }
-  return automaton.may_end(at);
+  return at;
+}
+
+}  // namespace
+
+bool Grammar::matches(std::string_view text) const {
+  grammar::Automaton automaton(*impl_->rules);
+  const grammar::PositionId at = after(automaton, text);
+  return at != grammar::kNowhere && automaton.may_end(at);
+}
+
+bool Grammar::may_begin(std::string_view text) const {
+  grammar::Automaton automaton(*impl_->rules);
+  return after(automaton, text) != grammar::kNowhere;
 }
 
 Result<std::shared_ptr<const Grammar>> Grammar::json_object() {

@@ -32,18 +32,60 @@ Parts read(const tern::ChatFormat& format, std::string_view text, size_t piece, 
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
+  using Kind = tern::CallPiece::Kind;
+  using Values = tern::MarkedCalls::Values;
+  const tern::MarkedCalls kMarked[] = {
+      {.pieces = {{Kind::kText, "<tool_call>\n<function="},
+                  {Kind::kName},
+                  {Kind::kText, ">\n"},
+                  {Kind::kArguments},
+                  {Kind::kText, "</function>\n</tool_call>"}},
+       .values = Values::kText,
+       .key_begin = "<parameter=",
+       .key_end = ">\n",
+       .value_end = "\n</parameter>\n",
+       .key_end_other = ">\n"},
+      {.pieces = {{Kind::kName}, {Kind::kText, "("}, {Kind::kArguments}, {Kind::kText, ")"}},
+       .between = ", ",
+       .values = Values::kPython,
+       .key_end = "=",
+       .pair_between = ", ",
+       .key_end_other = "="},
+      {.pieces = {{Kind::kText, "<|tool_call>call:"},
+                  {Kind::kName},
+                  {Kind::kText, "{"},
+                  {Kind::kArguments},
+                  {Kind::kText, "}<tool_call|>"}},
+       .values = Values::kGemma,
+       .key_end = ":",
+       .pair_between = ",",
+       .key_end_other = ":"},
+      {.pieces = {{Kind::kText, "<|c|>functions."},
+                  {Kind::kName},
+                  {Kind::kText, ":"},
+                  {Kind::kIndex},
+                  {Kind::kText, "<|a|>"},
+                  {Kind::kArguments},
+                  {Kind::kText, "<|/c|>"}}}};
   const tern::ToolCallFormat kForms[] = {{.begin = "<tool_call>\n", .end = "\n</tool_call>"},
                                          {.may_begin = "<|python_tag|>", .arguments = "parameters"},
                                          {.begin = "[TOOL_CALLS] ", .is_list = true},
-                                         {.begin = "<|tool_call|>", .end = "<|/tool_call|>", .is_list = true}};
-  const bool thinks = (data[0] & 4) != 0;
-  const bool streams = (data[0] & 8) != 0;
-  const tern::ChatFormat format = {
-      .think_begin = thinks ? "<think>" : "", .think_end = thinks ? "</think>" : "", .calls = kForms[data[0] & 3]};
+                                         {.begin = "<|tool_call|>", .end = "<|/tool_call|>", .is_list = true},
+                                         {.marked = kMarked[0]},
+                                         {.begin = "<|s|>[", .end = "]<|/s|>", .marked = kMarked[1]},
+                                         {.marked = kMarked[2]},
+                                         {.begin = "<|s|>", .end = "<|/s|>", .marked = kMarked[3]}};
+  const bool thinks = (data[0] & 8) != 0;
+  const bool streams = (data[0] & 16) != 0;
+  const bool has_channels = (data[0] & 32) != 0;
+  const tern::ChatFormat format = {.think_begin = thinks ? "<think>" : "",
+                                   .think_end = thinks ? "</think>" : "",
+                                   .calls = kForms[data[0] & 7],
+                                   .has_channels = has_channels};
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
   const Parts whole = read(format, text, text.size(), streams);
   if (read(format, text, 1, streams) != whole) std::abort();
   if (read(format, text, 1 + data[1] % 16, streams) != whole) std::abort();
-  if (!thinks && whole.calls.empty() && whole.content != text) std::abort();
+  if (!thinks && !has_channels && whole.calls.empty() && whole.content != text) std::abort();
   return 0;
 }

@@ -7,7 +7,9 @@ namespace tern::cli {
 Result<void> add_reply_parts(nlohmann::ordered_json& json, const ChatFormat& format, std::string_view prompt,
                              std::string_view tools, std::string_view text) {
   TRY(std::vector<std::string> names, tool_names(tools));
-  ChatReplyParser parser(format, {.tool_names = std::move(names), .in_thought = format.opens_thought(prompt)});
+  ChatReplyParser parser(
+      format,
+      {.tool_names = std::move(names), .tools = std::string(tools), .in_thought = format.opens_thought(prompt)});
   ChatMessage reply;
   append(reply, parser.feed(text));
   append(reply, parser.finish());

@@ -91,9 +91,18 @@ TEST(ApiServer, WhatAReplyCannotBeHeldToIsRefusedWhereAToolIsStrict) {
   body["tools"][0]["function"]["strict"] = "yes";
   const Json error = server.post(kChat, body).json["error"];
   EXPECT_EQ(error["message"], "tools: number 1 has \"strict\" that is neither true nor false");
-  body = asked_with(kCity, true);
-  body["response_format"] = {{"type", "json_object"}};
-  EXPECT_EQ(server.post(kChat, body).json["error"]["param"], "tools");
+}
+
+TEST(ApiServer, AFormatBesideToolsIsKeptOrAToolIsCalled) {
+  const RunningServer server({}, storyteller());
+  Json body = asked_with(kCity, true, 100);
+  body["response_format"] = Json::parse(R"({"type": "json_schema", "json_schema": {"name": "a", "schema": {
+      "type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"], "additionalProperties": false}}})");
+  const auto answer = server.post(kChat, body);
+  ASSERT_EQ(answer.status, 200) << answer.json;
+  const Json choice = answer.json["choices"][0];
+  if (choice["finish_reason"] == "tool_calls") return;
+  EXPECT_TRUE(Json::parse(choice["message"]["content"].get<std::string>()).at("ok").is_boolean()) << choice;
 }
 
 }  // namespace

@@ -49,6 +49,29 @@ TEST(ConstrainedCalls, ACallIsHeldAndTextIsFree) {
   EXPECT_TRUE(message.starts_with("{x}: ok ")) << message;
 }
 
+// Calls between marks are held in the same way; the value is of the parameter's type.
+TEST(ConstrainedCalls, ACallOfPairsIsHeld) {
+  using Kind = CallPiece::Kind;
+  ToolCallFormat calls;
+  calls.marked = MarkedCalls{.pieces = {{.kind = Kind::kText, .text = "<c>f="},
+                                        {.kind = Kind::kName},
+                                        {.kind = Kind::kText, .text = ">"},
+                                        {.kind = Kind::kArguments},
+                                        {.kind = Kind::kText, .text = "</c>"}},
+                             .values = MarkedCalls::Values::kText,
+                             .key_begin = "<p=",
+                             .key_end = ">",
+                             .value_end = "</p>",
+                             .key_end_other = ">"};
+  const ChatFormat format = {.calls = calls};
+  Fixture f("{x}: ok <c>f=g><p=b>3</p></c>; bye", 256);
+  const Asked asked = ask(format);
+  const auto result = f.generate("ab", asked.options).value();
+  const std::string message = read_reply(asked, result.text);
+  EXPECT_TRUE(message.starts_with("{x}: ok ")) << message;
+  EXPECT_TRUE(message.contains(R"(|f{"a": 1})") || message.contains(R"(|f{"a": 2})")) << message;
+}
+
 TEST(ConstrainedCalls, TextWithoutACallIsAsItWas) {
   const std::string text = "a <b> is no {\"name\": \"g\"}, nor is < c>";
   Fixture f(text, 256);

@@ -73,7 +73,8 @@ class ToolCallConstraint final : public TokenConstraint {
 std::unique_ptr<TokenConstraint> make_constraint(const GenerateOptions& options, GrammarCache& grammars,
                                                  const Tokenizer* tokenizer, int n_vocab, bool strips_space) {
   if (options.grammar) {
-    return std::make_unique<GrammarConstraint>(grammars.matcher(options.grammar, *tokenizer, n_vocab, strips_space));
+    return std::make_unique<GrammarConstraint>(
+        grammars.matcher(options.grammar, *tokenizer, n_vocab, strips_space, options.shown_tokens));
   }
   if (!options.calls) return nullptr;
   const ConstrainedCalls& calls = *options.calls;

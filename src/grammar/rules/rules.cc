@@ -101,4 +101,23 @@ StateId RuleWriter::add_text(StateId from, std::string_view text) {
   return from;
 }
 
+RuleId RuleWriter::add_rules(const Rules& rules) {
+  constexpr StateId kNone = UINT32_MAX;
+  std::vector<StateId> state_of(rules.is_end.size(), kNone);
+  const auto first = static_cast<RuleId>(rules_.size());
+  for (const Rules::Rule& rule : rules.rules) state_of[rule.start] = start_of(new_rule("a rule"));
+  for (StateId& state : state_of) {
+    if (state == kNone) state = new_state();
+  }
+  for (StateId from = 0; from < state_of.size() && !is_full_; ++from) {
+    if (rules.is_end[from]) end(state_of[from]);
+    for (Edge edge : rules.edges_of(from)) {
+      edge.to = state_of[edge.to];
+      edge.rule += edge.kind == EdgeKind::kCall ? first : 0;
+      add(state_of[from], edge);
+    }
+  }
+  return first + rules.root;
+}
+
 }  // namespace tern::grammar

@@ -80,6 +80,9 @@ class RuleWriter {
   // Adds the bytes of `text`. Returns the state after them.
   StateId add_text(StateId from, std::string_view text);
 
+  // Adds finished rules. Returns the number of their root here.
+  RuleId add_rules(const Rules& rules);
+
   bool is_full() const { return is_full_; }
   size_t n_states() const { return first_.size(); }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "grammar/rules/utf8_chars.h"
+#include "grammar/schema/call_rules.h"
 #include "grammar/schema/json_rules.h"
 #include "grammar/schema/schema_exclusive.h"
 #include "grammar/schema/schema_terms.h"
@@ -26,10 +27,22 @@ class SchemaWriter {
  public:
   explicit SchemaWriter(const Value& root) : root_(root), reader_(root), json_(rules_) {}
 
+  // The rule that `make` writes, with those that it needs.
+  Result<Rules> write_with(const MakeRoot& make) {
+    SchemaRules parts = {rules_, reader_, json_, [this](const Terms& terms) { return rule_of(terms); }};
+    TRY(const RuleId root, make(parts));
+    return write_from(root);
+  }
+
   // With `end`, white space may come before the document, and white space and `end` follow it.
   Result<Rules> write(std::optional<std::string_view> end = {}) {
     TRY(RuleId root, rule_of({{&root_}}));
     if (end) root = before(root, *end);
+    return write_from(root);
+  }
+
+ private:
+  Result<Rules> write_from(RuleId root) {
     while (!to_do_.empty() && !rules_.is_full()) {
       const auto [terms, rule] = std::move(to_do_.front());
       to_do_.pop_front();
@@ -38,7 +51,6 @@ class SchemaWriter {
     return rules_.finish(root);
   }
 
- private:
   RuleId before(RuleId rule, std::string_view end) {
     const RuleId whole = rules_.new_rule("a call");
     StateId at = json_.add(json_.add_space(rules_.start_of(whole)), rule);
@@ -117,30 +129,10 @@ class SchemaWriter {
       all.push_back({&branch});
       said.push_back(std::move(all));
     }
-    if (bit == Term::kOneOf) TRY_STATUS(check_exclusive(*choice.schema, said, branches));
+    if (bit == Term::kOneOf) TRY_STATUS(check_exclusive(reader_, *choice.schema, said, branches));
     for (const Terms& all : said) {
       TRY(const RuleId rule, rule_of(all));
       rules_.add_call(start, rule, end);
-    }
-    return {};
-  }
-
-  Result<void> check_exclusive(const Value& schema, std::span<const Terms> said, const Value& branches) {
-    constexpr size_t kMost = 100;
-    if (said.size() > kMost)
-      return reader_.refuse(schema, "oneOf", format_text("more than {} branches; anyOf may have more", kMost));
-    for (size_t i = 0; i < said.size(); ++i) {
-      for (size_t j = 0; j < said.size(); ++j) {
-        if (i == j) continue;
-        TRY(const bool is_sure, excludes(reader_, said[i], {{&branches.items[j]}}));
-        if (!is_sure) {
-          return reader_.refuse(
-              schema, "oneOf",
-              format_text("a value may be allowed by both branches {} and {}: write anyOf, or give each a "
-                          "required property with a const of its own",
-                          std::min(i, j), std::max(i, j)));
-        }
-      }
     }
     return {};
   }
@@ -379,10 +371,15 @@ Result<Rules> parse(std::string_view schema_json, std::optional<std::string_view
   if (root.kind != Value::kObject && root.kind != Value::kTrue && root.kind != Value::kFalse) {
     return fail(ErrorCode::kInvalidArgument, "a schema is an object, true or false");
   }
+  if (end && is_call_description(root)) return write_calls(root);
   return SchemaWriter(root).write(end);
 }
 
 }  // namespace
+
+Result<Rules> write_schema_with(const JsonValue& root, const MakeRoot& make) {
+  return SchemaWriter(root).write_with(make);
+}
 
 Result<Rules> parse_schema(std::string_view schema_json) { return parse(schema_json, std::nullopt); }
 

@@ -82,4 +82,24 @@ Result<bool> excludes(SchemaReader& reader, const Terms& said, const Terms& othe
   return false;
 }
 
+Result<void> check_exclusive(SchemaReader& reader, const JsonValue& schema, std::span<const Terms> said,
+                             const JsonValue& branches) {
+  constexpr size_t kMost = 100;
+  if (said.size() > kMost)
+    return reader.refuse(schema, "oneOf", format_text("more than {} branches; anyOf may have more", kMost));
+  for (size_t i = 0; i < said.size(); ++i) {
+    for (size_t j = 0; j < said.size(); ++j) {
+      if (i == j) continue;
+      TRY(const bool is_sure, excludes(reader, said[i], {{&branches.items[j]}}));
+      if (!is_sure) {
+        return reader.refuse(schema, "oneOf",
+                             format_text("a value may be allowed by both branches {} and {}: write anyOf, or give "
+                                         "each a required property with a const of its own",
+                                         std::min(i, j), std::max(i, j)));
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace tern::grammar

@@ -4,6 +4,7 @@
 
 #include "model/gguf/vocab_keys.h"
 #include "text/chat/chat_template.h"
+#include "text/jinja/join_templates.h"
 #include "text/tokenizer/token_table.h"
 #include "text/tokenizer_files/stop_tokens.h"
 
@@ -267,6 +268,8 @@ Result<std::optional<Vocab>> read_gguf_vocab(const GgufFile& file) {
 
 Result<std::optional<std::string>> read_gguf_chat_template(const GgufFile& file) {
   TRY(const auto source, file.get_string("tokenizer.chat_template"));
+  TRY(const auto with_tools, file.get_string("tokenizer.chat_template.tool_use"));
+  if (with_tools) return join_chat_templates(*with_tools, source.value_or(*with_tools));
   if (!source) return std::nullopt;
   if (is_bitnet(file) && is_placeholder_chat_template(*source)) return std::string(bitnet_chat_template());
   return std::string(*source);

@@ -40,7 +40,7 @@ constexpr std::string_view kReadTokenizerKeys[] = {"model",
 // True for keys without an architecture that are read outside of the families.
 bool is_read_elsewhere(std::string_view key) {
   constexpr std::string_view kKeys[] = {"general.architecture", "general.name", "general.alignment",
-                                        "tokenizer.chat_template"};
+                                        "tokenizer.chat_template", "tokenizer.chat_template.tool_use"};
   constexpr std::string_view kBeginnings[] = {"general.sampling.", "split.", "tern."};
   return std::ranges::contains(kKeys, key) ||
          std::ranges::any_of(kBeginnings, [&](std::string_view begin) { return key.starts_with(begin); });

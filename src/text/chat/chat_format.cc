@@ -4,30 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "text/chat/json_scanner.h"
-#include "text/chat/tool_call_json.h"
+#include "text/chat/forms/call_probe.h"
+#include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/thought_marks.h"
 
 namespace tern {
 namespace {
 
-// Words that no template contains. Ids have nine letters because Mistral's templates require it.
-constexpr std::string_view kTool = "tern_tool";
-constexpr std::string_view kCall = "tern_call";
-constexpr std::string_view kOtherCall = "tern_other_call";
-constexpr std::string_view kReply = "tern_reply";
-constexpr std::string_view kResult = "tern_result";
-constexpr std::string_view kValue = "tern_value";
-
 const ChatMessage kQuestion = {.role = "user", .content = "a"};
-const ChatMessage kThanks = {.role = "user", .content = "b"};
-
-ToolCall call_of(std::string_view name, std::string id) {
-  return {.id = std::move(id), .name = std::string(name), .arguments = R"({"k": "tern_value"})"};
-}
-
-ChatMessage result_of(std::string id) {
-  return {.role = "tool", .content = std::string(kResult), .tool_call_id = std::move(id), .name = std::string(kCall)};
-}
 
 class Prober {
  public:
@@ -35,25 +19,26 @@ class Prober {
 
   ChatFormat probe() const {
     ChatFormat format;
-    const std::string_view source = template_.source();
-    if (source.contains("<think>") || source.contains("</think>")) {
-      format.think_begin = "<think>";
-      format.think_end = "</think>";
-    }
-    format.has_tools = render({kQuestion}).contains(kTool);
-    const ChatMessage caller = {.role = "assistant", .tool_calls = {call_of(kCall, "probecall")}};
-    const std::string call = render({kQuestion, caller, result_of("probecall"), kThanks});
-    const std::string call_alone = render({kQuestion, caller});
-    format.has_tool_calls = (call.contains(kCall) && call.contains(kValue)) || call_alone.contains(kValue);
-    format.has_tool_results = call.contains(kResult);
-    const ChatMessage two = {.role = "assistant",
-                             .tool_calls = {call_of(kCall, "probecall"), call_of(kOtherCall, "otherprob")}};
-    format.has_parallel_calls =
-        render({kQuestion, two, result_of("probecall"), result_of("otherprob"), kThanks}).contains(kOtherCall);
+    find_thought_marks(template_.source(), render_, format);
+    format.has_tools = render({kQuestion}).contains("tern_tool");
+    const CallProbe probe(render_, format);
+    const std::string call = probe.calls({CallProbe::call()});
+    format.has_tool_calls = call.contains(kProbeValue);
+    format.has_tool_results = has_results();
+    format.has_parallel_calls = !probe.calls({CallProbe::call(), CallProbe::other_call()}).empty();
     if (!format.has_tools) return format;
-    format.calls = find_calls(call);
+    format.calls = learn_calls(probe);
     if (!format.calls) format.calls = known_calls();
-    if (format.calls && format.calls->begin.empty() && source.contains("<|python_tag|>")) {
+    if (format.calls && format.calls->marked && format.calls->begin.empty() &&
+        format.calls->marked->pieces.front().kind == CallPiece::Kind::kName) {
+      format.content_begin = probe.content_begin();
+    }
+    if (format.has_channels && format.calls && format.calls->marked) {
+      format.calls->marked->in_channels = true;
+      format.calls->marked->pieces.front().text.insert(0, " ");  // behind "<|start|>assistant"
+    }
+    if (format.calls && format.calls->begin.empty() && !format.calls->marked &&
+        template_.source().contains("<|python_tag|>")) {
       format.calls->may_begin = "<|python_tag|>";
     }
     return format;
@@ -69,59 +54,17 @@ class Prober {
     return template_.render(messages, options).value_or("");
   }
 
-  // Derives the format of calls from the rendered conversation `text`, in which an assistant has made a call.
-  std::optional<ToolCallFormat> find_calls(std::string_view text) const {
-    const ChatMessage reply = {.role = "assistant", .content = std::string(kReply)};
-    const std::string plain = render({kQuestion, reply, kThanks});
-    const size_t reply_at = plain.find(kReply);
-    const size_t name_at = text.find(kCall);
-    if (reply_at == plain.npos || name_at == text.npos) return std::nullopt;
-    const size_t common = static_cast<size_t>(
-        std::ranges::mismatch(text, std::string_view(plain).substr(0, reply_at)).in1 - text.begin());
-    size_t begin = text.rfind('{', name_at);
-    if (begin == text.npos || begin < common) return std::nullopt;
-    size_t end = json_end(text, begin);
-    ToolCallFormat format;
-    if (!fits(text.substr(begin, end - begin), format)) return std::nullopt;
-    if (without_json_space(text.substr(common, begin - common)).ends_with('[')) {
-      format.is_list = true;
-      begin = text.rfind('[', begin);
-      end = json_end(text, begin);
-    }
-    format.begin = text.substr(common, begin - common);
-    while (format.begin.starts_with('\n') || format.begin.starts_with(' ')) format.begin.erase(0, 1);
-    format.end = end_mark(format.begin, text.substr(end));
-    return format;
-  }
-
-  static size_t json_end(std::string_view text, size_t begin) {
-    JsonScanner scanner;
-    for (size_t at = begin; at < text.size(); ++at) {
-      const auto step = scanner.feed(text[at]);
-      if (step == JsonScanner::Step::kBad) break;
-      if (step == JsonScanner::Step::kDone) return at + 1;
-    }
-    return begin;  // not found
-  }
-
-  // True if the object is the call; sets the name of its arguments.
-  static bool fits(std::string_view object, ToolCallFormat& format) {
-    for (const char* name : {"arguments", "parameters"}) {
-      format.arguments = name;
-      if (read_tool_call(object, format)) return true;
-    }
-    return false;
-  }
-
-  // The closing mark, "</x>" for "<x>" and "<|/x|>" for "<|x|>", if the template writes it, with line breaks before it.
-  static std::string end_mark(std::string_view begin, std::string_view after) {
-    begin = without_json_space(begin);
-    if (!begin.starts_with('<')) return {};
-    const bool is_piped = begin.starts_with("<|");
-    const std::string mark = is_piped ? "<|/" + std::string(begin.substr(2)) : "</" + std::string(begin.substr(1));
-    const size_t at = std::min(after.find_first_not_of(" \n"), after.size());
-    if (!after.substr(at).starts_with(mark)) return {};
-    return std::string(after.substr(0, at)) + mark;
+  // A template need not take every kind of message behind a result.
+  bool has_results() const {
+    const ChatMessage result = {.role = "tool",
+                                .content = std::string(kProbeResult),
+                                .tool_call_id = std::string(kProbeId),
+                                .name = std::string(kProbeCall)};
+    const ChatMessage caller = {.role = "assistant", .tool_calls = {CallProbe::call()}};
+    std::vector<ChatMessage> messages = {kQuestion, caller, result};
+    if (render(messages).contains(kProbeResult)) return true;
+    messages.push_back({.role = "assistant", .content = std::string(kProbeReply)});
+    return render(messages).contains(kProbeResult);
   }
 
   // For templates that tell the model how to call but do not render its calls: recognizes the mark in the source.
@@ -139,6 +82,7 @@ class Prober {
   }
 
   const ChatTemplate& template_;
+  const RenderProbe render_ = [this](const std::vector<ChatMessage>& messages) { return render(messages); };
 };
 
 }  // namespace
@@ -149,20 +93,92 @@ bool ChatFormat::opens_thought(std::string_view prompt) const {
 
 ChatFormat find_chat_format(const ChatTemplate& chat_template) { return Prober(chat_template).probe(); }
 
+namespace {
+
+// The tags in a form's text, each of which may be a control token: <…> and [CAPITALS].
+void add_tags(std::string_view text, std::vector<std::string_view>& tags) {
+  for (size_t at = text.find_first_of("<["); at != text.npos; at = text.find_first_of("<[", at + 1)) {
+    const size_t end = text.find(text[at] == '<' ? '>' : ']', at);
+    if (end != text.npos) tags.push_back(text.substr(at, end + 1 - at));
+  }
+}
+
+std::vector<TokenId> control_tokens(const std::vector<std::string_view>& marks, const Tokenizer& tokenizer) {
+  std::vector<TokenId> tokens;
+  for (const std::string_view mark : marks) {
+    const std::optional<TokenId> token = mark.empty() ? std::nullopt : tokenizer.find(mark);
+    const bool is_new = token && !std::ranges::contains(tokens, *token);
+    if (is_new && tokenizer.piece(*token).empty()) tokens.push_back(*token);
+  }
+  return tokens;
+}
+
+std::vector<std::string_view> marks_of(const ToolCallFormat& calls) {
+  std::vector<std::string_view> marks;
+  const auto add = [&](std::string_view text) {
+    marks.push_back(without_json_space(text));
+    add_tags(text, marks);
+  };
+  for (const std::string* text : {&calls.begin, &calls.end, &calls.may_begin}) add(*text);
+  if (!calls.marked) return marks;
+  const MarkedCalls& form = *calls.marked;
+  for (const CallPiece& piece : form.pieces) add(piece.text);
+  for (const std::string* text :
+       {&form.between, &form.key_begin, &form.key_end, &form.key_end_other, &form.value_end, &form.pair_between}) {
+    add(*text);
+  }
+  if (form.values == MarkedCalls::Values::kGemma) marks.push_back("<|\"|>");
+  return marks;
+}
+
+// The calls of LFM2's models, whose templates show none.
+MarkedCalls python_calls() {
+  using Kind = CallPiece::Kind;
+  return {.pieces = {{.kind = Kind::kName},
+                     {.kind = Kind::kText, .text = "("},
+                     {.kind = Kind::kArguments},
+                     {.kind = Kind::kText, .text = ")"}},
+          .between = ", ",
+          .values = MarkedCalls::Values::kPython,
+          .key_end = "=",
+          .pair_between = ", ",
+          .key_end_other = "="};
+}
+
+// A call's last mark that ends the reply anyway need not be waited for, nor asked of the model.
+void drop_stop_token(ToolCallFormat& calls, const Tokenizer& tokenizer) {
+  if (!calls.marked || calls.marked->values != MarkedCalls::Values::kJson || !calls.end.empty()) return;
+  std::vector<CallPiece>& pieces = calls.marked->pieces;
+  const auto token = tokenizer.find(without_json_space(pieces.back().text));
+  if (pieces.back().kind == CallPiece::Kind::kText && token && std::ranges::contains(tokenizer.stop_tokens(), *token)) {
+    pieces.pop_back();
+  }
+}
+
+}  // namespace
+
 void add_tokens(ChatFormat& format, const Tokenizer& tokenizer) {
-  if (format.think_begin.empty() && tokenizer.find("<think>") && tokenizer.find("</think>")) {
+  if (format.think_begin.empty() && !format.has_channels && tokenizer.find("<think>") && tokenizer.find("</think>")) {
     format.think_begin = "<think>";
     format.think_end = "</think>";
   }
+  if (format.has_tools && !format.calls && tokenizer.find("<|tool_call_start|>") &&
+      tokenizer.find("<|tool_call_end|>")) {
+    format.calls =
+        ToolCallFormat{.begin = "<|tool_call_start|>[", .end = "]<|tool_call_end|>", .marked = python_calls()};
+  }
   std::vector<std::string_view> marks = {format.think_begin, format.think_end};
+  add_tags(format.think_begin, marks);
+  if (format.has_channels) {
+    for (const char* mark : {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"})
+      marks.push_back(mark);
+  }
+  format.thought_tokens = control_tokens(marks, tokenizer);
   if (format.calls) {
-    for (const std::string* mark : {&format.calls->begin, &format.calls->end, &format.calls->may_begin})
-      marks.push_back(without_json_space(*mark));
+    drop_stop_token(*format.calls, tokenizer);
+    for (const std::string_view mark : marks_of(*format.calls)) marks.push_back(mark);
   }
-  for (const std::string_view mark : marks) {
-    const std::optional<TokenId> token = mark.empty() ? std::nullopt : tokenizer.find(mark);
-    if (token && tokenizer.piece(*token).empty()) format.shown_tokens.push_back(*token);
-  }
+  format.shown_tokens = control_tokens(marks, tokenizer);
 }
 
 Result<void> check_expressible(const ChatFormat& format, std::span<const ChatMessage> messages,

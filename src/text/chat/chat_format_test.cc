@@ -23,10 +23,22 @@ ChatFormat golden_format(const std::string& name) {
   return format_of(file.at("templates").at(name));
 }
 
-// "begin|end|may_begin|arguments|list"
+// "text NAME text ARGUMENTS text", and behind the pairs' marks in brackets.
+std::string form_of(const MarkedCalls& form) {
+  std::string text;
+  for (const CallPiece& piece : form.pieces) {
+    const char* const kSlots[] = {"", "NAME", "ID", "INDEX", "ARGUMENTS"};
+    text += piece.text + kSlots[static_cast<int>(piece.kind)];
+  }
+  if (form.values == MarkedCalls::Values::kJson) return text;
+  return text + " [" + form.key_begin + "KEY" + form.key_end + "VALUE" + form.value_end + form.pair_between + "]";
+}
+
+// "begin|end|may_begin|arguments|list", or the parts of marked calls
 std::string calls_of(const ChatFormat& format) {
   if (!format.calls) return "none";
   const ToolCallFormat& calls = *format.calls;
+  if (calls.marked) return calls.begin + "|" + form_of(*calls.marked) + "|" + calls.end;
   return calls.begin + "|" + calls.end + "|" + calls.may_begin + "|" + calls.arguments +
          (calls.is_list ? "|list" : "|");
 }
@@ -56,7 +68,7 @@ TEST(ChatFormat, OfLists) {
 TEST(ChatFormat, OfMarksThatAreClosed) {
   EXPECT_EQ(calls_of(format_of("{{ tools | tojson if tools }}{% for m in messages %}[{{ m.role }}]{{ m.content }}"
                                "{% if m.tool_calls %}<|call|>[{% for c in m.tool_calls %}{{ c.function | tojson }}"
-                               "{% endfor %}]<|/call|>{% endif %}{% endfor %}")),
+                               "{{ ', ' if not loop.last }}{% endfor %}]<|/call|>{% endif %}{% endfor %}")),
             "<|call|>|<|/call|>||arguments|list");
 }
 
@@ -73,7 +85,7 @@ TEST(ChatFormat, OfTemplatesThatOnlyExplain) {
 TEST(ChatFormat, OfUnknownCalls) {
   const ChatFormat format = format_of(
       "{{ tools | tojson if tools }}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% for c in m.tool_calls or [] "
-      "%}<function={{ c.function.name }}>{{ c.function.arguments | tojson }}</function>{% endfor %}{% endfor %}");
+      "%}run {{ c.function.name }} with {{ c.function.arguments.values() | join(' and ') }}{% endfor %}{% endfor %}");
   EXPECT_EQ(calls_of(format), "none");
   EXPECT_TRUE(format.has_tools && format.has_tool_calls);
 }
@@ -105,12 +117,15 @@ TEST(ChatFormat, OfPublishedTemplates) {
   EXPECT_EQ(calls_of(published("templates/Qwen-Qwen2.5-7B-Instruct.jinja")), hermes);
   EXPECT_EQ(published("templates/Qwen-Qwen2.5-7B-Instruct.jinja").think_begin, "");
   EXPECT_EQ(published("templates/Qwen-Qwen3-0.6B.jinja").think_begin, "<think>");
-  const ChatFormat qwen35 = published("headers/Qwen3.5-4B.jinja");  // its calls are no JSON
-  EXPECT_EQ(calls_of(qwen35), "none");
+  const ChatFormat qwen35 = published("headers/Qwen3.5-4B.jinja");
+  EXPECT_EQ(calls_of(qwen35),
+            "|<tool_call>\n<function=NAME>\nARGUMENTS</function>\n</tool_call> "
+            "[<parameter=KEY>\nVALUE\n</parameter>\n]|");
   EXPECT_TRUE(qwen35.has_tools && qwen35.has_tool_calls && qwen35.has_tool_results && qwen35.has_parallel_calls);
   EXPECT_TRUE(qwen35.opens_thought("<|im_start|>assistant\n<think>\n"));
-  const ChatFormat gpt_oss = published("headers/openai-gpt-oss-120b.jinja");  // nor are the marks around its calls
-  EXPECT_EQ(calls_of(gpt_oss), "none");
+  const ChatFormat gpt_oss = published("headers/openai-gpt-oss-120b.jinja");
+  EXPECT_EQ(calls_of(gpt_oss), "| to=functions.NAME<|channel|>commentary json<|message|>ARGUMENTS<|call|>|");
+  EXPECT_TRUE(gpt_oss.has_channels);
   EXPECT_TRUE(gpt_oss.has_tools && gpt_oss.has_tool_calls && gpt_oss.has_tool_results);
   const ChatFormat llama = published("templates/meta-llama-Llama-3.1-8B-Instruct.jinja");
   EXPECT_EQ(calls_of(llama), "||<|python_tag|>|parameters|");
@@ -137,6 +152,33 @@ TEST(ChatFormat, ControlTokensAreShown) {
   add_tokens(format, *tokenizer);
   EXPECT_EQ(format.shown_tokens, std::vector<TokenId>{calls});
   EXPECT_EQ(format.think_begin, "<think>");  // the vocabulary has it, though the template does not
+}
+
+// Such templates take turns strictly, calls and results aside: only an assistant's message may follow a result.
+TEST(ChatFormat, OfTemplatesThatTakeTurns) {
+  const ChatFormat format = format_of(
+      "{% set ns = namespace(n=0) %}{% for m in messages %}{% if m.role != 'tool' and not m.tool_calls %}"
+      "{% if (m.role == 'user') != (ns.n % 2 == 0) %}{{ raise_exception('turns') }}{% endif %}{% set ns.n = ns.n + 1 %}"
+      "{% endif %}{% endfor %}{{ '[TOOLS]' + tools | tojson if tools }}{% for m in messages %}{% if m.role == 'user' %}"
+      "[INST]{{ m.content }}[/INST]{% elif m.tool_calls %}[TOOL_CALLS][{% for c in m.tool_calls %}{\"name\": "
+      "\"{{ c.function.name }}\", \"arguments\": {{ c.function.arguments | tojson }}, \"id\": \"{{ c.id }}\"}"
+      "{{ ', ' if not loop.last }}{% endfor %}]{% elif m.role == 'tool' %}[RESULT]{{ m.content }}[/RESULT]{% else %}"
+      "{{ m.content }}</s>{% endif %}{% endfor %}");
+  EXPECT_EQ(calls_of(format), "[TOOL_CALLS]|||arguments|list");
+  EXPECT_EQ(format.calls->id, "id");
+  EXPECT_TRUE(format.has_tools && format.has_tool_calls && format.has_tool_results && format.has_parallel_calls);
+}
+
+// Where the template shows no calls, the vocabulary may.
+TEST(ChatFormat, CallsOfTheVocabulary) {
+  TestVocab vocab;
+  const TokenId begin = vocab.add("<|tool_call_start|>", TokenType::kControl);
+  const TokenId end = vocab.add("<|tool_call_end|>", TokenType::kControl);
+  ChatFormat format = format_of("{{ tools | tojson if tools }}{% for m in messages %}{{ m.content }}{% endfor %}");
+  EXPECT_EQ(calls_of(format), "none");
+  add_tokens(format, *vocab.make());
+  EXPECT_EQ(calls_of(format), "<|tool_call_start|>[|NAME(ARGUMENTS) [KEY=VALUE, ]|]<|tool_call_end|>");
+  EXPECT_EQ(format.shown_tokens, (std::vector<TokenId>{begin, end}));
 }
 
 std::string refusal(const ChatFormat& format, const ChatMessage& message, const ChatOptions& options = {}) {

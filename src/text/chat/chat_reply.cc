@@ -1,11 +1,11 @@
 #include "tern/chat_reply.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
-#include "text/chat/call_text.h"
-#include "text/chat/json_scanner.h"
+#include "text/chat/forms/call_reader.h"
+#include "text/chat/forms/json_scanner.h"
+#include "text/chat/reply_reader.h"
 
 namespace tern {
 namespace {
@@ -31,32 +31,29 @@ size_t breaks_before(std::string_view text, size_t end) {
   return n;
 }
 
-}  // namespace
-
-class ChatReplyParser::Impl {
+// Reads replies that are text with marks.
+class MarkReader final : public ReplyReader {
  public:
-  Impl(ChatFormat format, ChatReplyOptions options)
+  MarkReader(ChatFormat format, ChatReplyOptions options)
       : think_begin_(std::move(format.think_begin)),
         think_end_(std::move(format.think_end)),
+        content_begin_(std::move(format.content_begin)),
         options_(std::move(options)),
-        ids_(options_.id_seed != 0 ? options_.id_seed : std::random_device()()) {
-    if (format.calls && !options_.tool_names.empty()) {
-      reads_calls_ = true;
-      call_ = CallText(*std::move(format.calls));
-    }
+        out_(options_.id_seed) {
+    if (format.calls && !options_.tool_names.empty()) call_ = make_call_reader(*format.calls, options_);
     if (options_.in_thought && !think_end_.empty()) begin_thought();
   }
 
-  std::vector<ChatDelta> feed(std::string_view text) {
+  std::vector<ChatDelta> feed(std::string_view text) override {
     text_ += text;
     while (step()) {
     }
     text_.erase(0, at_);
     at_ = 0;
-    return std::exchange(deltas_, {});
+    return out_.take();
   }
 
-  std::vector<ChatDelta> finish() {
+  std::vector<ChatDelta> finish() override {
     switch (state_) {
       case State::kOpening:
         if (after_mark_) skip_breaks();
@@ -69,16 +66,20 @@ class ChatReplyParser::Impl {
         tell(Kind::kReasoning, rest());
         break;
       case State::kCall:
-        if (!call_.has_json() || !accept_call()) tell(Kind::kContent, call_.text());
+        if (!call_->may_end() || !accept_call()) {
+          tell_parts();
+          tell(Kind::kContent, call_->text());
+        }
+        tell(Kind::kContent, rest());
     }
-    return std::exchange(deltas_, {});
+    return out_.take();
   }
 
-  int n_calls() const { return n_calls_; }
+  int n_calls() const override { return out_.n_calls(); }
 
-  std::optional<std::string> partial_call() const {
+  std::optional<std::string> partial_call() const override {
     if (state_ != State::kCall) return std::nullopt;
-    return call_.partial();
+    return call_->partial();
   }
 
  private:
@@ -106,15 +107,7 @@ class ChatReplyParser::Impl {
 
   std::string_view rest() const { return std::string_view(text_).substr(at_); }
 
-  void tell(Kind kind, std::string_view text) {
-    if (text.empty()) return;
-    const int call = kind == Kind::kCallArguments ? n_calls_ - 1 : -1;
-    if (!deltas_.empty() && deltas_.back().kind == kind && deltas_.back().call == call) {
-      deltas_.back().text += text;
-    } else {
-      deltas_.push_back({.kind = kind, .text = std::string(text), .call = call});
-    }
-  }
+  void tell(Kind kind, std::string_view text) { out_.tell(kind, text); }
 
   void take(Kind kind, size_t n) {
     tell(kind, rest().substr(0, n));
@@ -147,18 +140,22 @@ class ChatReplyParser::Impl {
       }
       if (think_begin_.starts_with(next)) return false;
     }
-    if (reads_calls_ && call_.begin_mark().empty()) {
-      const std::string& mark = call_.may_begin();
-      if (next.starts_with('{')) return begin_call(start, 0);
-      if (!mark.empty() && next.starts_with(mark)) return begin_call(start, mark.size());
-      if (!mark.empty() && mark.starts_with(next)) return false;
+    if (call_) {
+      const Matched starts = call_->starts(next);
+      if (starts.match == Match::kYes) return begin_call(start, starts.end);
+      if (starts.match == Match::kMaybe) return false;
     }
+    if (!content_begin_.empty() && !has_content_ && !after_call_) {
+      if (content_begin_.starts_with(next) && next != content_begin_) return false;
+      if (next.starts_with(content_begin_)) at_ += start + content_begin_.size();
+    }
+    has_content_ = true;
     return go(State::kContent);
   }
 
   bool content() {
     const std::string_view text = rest();
-    const std::string_view mark = reads_calls_ ? std::string_view(call_.begin_mark()) : std::string_view();
+    const std::string_view mark = call_ ? std::string_view(call_->mark()) : std::string_view();
     const size_t mark_at = find_mark(text, mark);
     const size_t breaks = mark.empty() ? 0 : breaks_before(text, mark_at);
     if (mark_at + mark.size() <= text.size() && !mark.empty()) {
@@ -191,96 +188,101 @@ class ChatReplyParser::Impl {
 
   // A call's mark was found. The `before` bytes in front of it belong to the call if it is one.
   bool begin_call(size_t before, size_t mark) {
-    call_.begin(rest().substr(0, before + mark));
+    call_->begin(rest().substr(0, before + mark));
     at_ += before + mark;
     return go(State::kCall);
   }
 
-  // The text turned out not to be a call.
+  // The text turned out not to be a call. Its last bytes may begin the mark of one.
   bool give_up() {
-    tell(Kind::kContent, call_.text());
+    tell_parts();
+    std::string_view text = call_->text();
+    size_t n = std::min(text.size(), call_->mark().size() - (call_->mark().empty() ? 0 : 1));
+    while (n > 0 && !call_->mark().starts_with(text.substr(text.size() - n))) --n;
+    text_.insert(at_, text.substr(text.size() - n));
+    tell(Kind::kContent, text.substr(0, text.size() - n));
     return go(State::kContent);
   }
 
   bool call() {
-    for (; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      switch (call_.feed(c)) {
-        case CallText::Step::kBad:
-          return give_up();
-        case CallText::Step::kMore:
-          break;
-        case CallText::Step::kBracket:
-          if (options_.stream_arguments) begin_arguments();
-          break;
-        case CallText::Step::kArgument:
-          tell(Kind::kCallArguments, std::string_view(&c, 1));
-          break;
-        case CallText::Step::kDone:
-          ++at_;
-          return accept_call() || give_up();
-      }
+    while (at_ < text_.size()) {
+      const CallReader::Step step = call_->feed(text_[at_]);
+      if (step == CallReader::Step::kBad) return give_up();
+      ++at_;
+      if (step == CallReader::Step::kDone) return accept_call() || give_up();
+      if (call_->has_parts()) tell_parts();
     }
     return false;
   }
 
-  bool is_known(const ToolCall& call) const { return std::ranges::contains(options_.tool_names, call.name); }
-
-  // The first bracket in the object opens the arguments, if the name came before it.
-  void begin_arguments() {
-    const std::optional<ToolCall> call = call_.call_before_arguments();
-    if (!call || !is_known(*call)) return;
-    begin(*call);
-    tell(Kind::kCallArguments, "{");
-    call_.report_arguments();
-  }
-
   // Reports the complete call. False: it is not a call.
   bool accept_call() {
-    if (!call_.reports_arguments()) {
-      const auto& grammar = options_.grammar;
-      if (grammar && !grammar->matches(compact_json(call_.json()) + call_.end_mark())) return false;
-      const auto calls = call_.calls();
-      if (!calls || !std::ranges::all_of(*calls, [this](const ToolCall& call) { return is_known(call); })) return false;
-      for (const ToolCall& call : *calls) {
-        begin(call);
-        tell(Kind::kCallArguments, call.arguments);
-      }
-    }
+    if (!call_->accept()) return false;
+    tell_parts();
+    if (const std::string rest = call_->rest(); !rest.empty()) text_.insert(at_, rest);
     after_mark_ = after_call_ = true;
     return go(State::kOpening);
   }
 
-  void begin(const ToolCall& call) {
-    deltas_.push_back({.kind = Kind::kCallBegin,
-                       .text = {},
-                       .call = n_calls_++,
-                       .id = call.id.empty() ? new_id() : call.id,
-                       .name = call.name});
+  void tell_parts() {
+    for (const CallPart& part : call_->take()) out_.tell(part);
   }
 
-  // Nine letters and digits, as Mistral's templates require.
-  std::string new_id() {
-    constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    std::string id;
-    for (int i = 0; i < 9; ++i) id += kAlphabet[ids_() % kAlphabet.size()];
-    return id;
-  }
-
-  const std::string think_begin_, think_end_;
+  const std::string think_begin_, think_end_, content_begin_;
   const ChatReplyOptions options_;
-  std::mt19937_64 ids_;
+  DeltaWriter out_;
 
   State state_ = State::kOpening;
   std::string text_;  // not reported yet, from at_ on
   size_t at_ = 0;
-  std::vector<ChatDelta> deltas_;
-  bool thought_ = false;     // a thought has begun
+  bool thought_ = false;  // a thought has begun
+  bool has_content_ = false;
   bool after_mark_ = false;  // line breaks that follow belong to the mark before them
   bool after_call_ = false;
-  int n_calls_ = 0;
-  bool reads_calls_ = false;
-  CallText call_;  // holds a call that has not been reported while the state is kCall
+  std::unique_ptr<CallReader> call_;  // null: calls are not read
+};
+
+}  // namespace
+
+void DeltaWriter::tell(ChatDelta::Kind kind, std::string_view text) {
+  if (text.empty()) return;
+  const int call = kind == Kind::kCallArguments ? n_calls_ - 1 : -1;
+  if (!deltas_.empty() && deltas_.back().kind == kind && deltas_.back().call == call) {
+    deltas_.back().text += text;
+  } else {
+    deltas_.push_back({.kind = kind, .text = std::string(text), .call = call});
+  }
+}
+
+void DeltaWriter::tell(const CallPart& part) {
+  if (part.begins) {
+    deltas_.push_back({.kind = Kind::kCallBegin,
+                       .text = {},
+                       .call = n_calls_++,
+                       .id = part.id.empty() ? new_id() : part.id,
+                       .name = part.name});
+  }
+  tell(Kind::kCallArguments, part.arguments);
+}
+
+// Nine letters and digits, as Mistral's templates require.
+std::string DeltaWriter::new_id() {
+  constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string id;
+  for (int i = 0; i < 9; ++i) id += kAlphabet[ids_() % kAlphabet.size()];
+  return id;
+}
+
+class ChatReplyParser::Impl {
+ public:
+  Impl(ChatFormat format, ChatReplyOptions options) {
+    if (format.has_channels) {
+      reader = make_channel_reader(std::move(format), std::move(options));
+    } else {
+      reader = std::make_unique<MarkReader>(std::move(format), std::move(options));
+    }
+  }
+  std::unique_ptr<ReplyReader> reader;
 };
 
 ChatReplyParser::ChatReplyParser(ChatFormat format, ChatReplyOptions options)
@@ -289,10 +291,10 @@ ChatReplyParser::ChatReplyParser(ChatReplyParser&&) noexcept = default;
 ChatReplyParser& ChatReplyParser::operator=(ChatReplyParser&&) noexcept = default;
 ChatReplyParser::~ChatReplyParser() = default;
 
-std::vector<ChatDelta> ChatReplyParser::feed(std::string_view text) { return impl_->feed(text); }
-std::vector<ChatDelta> ChatReplyParser::finish() { return impl_->finish(); }
-int ChatReplyParser::n_calls() const { return impl_->n_calls(); }
-std::optional<std::string> ChatReplyParser::partial_call() const { return impl_->partial_call(); }
+std::vector<ChatDelta> ChatReplyParser::feed(std::string_view text) { return impl_->reader->feed(text); }
+std::vector<ChatDelta> ChatReplyParser::finish() { return impl_->reader->finish(); }
+int ChatReplyParser::n_calls() const { return impl_->reader->n_calls(); }
+std::optional<std::string> ChatReplyParser::partial_call() const { return impl_->reader->partial_call(); }
 
 void append(ChatMessage& message, std::span<const ChatDelta> deltas) {
   for (const ChatDelta& delta : deltas) {

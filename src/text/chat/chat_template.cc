@@ -1,5 +1,8 @@
 #include "text/chat/chat_template.h"
 
+#include <algorithm>
+#include <mutex>
+
 #include "text/chat/template_conversation.h"
 #include "text/jinja/json.h"
 #include "text/jinja/parser.h"
@@ -11,6 +14,15 @@ namespace {
 
 constexpr size_t kMaxBytes = 256 << 10;  // of a template; published ones have at most about 25 KiB
 constexpr size_t kMaxMessage = 200;      // of an error message
+
+constexpr std::string_view kProbeTools =
+    R"([{"type": "function", "function": {"name": "tern_tool", "description": "c", "parameters": )"
+    R"({"type": "object", "properties": {}}}}])";
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
+}
 
 // Parses `source` and calls `use` with the tree. A template's error becomes one line.
 template <class Use>
@@ -36,10 +48,62 @@ Result<void> ChatTemplate::check() const {
   return {};
 }
 
+struct ChatTemplate::Styles {
+  std::once_flag of_calls, of_content;
+  MessageStyle calls;
+  bool typed_content = false;
+};
+
+std::shared_ptr<ChatTemplate::Styles> ChatTemplate::make_styles() { return std::make_shared<Styles>(); }
+
+// The first style in which a call's arguments are rendered.
+MessageStyle ChatTemplate::find_call_style() const {
+  const ChatMessage messages[] = {
+      {.role = "user", .content = "a"},
+      {.role = "assistant",
+       .tool_calls = {{.id = "probecall", .name = "tern_call", .arguments = R"({"tern_key": "tern_value"})"}}}};
+  const ChatOptions options = {.add_generation_prompt = false, .tools = std::string(kProbeTools)};
+  for (const bool text_arguments : {false, true}) {
+    for (const bool null_content : {false, true}) {
+      const MessageStyle style = {.null_content = null_content, .text_arguments = text_arguments};
+      const auto text = render_as(style, messages, options);
+      if (text && text->contains("tern_value")) return style;
+    }
+  }
+  return {};
+}
+
+bool ChatTemplate::wants_typed_content(const ChatOptions& options) const {
+  const ChatMessage message = {.role = "user", .content = "tern_word"};
+  const auto shows = [&](bool typed) {
+    const auto text = render_as({.typed_content = typed}, std::span(&message, 1), options);
+    return text && text->contains(message.content);
+  };
+  return !shows(false) && shows(true);
+}
+
 Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, const ChatOptions& options) const {
+  MessageStyle style;
+  if (std::ranges::any_of(messages, [](const ChatMessage& message) { return !message.tool_calls.empty(); })) {
+    std::call_once(styles_->of_calls, [this] { styles_->calls = find_call_style(); });
+    style = styles_->calls;
+  }
+  auto text = render_as(style, messages, options);
+  // Only templates that look at the types of a content's parts can want some.
+  if (!source_.contains("type") || messages.empty()) return text;
+  const auto asked = std::ranges::find_last(messages, std::string_view("user"), &ChatMessage::role);
+  if (asked.empty() || (text && text->contains(trimmed(asked.front().content)))) return text;
+  std::call_once(styles_->of_content, [&] { styles_->typed_content = wants_typed_content(options); });
+  if (!styles_->typed_content) return text;
+  style.typed_content = true;
+  return render_as(style, messages, options);
+}
+
+Result<std::string> ChatTemplate::render_as(const MessageStyle& style, std::span<const ChatMessage> messages,
+                                            const ChatOptions& options) const {
   TemplateBudget budget(conversation_bytes(messages, options));
   return with_parsed(source_, budget, [&](const TemplateBody& body, TemplateMemory& memory) {
-    TemplateNames names = conversation_names(messages, options, source_, memory);
+    TemplateNames names = conversation_names(messages, options, source_, style, memory);
     const std::string_view bos = bos_;
     const std::string_view eos = eos_;
     names.emplace_back("bos_token", bos);

@@ -1,6 +1,7 @@
 // A model's Jinja chat template: turns a conversation into the text format that the model was trained on.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "tern/engine.h"
 
 namespace tern {
+
+struct MessageStyle;
 
 // A template is a program that comes with a model file. It is not parsed before a conversation is rendered. Rendering
 // stops before it has run for 2 seconds or made more than 32 MiB plus 64 bytes for each byte of the conversation (512
@@ -33,9 +36,17 @@ class ChatTemplate {
   std::string_view eos() const { return eos_; }
 
  private:
+  struct Styles;
+  Result<std::string> render_as(const MessageStyle& style, std::span<const ChatMessage> messages,
+                                const ChatOptions& options) const;
+  MessageStyle find_call_style() const;
+  bool wants_typed_content(const ChatOptions& options) const;
+
   std::string source_;
   std::string bos_;
   std::string eos_;
+  std::shared_ptr<Styles> styles_ = make_styles();  // found when they are first needed
+  static std::shared_ptr<Styles> make_styles();
 };
 
 // Equivalent to the template in microsoft/bitnet-b1.58-2B-4T's tokenizer_config.json: BOS, then "Role:

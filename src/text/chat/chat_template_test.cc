@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "text/chat/chat_template_test_support.h"
+#include "text/jinja/join_templates.h"
 
 namespace tern {
 namespace {
@@ -30,6 +31,61 @@ TEST(BitnetTemplate, RecognizesThePlaceholder) {
       "'\\n\\nBITNETAssistant: ' }}{% endif %}{% endfor %}"));
   EXPECT_FALSE(is_placeholder_chat_template(bitnet_chat_template()));
   EXPECT_FALSE(is_placeholder_chat_template(""));
+}
+
+TEST(ChatTemplate, SelectingFromNoneGivesNothing) {
+  const std::string none = "{% set x = none %}";
+  EXPECT_EQ(render(none + "{{ x | selectattr('type', 'equalto', 'a') | list | length }}{{ x | rejectattr('b') | list }}"
+                          "{{ x | select | list }}{{ x | reject('none') | list }}{{ x | map('upper') | list }}",
+                   {}),
+            "0[][][][]");
+  EXPECT_EQ(render(none + "{{ x | list }}", {}), "error: chat template: a none has no items");
+}
+
+// transformers' tojson has the options of json.dumps().
+TEST(ChatTemplate, JsonHasPythonsOptions) {
+  EXPECT_EQ(render("{{ {'b': 'ü😀', 'a': 1} | tojson(ensure_ascii=True) }}", {}),
+            R"({"b": "\u00fc\ud83d\ude00", "a": 1})");
+  EXPECT_EQ(render("{{ {'b': 'ü', 'a': {'d': 1, 'c': 2}} | tojson(sort_keys=True) }}", {}),
+            R"({"a": {"c": 2, "d": 1}, "b": "ü"})");
+  EXPECT_EQ(render("{{ {'a': [1, 2]} | tojson(separators=(',', ':')) }}", {}), R"({"a":[1,2]})");
+  EXPECT_EQ(render("{{ {'a': [1, 2]} | tojson(indent=1, separators=(' ,', ' = ')) }}", {}),
+            "{\n \"a\" = [\n  1 ,\n  2\n ]\n}");
+  EXPECT_EQ(render("{{ [1] | tojson(separators=(',',)) }}", {}),
+            "error: chat template: tojson() with 1 separators; two are needed");
+}
+
+// Lists do not change, but a namespace can get another one.
+TEST(ChatTemplate, ListsOfNamespacesGrow) {
+  EXPECT_EQ(render("{% set ns = namespace(ids=[]) %}{% for m in messages %}{% set _ = ns.ids.append(m.content) %}"
+                   "{% endfor %}{{ ns.ids }}{{ ns.ids.pop(0) }}{{ ns.ids.pop() }}{{ ns.ids }}",
+                   {{"user", "a"}, {"user", "b"}, {"user", "c"}}),
+            "['a', 'b', 'c']ac['b']");
+  for (const char* wrong : {"{{ namespace(a=[]).a.pop() }}", "{{ namespace(a=1).a.append(1) }}", "{{ [].append(1) }}",
+                            "{% set ns = namespace() %}{{ ns.a.append(1) }}"}) {
+    EXPECT_TRUE(render(wrong, {}).starts_with("error: chat template: ")) << wrong << render(wrong, {});
+  }
+}
+
+TEST(ChatTemplate, OneOfTwoThatIsForTools) {
+  const std::string both = join_chat_templates("\n B {{ tools | length }}\n", " A\n\n");
+  EXPECT_EQ(render(both, {}, {.tools = R"([{"type": "function", "function": {"name": "f"}}])"}), "\n B 1");
+  EXPECT_EQ(render(both, {}), " A\n");
+}
+
+TEST(ChatTemplate, FormatsTexts) {
+  EXPECT_EQ(render("{% for m in messages %}{{ '<{}|{}>'.format(m.role, m.content) }}{% endfor %}", {{"user", "a{b}"}}),
+            "<user|a{b}>");
+  EXPECT_EQ(render("{{ '{1}{0}{{x}}{n}'.format('a', 2, n=none) }}", {}), "2a{x}None");
+  EXPECT_EQ(render("{{ '%s is %d %% (%s)' % ('a', 2.9, true) }}{{ '<%s>' % 'b' }}{{ '%(k)s' % {'k': 1} }}", {}),
+            "a is 2 % (True)<b>1");
+  EXPECT_EQ(render("{{ '%s-%s' | format('a', 1) }}{{ '%(k)s' | format(k=3) }}", {}), "a-13");
+  for (const char* wrong :
+       {"{{ '{}{}'.format(1) }}", "{{ '{x}'.format(1) }}", "{{ '{:>5}'.format(1) }}", "{{ '{'.format(1) }}",
+        "{{ '%s' % ('a', 'b') }}", "{{ '%s%s' % 'a' }}", "{{ '%5.1f' % 1 }}", "{{ '%' % 1 }}", "{{ '%d' % 'a' }}",
+        "{{ '%(k)s' % {} }}", "{{ '%(k' % {'k': 1} }}", "{{ '}'.format() }}"}) {
+    EXPECT_TRUE(render(wrong, {}).starts_with("error: chat template: ")) << wrong << render(wrong, {});
+  }
 }
 
 TEST(ChatTemplate, HasWhatPublishedTemplatesUse) {

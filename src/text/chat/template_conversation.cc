@@ -1,6 +1,7 @@
 #include "text/chat/template_conversation.h"
 
 #include <algorithm>
+#include <ctime>
 
 #include "text/jinja/json.h"
 #include "text/unicode/utf8.h"
@@ -43,8 +44,8 @@ Value read_tools(std::string_view text, TemplateMemory& memory) {
   return tools;
 }
 
-// Arguments become an object, as templates expect, instead of the string in OpenAI's API.
-Value call_value(const ToolCall& call, size_t number, TemplateMemory& memory) {
+// Arguments become an object, as most templates expect, instead of the string in OpenAI's API.
+Value call_value(const ToolCall& call, size_t number, const MessageStyle& style, TemplateMemory& memory) {
   if (call.name.empty()) refuse_request("message {}: a tool call without a name", number);
   Value arguments = memory.dict({});
   if (!call.arguments.empty()) {
@@ -53,12 +54,24 @@ Value call_value(const ToolCall& call, size_t number, TemplateMemory& memory) {
     if (!std::holds_alternative<const TemplateDict*>(arguments))
       refuse_request("{}: a {} where a JSON object is needed", what, type_name(arguments));
   }
+  if (style.text_arguments) arguments = call.arguments.empty() ? std::string_view("{}") : view(call.arguments);
   Members items;
   if (!call.id.empty()) items.emplace_back(std::string_view("id"), view(call.id));
   items.emplace_back(std::string_view("type"), std::string_view("function"));
   items.emplace_back(std::string_view("function"), memory.dict({{std::string_view("name"), view(call.name)},
                                                                 {std::string_view("arguments"), arguments}}));
   return memory.dict(std::move(items));
+}
+
+// True if the template mentions a message's member: message.NAME, message['NAME'] or message.get('NAME').
+bool reads_member(std::string_view source, std::string_view name) {
+  for (size_t at = source.find(name); at != source.npos; at = source.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const char before = at == 0 ? ' ' : source[at - 1], after = end == source.size() ? ' ' : source[end];
+    if (before == '.' && after != '_' && !(after >= 'a' && after <= 'z')) return true;
+    if ((before == '\'' || before == '"') && after == before) return true;
+  }
+  return false;
 }
 
 void check_roles(const ChatMessage& message, size_t number) {
@@ -72,30 +85,36 @@ void check_roles(const ChatMessage& message, size_t number) {
   only(!message.tool_call_id.empty(), "the id of a tool call", "tool");
 }
 
-// Some templates have a separate member for thoughts, others find them in the content. The rest do not support them.
-void add_text(const ChatMessage& message, std::string_view source, Members& items, TemplateMemory& memory) {
-  std::string_view content = message.content;
+// Thoughts go into the members that the template reads. One that reads none gets none: models want no old thoughts.
+void add_text(const ChatMessage& message, std::string_view source, const MessageStyle& style, Members& items,
+              TemplateMemory& memory) {
   if (!message.reasoning.empty()) {
-    if (source.contains("reasoning_content")) {
-      items.emplace_back(std::string_view("reasoning_content"), view(message.reasoning));
-    } else if (source.contains("</think>")) {
-      content = memory.keep("<think>\n" + message.reasoning + "\n</think>\n\n" + message.content);
-    } else {
-      throw RequestFailure(ErrorCode::kNotSupported,
-                           "the model's chat template has no reasoning: send the assistant's messages without it");
+    for (const std::string_view name : {"reasoning_content", "reasoning", "thinking"}) {
+      // gpt-oss's template takes a thought beside calls only if there is no content.
+      if (name == "thinking" && !message.tool_calls.empty() && !message.content.empty()) continue;
+      if (reads_member(source, name)) items.emplace_back(name, view(message.reasoning));
     }
+  }
+  Value content = view(message.content);
+  if (style.typed_content) {
+    const Value part = memory.dict(
+        {{std::string_view("type"), std::string_view("text")}, {std::string_view("text"), view(message.content)}});
+    content = memory.list(message.content.empty() ? std::vector<Value>() : std::vector<Value>{part});
+  } else if (style.null_content && message.content.empty() && !message.tool_calls.empty()) {
+    content = None{};
   }
   items.emplace_back(std::string_view("content"), content);
 }
 
-Value message_value(const ChatMessage& message, size_t number, std::string_view source, TemplateMemory& memory) {
+Value message_value(const ChatMessage& message, size_t number, std::string_view source, const MessageStyle& style,
+                    TemplateMemory& memory) {
   check_roles(message, number);
   const std::string_view role = message.role == "developer" ? std::string_view("system") : view(message.role);
   Members items = {{std::string_view("role"), role}};
-  add_text(message, source, items, memory);
+  add_text(message, source, style, items, memory);
   if (!message.tool_calls.empty()) {  // some templates only check if the member exists
     std::vector<Value> calls;
-    for (const ToolCall& call : message.tool_calls) calls.push_back(call_value(call, number, memory));
+    for (const ToolCall& call : message.tool_calls) calls.push_back(call_value(call, number, style, memory));
     items.emplace_back(std::string_view("tool_calls"), memory.list(std::move(calls)));
   }
   if (!message.tool_call_id.empty()) items.emplace_back(std::string_view("tool_call_id"), view(message.tool_call_id));
@@ -120,6 +139,26 @@ void add_variables(std::string_view text, std::string_view source, TemplateNames
   }
 }
 
+// Firefunction's template wants its tools as text, and the date.
+void add_own_names(const ChatOptions& options, std::string_view source, TemplateNames& names, TemplateMemory& memory) {
+  const auto wants = [&](std::string_view name) {
+    return source.contains("+ " + std::string(name)) &&
+           !std::ranges::contains(names, name, &TemplateNames::value_type::first);
+  };
+  if (wants("functions")) {
+    std::string text;
+    append_json(read_tools(options.tools, memory), {.indent = 4, .item_separator = ","}, text, memory.budget());
+    names.emplace_back("functions", memory.keep(std::move(text)));
+  }
+  if (!wants("datetime")) return;
+  const std::time_t now = std::time(nullptr);
+  std::tm universal{};
+  gmtime_r(&now, &universal);
+  char text[64];
+  names.emplace_back("datetime", memory.keep(std::string(
+                                     text, std::strftime(text, sizeof text, "%b %d %Y %H:%M:%S GMT", &universal))));
+}
+
 }  // namespace
 
 size_t conversation_bytes(std::span<const ChatMessage> messages, const ChatOptions& options) {
@@ -133,15 +172,17 @@ size_t conversation_bytes(std::span<const ChatMessage> messages, const ChatOptio
 }
 
 TemplateNames conversation_names(std::span<const ChatMessage> messages, const ChatOptions& options,
-                                 std::string_view source, TemplateMemory& memory) {
+                                 std::string_view source, const MessageStyle& style, TemplateMemory& memory) {
   std::vector<Value> list;
-  for (const ChatMessage& message : messages) list.push_back(message_value(message, list.size() + 1, source, memory));
+  for (const ChatMessage& message : messages)
+    list.push_back(message_value(message, list.size() + 1, source, style, memory));
   TemplateNames names = {{"messages", memory.list(std::move(list))},
                          {"tools", read_tools(options.tools, memory)},
                          {"documents", None{}},
                          {"add_generation_prompt", options.add_generation_prompt}};
   if (options.think) names.emplace_back("enable_thinking", *options.think);
   add_variables(options.variables, source, names, memory);
+  add_own_names(options, source, names, memory);
   return names;
 }
 

@@ -10,13 +10,20 @@
 
 namespace tern {
 
+// How a template wants messages, where templates differ.
+struct MessageStyle {
+  bool typed_content = false;   // contents are lists: [{"type": "text", "text": …}]
+  bool null_content = false;    // a message with calls and without content has none instead of ""
+  bool text_arguments = false;  // arguments of calls are JSON as text
+};
+
 // Size in bytes of all input of a template.
 size_t conversation_bytes(std::span<const ChatMessage> messages, const ChatOptions& options);
 
-// "messages", "tools", "add_generation_prompt" and the rest. `source` is the template's: thoughts and variables that it
-// does not mention are refused. RequestFailure: invalid tools or arguments, or calls in a message whose role is not
-// "assistant". The result points into the arguments.
+// "messages", "tools", "add_generation_prompt" and the rest. `source` is the template's: variables that it does
+// not mention are refused, and thoughts left out. RequestFailure: invalid tools or arguments, or calls in a message
+// whose role is not "assistant". The result points into the arguments.
 TemplateNames conversation_names(std::span<const ChatMessage> messages, const ChatOptions& options,
-                                 std::string_view source, TemplateMemory& memory);
+                                 std::string_view source, const MessageStyle& style, TemplateMemory& memory);
 
 }  // namespace tern

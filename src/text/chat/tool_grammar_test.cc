@@ -26,7 +26,7 @@ TEST(ToolGrammar, DescribesACall) {
   EXPECT_EQ(grammar.trigger, "<tool_call>");
   EXPECT_FALSE(grammar.triggers_only_at_start);
   EXPECT_EQ(Json::parse(grammar.schema), Json::parse(R"({"anyOf": [{"type": "object",
-    "properties": {"name": {"const": "now"}, "arguments": {"$ref": "#/$defs/1"}},
+    "properties": {"name": {"const": "now"}, "arguments": {"$ref": "#/$defs/1", "type": "object"}},
     "required": ["name", "arguments"], "additionalProperties": false}],
     "$defs": {"1": {"type": "object", "properties": {}}}})"));
 }
@@ -62,6 +62,46 @@ TEST(ToolGrammar, OfOtherForms) {
       Json::parse(tool_call_grammar(listed_format(), kTools, {.parallel = true}).value().schema).contains("maxItems"));
 }
 
+// Whatever a tool's parameters leave open, its arguments are an object.
+TEST(ToolGrammar, ArgumentsAreAnObject) {
+  for (const std::string parameters :
+       {R"("parameters": {})", R"("parameters": null)", R"("description": "none")",
+        R"("parameters": {"type": ["object", "null"], "properties": {}})", R"("parameters": {"description": "d"})"}) {
+    const std::string tools = R"([{"type": "function", "function": {"name": "f", )" + parameters + "}}]";
+    const auto call = tool_call_grammar(tagged_format(), tools).value();
+    const auto grammar = Grammar::tool_call(call.schema, "");
+    ASSERT_TRUE(grammar) << parameters << grammar.error().message;
+    EXPECT_TRUE((*grammar)->matches(R"({"name": "f", "arguments": {}})")) << parameters;
+    for (const std::string wrong : {"null", "[]", "1", "\"x\""})
+      EXPECT_FALSE((*grammar)->matches(R"({"name": "f", "arguments": )" + wrong + "}")) << parameters;
+  }
+}
+
+// With a format of the reply, the reply has that form or is a call.
+TEST(ToolGrammar, TogetherWithAFormat) {
+  constexpr const char* kSchema =
+      R"({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]})";
+  constexpr const char* kNow = R"([{"type": "function", "function": {"name": "now"}}])";
+  const std::pair<ChatFormat, std::string> forms[] = {
+      {tagged_format(), "<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>"},
+      {bare_format(), R"({"name": "now", "parameters": {}})"},
+      {listed_format(), R"([TOOL_CALLS] [{"name": "now", "arguments": {}}])"}};
+  for (const auto& [format, call] : forms) {
+    GenerateOptions generate = {.grammar = Grammar::json_schema(kSchema).value()};
+    const auto turn = chat_turn(format, "", {.tools = kNow}, generate);
+    ASSERT_TRUE(turn) << turn.error().message;
+    EXPECT_TRUE(generate.grammar->matches(R"({"ok": true})"));
+    EXPECT_TRUE(generate.grammar->matches(call)) << call;
+    EXPECT_FALSE(generate.grammar->matches("{}"));
+    EXPECT_FALSE(generate.grammar->matches(call + "x"));
+    EXPECT_EQ(parse(turn->format, R"({"ok": true})", turn->reply), R"(|{"ok": true}|)");
+    EXPECT_EQ(parse(turn->format, call, turn->reply), "||now{}");
+    GenerateOptions forced = {.grammar = Grammar::json_schema(kSchema).value()};
+    ASSERT_TRUE(chat_turn(format, "", {.tools = kNow, .choice = ToolUse::Choice::kRequired}, forced));
+    EXPECT_FALSE(forced.grammar->matches(R"({"ok": true})"));
+  }
+}
+
 // The parser reads what the grammar describes.
 TEST(ToolGrammar, AgreesWithTheParser) {
   for (const ChatFormat& format : {tagged_format(), bare_format(), listed_format(), listed_and_closed_format()}) {
@@ -93,6 +133,10 @@ TEST(ToolGrammar, RefusesWhatIsNoListOfTools) {
       {R"([{"type": "function", "function": {}}])", "tools: number 1 has no \"name\" in its function that is a text"},
       {R"([{"type": "function", "function": {"name": "f", "parameters": 1}}])",
        "tools: number 1 has \"parameters\" that are no object"},
+      {R"([{"type": "function", "function": {"name": "f", "parameters": {"type": ["string", "null"]}}}])",
+       "tools: number 1 has \"parameters\" that allow no object, and arguments are always one"},
+      {R"([{"type": "function", "function": {"name": "f", "parameters": {"enum": [1]}}}])",
+       "tools: number 1 has \"parameters\" that allow no object, and arguments are always one"},
   };
   for (const auto& [tools, message] : wrong) {
     EXPECT_EQ(error_of(tool_names(tools)), message);

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "tern/chat_reply.h"
-#include "text/chat/json_scanner.h"
-#include "text/chat/tool_list.h"
+#include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/tool_list.h"
 
 namespace tern {
 namespace {
@@ -34,7 +34,7 @@ Result<void> require_call(const ToolUse& use, ChatTurn& turn, GenerateOptions& g
 // The constraint on calls that the model makes by choice; null: no constraint is possible, and none is required.
 Result<GrammarPtr> grammar_of_calls(const ToolUse& use, const ChatTurn& turn, const std::vector<Tool>& tools,
                                     const MakeToolCall& make) {
-  const std::string end(without_json_space(turn.format.calls->end));
+  const std::string end(turn.format.calls->marked ? "" : without_json_space(turn.format.calls->end));
   ToolChoice choice{.parallel = use.parallel, .is_forced = false};
   TRY(ToolCallGrammar call, tool_call_grammar(turn.format, use.tools, choice));
   auto grammar = make(call.schema, end);
@@ -54,6 +54,19 @@ Result<GrammarPtr> grammar_of_calls(const ToolUse& use, const ChatTurn& turn, co
   return nullptr;
 }
 
+// The reply has the form that was asked for, or is a call; the grammar has both.
+Result<void> allow_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& generate, const MakeToolCall& make) {
+  if (!turn.format.calls)
+    return fail(ErrorCode::kNotSupported,
+                "tools: with a format of the reply they need calls in a form that Tern can read");
+  TRY(const ToolCallGrammar call,
+      tool_call_grammar(turn.format, use.tools, {.parallel = use.parallel, .is_forced = false}));
+  auto calls = make(call.whole, "");
+  if (!calls) return about_tools("with a format of the reply, ", std::move(calls).error());
+  TRY(generate.grammar, Grammar::either(*generate.grammar, **calls));
+  return {};
+}
+
 Result<void> hold_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& generate, const MakeToolCall& make) {
   TRY(const std::vector<Tool> tools, read_tools(use.tools));
   const auto strict = std::ranges::find_if(tools, &Tool::is_strict);
@@ -66,6 +79,7 @@ Result<void> hold_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& gen
   }
   TRY(turn.reply.grammar, grammar_of_calls(use, turn, tools, make));
   if (!turn.reply.grammar) return {};
+  turn.reply.stream_arguments = true;
   generate.calls = std::make_shared<const ConstrainedCalls>(turn.format, turn.reply, !use.parallel);
   return {};
 }
@@ -76,14 +90,17 @@ Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse&
                            const MakeToolCall& make) {
   ChatTurn turn{.prompt = std::move(prompt), .format = std::move(format)};
   turn.reply.in_thought = turn.format.opens_thought(turn.prompt);
+  if (!generate.grammar) generate.shown_tokens = turn.format.thought_tokens;
   if (use.choice == ToolUse::Choice::kNone) return turn;
   TRY(turn.reply.tool_names, tool_names(use.tools));
+  turn.reply.tools = use.tools;
   if (turn.reply.tool_names.empty() && use.choice == ToolUse::Choice::kAuto) return turn;
-  if (generate.grammar) {
-    return fail(ErrorCode::kNotSupported, "tools: together with a format of the reply are not supported");
-  }
   generate.shown_tokens = turn.format.shown_tokens;
   const bool is_required = use.choice == ToolUse::Choice::kRequired;
+  if (generate.grammar && !is_required) {
+    TRY_STATUS(allow_calls(use, turn, generate, make));
+    return turn;
+  }
   TRY_STATUS(is_required ? require_call(use, turn, generate, make) : hold_calls(use, turn, generate, make));
   return turn;
 }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "text/jinja/format.h"
 #include "text/jinja/functions.h"
 #include "text/jinja/list_filters.h"
 #include "text/jinja/text.h"
@@ -95,13 +96,39 @@ TemplateValue indent(TemplateCall& call) {
   return call.keep(std::move(out));
 }
 
+// transformers' tojson(ensure_ascii=False, indent=None, separators=None, sort_keys=False).
 TemplateValue to_json(TemplateCall& call) {
-  const TemplateValue* given = call.find(1, "indent");
-  const bool is_plain = given == nullptr || std::holds_alternative<None>(*given);
-  const int64_t width = is_plain ? -1 : indent_width(call, 1, "indent", -1);
+  JsonStyle style = {.is_ascii = call.flag(1, "ensure_ascii", false), .sorts_keys = call.flag(4, "sort_keys", false)};
+  // Jinja's own filter has the indent first, and some templates give it so.
+  const bool is_indent =
+      call.args.size() == 2 && is_number(call.args[1]) && !std::holds_alternative<bool>(call.args[1]);
+  const size_t at = is_indent ? 1 : 2;
+  if (is_indent) style.is_ascii = false;
+  const TemplateValue* indent = call.find(at, "indent");
+  if (indent != nullptr && !std::holds_alternative<None>(*indent)) {
+    style.indent = static_cast<int>(std::max<int64_t>(indent_width(call, at, "indent", -1), -1));
+  }
+  if (style.indent >= 0) style.item_separator = ",";
+  const TemplateValue* separators = call.find(3, "separators");
+  if (separators != nullptr && !std::holds_alternative<None>(*separators)) {
+    const std::vector<TemplateValue> both = items_of(*separators, call.budget());
+    if (both.size() != 2) object("tojson() with {} separators; two are needed", both.size());
+    style.item_separator = to_string_view(both[0]);
+    style.key_separator = to_string_view(both[1]);
+  }
   std::string out;
-  append_json(call.self(), static_cast<int>(std::max<int64_t>(width, -1)), out, call.budget());
+  append_json(call.self(), style, out, call.budget());
   return call.keep(std::move(out));
+}
+
+TemplateValue format_text_of(TemplateCall& call) {
+  const std::string text = self_text(call);
+  if (!call.named.empty()) {
+    std::vector<std::pair<TemplateValue, TemplateValue>> named(call.named.begin(), call.named.end());
+    return call.keep(format_percent(text, call.memory.dict(std::move(named)), call.budget()));
+  }
+  std::vector<TemplateValue> values(call.args.begin() + 1, call.args.end());
+  return call.keep(format_percent(text, call.memory.list(std::move(values), true), call.budget()));
 }
 
 TemplateValue replace_text(TemplateCall& call) {
@@ -168,6 +195,7 @@ constexpr NamedFilter kTextFilters[] = {
     {"e", escape},
     {"escape", escape},
     {"float", [](TemplateCall& call) { return number_of(call, 0.0); }},
+    {"format", format_text_of},
     {"indent", indent},
     {"int", [](TemplateCall& call) { return number_of(call, int64_t{0}); }},
     {"lower", map_text<lower>},

@@ -42,6 +42,10 @@ TemplateNative find_template_global(std::string_view name);
 // Methods of texts, lists and dicts. Refuses methods that modify their object, which transformers forbids too.
 TemplateNative find_template_method(const TemplateValue& of, std::string_view name);
 
+// append() and pop() of a list that a namespace has: the namespace gets another list, as lists do not change.
+bool changes_list(std::string_view method);
+TemplateValue change_list(TemplateNamespace& owner, std::string_view name, const TemplateCall& call);
+
 // Call by name with the call's arguments. Unknown names are refused.
 TemplateValue call_template_filter(TemplateCall& call);
 bool call_template_test(TemplateCall& call);

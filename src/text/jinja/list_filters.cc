@@ -58,6 +58,11 @@ Items sorted(TemplateCall& call, std::vector<Keyed>&& keyed, bool reversed) {
   return items;
 }
 
+// Jinja's select, reject and map take none for nothing.
+Items items_or_none(TemplateCall& call) {
+  return std::holds_alternative<None>(call.self()) ? Items() : self_items(call);
+}
+
 std::string_view named_text(const TemplateCall& call, std::string_view name) { return call.text(SIZE_MAX, name, ""); }
 
 TemplateValue sort(TemplateCall& call) {
@@ -134,7 +139,7 @@ TemplateValue join(TemplateCall& call) {
 
 // map(attribute='name'), with a default; or map('filter', its arguments).
 TemplateValue map_items(TemplateCall& call) {
-  Items items = self_items(call);
+  Items items = items_or_none(call);
   const std::string_view path = named_text(call, "attribute");
   const TemplateValue* otherwise = call.find(SIZE_MAX, "default");
   TemplateCall inner{.memory = call.memory, .name = path.empty() ? to_string_view(call.need(1, "filter")) : call.name};
@@ -160,7 +165,7 @@ TemplateValue choose(TemplateCall& call) {
   const TemplateValue* test = call.find(kTest, "test");
   TemplateCall inner{.memory = call.memory, .name = test == nullptr ? call.name : to_string_view(*test)};
   Items kept;
-  for (const TemplateValue& value : self_items(call)) {
+  for (const TemplateValue& value : items_or_none(call)) {
     const TemplateValue looked_at = kOfAttribute ? attribute_path(value, path, call.memory) : value;
     bool holds = is_true(looked_at);
     if (test != nullptr) {

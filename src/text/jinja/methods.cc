@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "text/jinja/format.h"
 #include "text/jinja/functions.h"
 #include "text/jinja/list_filters.h"
 #include "text/jinja/text.h"
@@ -82,6 +83,10 @@ TemplateValue find_self(TemplateCall& call) {
   return static_cast<int64_t>(count_characters(self_view(call).substr(0, at), call.budget()));
 }
 
+TemplateValue format_self(TemplateCall& call) {
+  return call.keep(format_fields(self_view(call), std::span(call.args).subspan(1), call.named, call.budget()));
+}
+
 TemplateValue count_in_text(TemplateCall& call) {
   const std::string_view what = to_string_view(call.need(1, "sub"));
   if (what.empty()) return static_cast<int64_t>(count_characters(self_view(call), call.budget())) + 1;
@@ -158,6 +163,7 @@ constexpr NamedMethod kTextMethods[] = {
     {"count", count_in_text},
     {"endswith", has_end<has_suffix>},
     {"find", find_self},
+    {"format", format_self},
     {"isalnum", all_are<is_alphanumeric>},
     {"isalpha", all_are<is_alphabetic>},
     {"isdecimal", all_are<is_decimal>},
@@ -278,6 +284,27 @@ TemplateNative find_template_method(const TemplateValue& of, std::string_view na
   if (is_list) return find_named(kListMethods, name);
   if (is_dict) return find_named(kDictMethods, name);
   return std::holds_alternative<std::string_view>(of) ? find_named(kTextMethods, name) : nullptr;
+}
+
+bool changes_list(std::string_view method) { return method == "append" || method == "pop"; }
+
+TemplateValue change_list(TemplateNamespace& owner, std::string_view name, const TemplateCall& call) {
+  const auto kept = std::ranges::find(owner.items, name, &std::pair<std::string_view, TemplateValue>::first);
+  const auto* list = kept == owner.items.end() ? nullptr : std::get_if<const TemplateList*>(&kept->second);
+  if (list == nullptr || (*list)->is_tuple) object("{}() of something that is no list", call.name);
+  std::vector<TemplateValue> items = (*list)->items;
+  TemplateValue result = None{};
+  if (call.name == "append") {
+    items.push_back(call.need(0, "value"));
+  } else {
+    const int64_t index = call.integer(0, "index", -1);
+    const int64_t at = index < 0 ? index + static_cast<int64_t>(items.size()) : index;
+    if (at < 0 || at >= static_cast<int64_t>(items.size())) object("pop() of an item that the list has not");
+    result = items[static_cast<size_t>(at)];
+    items.erase(items.begin() + at);
+  }
+  kept->second = call.memory.list(std::move(items));
+  return result;
 }
 
 TemplateNative find_template_global(std::string_view name) { return find_named(kGlobals, name); }

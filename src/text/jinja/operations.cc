@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "text/jinja/format.h"
 #include "text/jinja/text.h"
 
 namespace tern {
@@ -226,6 +227,9 @@ TemplateValue arithmetic(const TemplateValue& a, std::string_view op, const Temp
   if (std::holds_alternative<Undefined>(b)) object_to_undefined(b);
   if (is_int(a) && is_int(b)) return on_integers(to_integer(a), op, to_integer(b));
   if (is_number(a) && is_number(b)) return on_doubles(to_double(a), op, to_double(b));
+  if (op == "%" && std::holds_alternative<std::string_view>(a)) {
+    return memory.keep(format_percent(std::get<std::string_view>(a), b, memory.budget()));
+  }
   if (op == "*" && is_sequence(a) && is_int(b)) return repeated(a, to_integer(b), memory);
   if (op == "*" && is_int(a) && is_sequence(b)) return repeated(b, to_integer(a), memory);
   if (op == "+" && a.index() == b.index() && is_sequence(a)) {

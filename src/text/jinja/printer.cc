@@ -1,4 +1,5 @@
 // Prints values as Python does and as JSON.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -71,12 +72,28 @@ void append_quoted(std::string_view text, std::string& out, TemplateBudget& budg
   out += quote;
 }
 
-void append_json_text(std::string_view text, std::string& out, TemplateBudget& budget) {
+void append_ascii(char32_t c, std::string& out) {
+  if (c < 0x10000) {
+    out += format_text("\\u{:04x}", static_cast<uint32_t>(c));
+    return;
+  }
+  const uint32_t rest = static_cast<uint32_t>(c) - 0x10000;
+  out += format_text("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
+}
+
+void append_json_text(std::string_view text, bool is_ascii, std::string& out, TemplateBudget& budget) {
   constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t";
   constexpr std::string_view kNames = "\"\\bfnrt";
-  budget.take(8 * text.size());
+  budget.take(12 * text.size());
   out += '"';
-  for (const char c : text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (is_ascii && static_cast<unsigned char>(c) >= 0x7F) {
+      const Utf8Char decoded = decode_utf8(text.substr(at));
+      append_ascii(decoded.status == Utf8Status::kValid ? decoded.code : 0xFFFD, out);
+      at += decoded.length - 1;
+      continue;
+    }
     if (const size_t which = kEscaped.find(c); which != kEscaped.npos) {
       out += {'\\', kNames[which]};
     } else if (static_cast<unsigned char>(c) < 0x20) {
@@ -134,18 +151,23 @@ class Printer {
 
 class JsonPrinter {
  public:
-  JsonPrinter(int indent, std::string& out, TemplateBudget& budget) : indent_(indent), out_(out), budget_(budget) {}
+  JsonPrinter(const JsonStyle& style, std::string& out, TemplateBudget& budget)
+      : style_(style), out_(out), budget_(budget) {}
 
   void print(const TemplateValue& value, size_t depth) {
     budget_.take(32);
     if (const auto* text = std::get_if<std::string_view>(&value)) {
-      append_json_text(*text, out_, budget_);
+      append_json_text(*text, style_.is_ascii, out_, budget_);
     } else if (const auto* list = std::get_if<const TemplateList*>(&value)) {
       print_items('[', (*list)->items, ']', depth, [&](const TemplateValue& item) { print(item, depth + 1); });
     } else if (const auto* dict = std::get_if<const TemplateDict*>(&value)) {
-      print_items('{', (*dict)->items, '}', depth, [&](const auto& item) {
-        append_json_text(to_text(item.first, budget_), out_, budget_);
-        out_ += ": ";
+      auto items = (*dict)->items;
+      if (style_.sorts_keys) {
+        std::ranges::stable_sort(items, [&](const auto& a, const auto& b) { return less(a.first, b.first, budget_); });
+      }
+      print_items('{', items, '}', depth, [&](const auto& item) {
+        append_json_text(to_text(item.first, budget_), style_.is_ascii, out_, budget_);
+        out_ += style_.key_separator;
         print(item.second, depth + 1);
       });
     } else if (std::holds_alternative<None>(value)) {
@@ -161,8 +183,8 @@ class JsonPrinter {
 
  private:
   void new_line(size_t depth) {
-    if (indent_ < 0) return;
-    const size_t width = static_cast<size_t>(indent_) * depth;
+    if (style_.indent < 0) return;
+    const size_t width = static_cast<size_t>(style_.indent) * depth;
     budget_.take(2 * width);
     out_ += '\n';
     out_.append(width, ' ');
@@ -173,7 +195,7 @@ class JsonPrinter {
     out_ += open;
     bool is_first = true;
     for (const auto& item : items) {
-      if (!is_first) out_ += indent_ < 0 ? ", " : ",";
+      if (!is_first) out_ += style_.item_separator;
       is_first = false;
       new_line(depth + 1);
       print_item(item);
@@ -182,7 +204,7 @@ class JsonPrinter {
     out_ += close;
   }
 
-  int indent_;
+  const JsonStyle& style_;
   std::string& out_;
   TemplateBudget& budget_;
 };
@@ -215,8 +237,8 @@ std::string to_text(const TemplateValue& value, TemplateBudget& budget) {
   return out;
 }
 
-void append_json(const TemplateValue& value, int indent, std::string& out, TemplateBudget& budget) {
-  JsonPrinter(indent, out, budget).print(value, 0);
+void append_json(const TemplateValue& value, const JsonStyle& style, std::string& out, TemplateBudget& budget) {
+  JsonPrinter(style, out, budget).print(value, 0);
 }
 
 }  // namespace tern

@@ -321,6 +321,11 @@ class TemplateRenderer {
     if (callee.kind != ExprKind::kAttribute) {
       return call_value(eval(callee, scope), callee.name, arguments(e, callee.name, scope), caller);
     }
+    if (changes_list(callee.name) && callee.parts[0]->kind == ExprKind::kAttribute) {
+      const Value owner = eval(*callee.parts[0]->parts[0], scope);
+      if (auto* const* space = std::get_if<TemplateNamespace*>(&owner))
+        return change_list(**space, callee.parts[0]->name, arguments(e, callee.name, scope));
+    }
     const Value of = eval(*callee.parts[0], scope);
     if (auto* const* loop = std::get_if<TemplateLoop*>(&of)) return call_loop(**loop, arguments(e, callee.name, scope));
     const TemplateNative method = find_template_method(of, callee.name);
@@ -332,9 +337,7 @@ class TemplateRenderer {
 
   Value call_value(const Value& callee, std::string_view name, TemplateCall&& made, const Value& caller) {
     const auto* function = std::get_if<const TemplateFunction*>(&callee);
-    if (function == nullptr) {
-      object("'{}' is called, but is {}", printable(name), type_name(callee));
-    }
+    if (function == nullptr) object("'{}' is called, but is {}", printable(name), type_name(callee));
     if ((*function)->macro != nullptr) return call_macro(**function, made, caller);
     if ((*function)->state != nullptr) made.args.insert(made.args.begin(), (*function)->state);
     return (*function)->native(made);

@@ -117,7 +117,14 @@ std::vector<TemplateValue> items_of(const TemplateValue& value, TemplateBudget& 
 // Appends str(x) as Python and Jinja print it; texts unchanged.
 void append_text(const TemplateValue& value, std::string& out, TemplateBudget& budget);
 std::string to_text(const TemplateValue& value, TemplateBudget& budget);
-// Appends json.dumps(x, ensure_ascii=False); `indent` < 0: on one line.
-void append_json(const TemplateValue& value, int indent, std::string& out, TemplateBudget& budget);
+// How json.dumps() writes.
+struct JsonStyle {
+  int indent = -1;  // < 0: on one line
+  std::string_view item_separator = ", ", key_separator = ": ";
+  bool is_ascii = false;  // other characters are escaped
+  bool sorts_keys = false;
+};
+// Appends json.dumps(x).
+void append_json(const TemplateValue& value, const JsonStyle& style, std::string& out, TemplateBudget& budget);
 
 }  // namespace tern

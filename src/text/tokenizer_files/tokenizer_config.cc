@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "base/json_reader.h"
+#include "text/jinja/join_templates.h"
 #include "text/tokenizer/token_table.h"
 #include "text/tokenizer_files/stop_tokens.h"
 #include "text/tokenizer_files/token_flags.h"
@@ -38,14 +39,17 @@ Result<std::optional<std::string>> read_chat_template(const Json& root, std::str
   if (it->is_string()) return it->get<std::string>();
   if (!it->is_array())
     return fail(ErrorCode::kCorruption, "{}: \"chat_template\" is neither a string nor a list", path);
+  std::optional<std::string> plain, with_tools;
   for (const Json& entry : *it) {
     if (!entry.is_object())
       return fail(ErrorCode::kCorruption, "{}: \"chat_template\" lists something that is not an object", path);
     TRY(const std::string name, string_or(entry, "name", "", path));
     TRY(const Json* source, member(entry, "template", Json::value_t::string, path));
-    if (name == "default" && source) return source->get<std::string>();
+    if (name == "default" && source) plain = source->get<std::string>();
+    if (name == "tool_use" && source) with_tools = source->get<std::string>();
   }
-  return std::nullopt;
+  if (with_tools) return join_chat_templates(*with_tools, plain.value_or(*with_tools));
+  return plain;
 }
 
 Result<std::vector<AddedToken>> read_added_tokens(const Json& root, std::string_view path) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "text/jinja/join_templates.h"
 #include "text/tokenizer_files/stop_tokens.h"
 
 namespace tern {
@@ -34,11 +35,15 @@ TEST(TokenizerConfig, TokensAreStringsOrObjects) {
 
 TEST(TokenizerConfig, TheTemplateNamedDefault) {
   EXPECT_EQ(parse(R"({"chat_template": "x"})").value().chat_template, "x");
-  EXPECT_EQ(parse(R"({"chat_template": [{"name": "tool_use", "template": "t"}, {"name": "default", "template": "d"}]})")
+  // The template named "tool_use" is that for tools, "default" for all else.
+  EXPECT_EQ(parse(R"({"chat_template": [{"name": "tool_use", "template": "t"}, {"name": "rag", "template": "r"},
+                      {"name": "default", "template": "d"}]})")
                 .value()
                 .chat_template,
-            "d");
-  EXPECT_EQ(parse(R"({"chat_template": [{"name": "tool_use", "template": "t"}]})").value().chat_template, std::nullopt);
+            join_chat_templates("t", "d"));
+  EXPECT_EQ(parse(R"({"chat_template": [{"name": "tool_use", "template": "t"}]})").value().chat_template,
+            join_chat_templates("t", "t"));
+  EXPECT_EQ(parse(R"({"chat_template": [{"name": "rag", "template": "t"}]})").value().chat_template, std::nullopt);
   EXPECT_EQ(error(R"({"chat_template": 1})"), "c.json: \"chat_template\" is neither a string nor a list");
   EXPECT_EQ(error(R"({"chat_template": ["x"]})"), "c.json: \"chat_template\" lists something that is not an object");
 }

@@ -1,8 +1,8 @@
-#include "text/chat/tool_call_json.h"
+#include "text/chat/forms/tool_call_json.h"
 
 #include <nlohmann/json.hpp>
 
-#include "text/chat/json_scanner.h"
+#include "text/chat/forms/json_scanner.h"
 
 namespace tern {
 
@@ -16,7 +16,9 @@ std::optional<std::string> json_text(std::string_view quoted) {
 
 bool is_call_member(std::string_view quoted_name, const ToolCallFormat& format) {
   const std::optional<std::string> name = json_text(quoted_name);
-  return name && (*name == "name" || *name == format.arguments || *name == "id" || *name == "type");
+  if (!name) return false;
+  return *name == format.name || *name == format.arguments || *name == "id" || *name == "type" ||
+         (!format.id.empty() && *name == format.id);
 }
 
 std::optional<ToolCall> read_tool_call(std::string_view object, const ToolCallFormat& format) {
@@ -35,11 +37,11 @@ std::optional<ToolCall> read_tool_call(std::string_view object, const ToolCallFo
     }
     const std::optional<std::string> text = json_text(value);
     if (!text) return std::nullopt;
-    if (key == "name") {
+    if (key == format.name) {
       if (has_name || text->empty()) return std::nullopt;
       has_name = true;
       call.name = *text;
-    } else if (key == "id") {
+    } else if (key == "id" || key == format.id) {
       call.id = *text;
     } else if (*text != "function") {
       return std::nullopt;

@@ -9,8 +9,8 @@
 
 namespace tern {
 
-// True if a call may have a member with this name (in quotes): "name", the format's name for the arguments, "id" or
-// "type".
+// True if a call may have a member with this name (in quotes): the format's names for its name, its arguments and its
+// id, "id" or "type".
 bool is_call_member(std::string_view quoted_name, const ToolCallFormat& format);
 
 // Reads an object as a call, with the arguments as written. nullopt: it is not a call, or has members that calls lack.

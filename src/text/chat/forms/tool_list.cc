@@ -1,8 +1,9 @@
-#include "text/chat/tool_list.h"
+#include "text/chat/forms/tool_list.h"
 
 #include "base/json_reader.h"
-#include "text/chat/json_scanner.h"
-#include "text/chat/tool_call_json.h"
+#include "text/chat/forms/argument_types.h"
+#include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/tool_call_json.h"
 
 namespace tern {
 namespace {
@@ -46,6 +47,8 @@ Result<std::vector<Tool>> read_tools(std::string_view text) {
     std::string_view parameters = find_member(*function, "parameters");
     if (parameters.empty() || parameters == "null") parameters = R"({"type": "object", "properties": {}})";
     if (!parameters.starts_with('{')) return wrong(i, "has \"parameters\" that are no object");
+    if ((schema_types(parameters) & kObjectArgument) == 0)
+      return wrong(i, "has \"parameters\" that allow no object, and arguments are always one");
     const std::string_view strict = find_member(*function, "strict");
     if (!strict.empty() && strict != "true" && strict != "false" && strict != "null")
       return wrong(i, "has \"strict\" that is neither true nor false");

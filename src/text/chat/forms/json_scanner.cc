@@ -1,4 +1,4 @@
-#include "text/chat/json_scanner.h"
+#include "text/chat/forms/json_scanner.h"
 
 namespace tern {
 namespace {

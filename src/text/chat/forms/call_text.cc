@@ -1,22 +1,31 @@
-#include "text/chat/call_text.h"
+#include "text/chat/forms/call_text.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "text/chat/tool_call_json.h"
+#include "text/chat/forms/tool_call_json.h"
 
 namespace tern {
 namespace {
 
-constexpr size_t kMostCallBytes = size_t{1} << 20;
 constexpr size_t kMostCalls = 1000;  // in a list
 
 }  // namespace
 
-CallText::CallText(ToolCallFormat format)
+CallText::CallText(ToolCallFormat format, const ChatReplyOptions& options)
     : format_(std::move(format)),
+      options_(options),
       begin_mark_(without_json_space(format_.begin)),
       end_mark_(without_json_space(format_.end)),
       may_begin_(without_json_space(format_.may_begin)) {}
+
+Matched CallText::starts(std::string_view text) const {
+  if (!begin_mark_.empty()) return {Match::kNo, 0};
+  if (text.starts_with('{')) return {Match::kYes, 0};
+  if (may_begin_.empty()) return {Match::kNo, 0};
+  if (text.starts_with(may_begin_)) return {Match::kYes, may_begin_.size()};
+  return {may_begin_.starts_with(text) ? Match::kMaybe : Match::kNo, 0};
+}
 
 void CallText::begin(std::string_view text) {
   text_ = text;
@@ -27,15 +36,10 @@ void CallText::begin(std::string_view text) {
 }
 
 CallText::Step CallText::feed(char c) {
-  if (text_.size() >= kMostCallBytes) return Step::kBad;
-  const Step step = has_json() ? add_to_end(c) : add_to_json(c);
+  if (text_.size() >= kMostBytes) return Step::kBad;
+  const Step step = may_end() ? add_to_end(c) : add_to_json(c);
   if (step == Step::kBad) return step;
-  return has_json() && end_matched_ == end_mark_.size() ? Step::kDone : step;
-}
-
-void CallText::report_arguments() {
-  text_.clear();
-  reports_arguments_ = true;
+  return may_end() && end_matched_ == end_mark_.size() ? Step::kDone : step;
 }
 
 CallText::Step CallText::add(char c) {
@@ -52,7 +56,11 @@ CallText::Step CallText::add_to_json(char c) {
   if (reports_arguments_ && depth == 1 && c != '}' && !is_json_space(c)) return Step::kBad;
   const JsonScanner::Step scanned = scanner_.feed(c);
   if (scanned == JsonScanner::Step::kBad) return Step::kBad;
-  if (reports_arguments_ && depth > 1) return Step::kArgument;
+  if (reports_arguments_ && depth > 1) {
+    if (parts_.empty()) parts_.emplace_back();
+    parts_.back().arguments += c;
+    return Step::kMore;
+  }
   add(c);
   if (begins) json_begin_ = text_.size();
   if (scanned == JsonScanner::Step::kDone) json_end_ = text_.size();
@@ -65,7 +73,9 @@ CallText::Step CallText::add_to_json(char c) {
   }
   if (depth != 1 || scanner_.depth() != 2 || format_.is_list || has_brackets_) return Step::kMore;
   has_brackets_ = true;
-  return Step::kBracket;
+  if (options_.stream_arguments && (!options_.grammar || options_.grammar->may_begin(partial().value_or(""))))
+    begin_arguments();
+  return Step::kMore;
 }
 
 CallText::Step CallText::add_to_end(char c) {
@@ -82,8 +92,29 @@ bool CallText::begins_like_a_call() const {
   return is_call_member(std::string_view(text_).substr(quote, end + 1 - quote), format_);
 }
 
-std::optional<ToolCall> CallText::call_before_arguments() const {
-  return read_tool_call(text_.substr(json_begin_ - 1) + "}}", format_);
+bool CallText::is_known(const ToolCall& call) const { return std::ranges::contains(options_.tool_names, call.name); }
+
+// The first bracket in the object opens the arguments, if the name came before it.
+void CallText::begin_arguments() {
+  const auto call = read_tool_call(text_.substr(json_begin_ - 1) + "}}", format_);
+  if (!call || !is_known(*call)) return;
+  parts_.push_back({.begins = true, .id = call->id, .name = call->name, .arguments = "{"});
+  text_.clear();
+  reports_arguments_ = true;
+}
+
+bool CallText::accept() {
+  if (reports_arguments_) return true;
+  if (options_.grammar && !options_.grammar->matches(compact_json(json()) + end_mark_)) return false;
+  auto found = calls();
+  if (!found || !std::ranges::all_of(*found, [this](const ToolCall& call) { return is_known(call); })) return false;
+  for (ToolCall& call : *found) {
+    parts_.push_back({.begins = true,
+                      .id = std::move(call.id),
+                      .name = std::move(call.name),
+                      .arguments = std::move(call.arguments)});
+  }
+  return true;
 }
 
 std::optional<std::vector<ToolCall>> CallText::calls() const {

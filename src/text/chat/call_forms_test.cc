@@ -1,0 +1,171 @@
+// Each form of tool calls: what a template writes is read back as the same calls, however it is cut, and is what the
+// grammar allows.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "text/chat/call_forms_test_support.h"
+#include "text/chat/chat_reply_test_support.h"
+
+namespace tern {
+namespace {
+
+using namespace call_forms_test;
+ChatReplyOptions reading(bool streams = false) {
+  return {.tool_names = tool_names(kTools).value(), .tools = kTools, .stream_arguments = streams, .id_seed = 3};
+}
+
+// Without the order of members, which some templates change.
+nlohmann::json value_of(const ToolCall& call) { return nlohmann::json::parse(call.arguments); }
+
+struct Probed {
+  ChatTemplate chat;
+  ChatFormat format;
+};
+Probed probed(const Form& form) {
+  ChatTemplate chat(template_of(form.calls), "<s>", "</s>");
+  return {chat, find_chat_format(chat)};
+}
+
+void expect_calls(const ReadReply& read, const std::vector<ToolCall>& calls, const std::string& text) {
+  EXPECT_EQ(read.wrong, "");
+  EXPECT_EQ(read.message.content, "") << text;
+  ASSERT_EQ(read.message.tool_calls.size(), calls.size()) << text << summary(read);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(read.message.tool_calls[i].name, calls[i].name);
+    EXPECT_EQ(value_of(read.message.tool_calls[i]), value_of(calls[i])) << text;
+  }
+}
+
+TEST(CallForms, AreReadBackFromWhatTheTemplateWrites) {
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    ASSERT_TRUE(format.calls);
+    EXPECT_TRUE(format.has_tools && format.has_tool_calls && format.has_tool_results && format.has_parallel_calls);
+    for (const std::vector<ToolCall>& calls : conversations()) {
+      const std::string text = rendered(chat, calls);
+      expect_calls(read_pieces(format, reading(), {text}), calls, text);
+      const ReadReply after = read_pieces(format, reading(), {"So:\n\n", text, "\n\nDone"});
+      EXPECT_EQ(after.message.tool_calls.size(), calls.size()) << text;
+      EXPECT_TRUE(after.message.content.starts_with("So:")) << after.message.content;
+      EXPECT_TRUE(after.message.content.ends_with("Done")) << after.message.content;
+      EXPECT_LE(after.message.content.size(), 9u) << after.message.content;
+    }
+  }
+}
+
+TEST(CallForms, EveryCutGivesTheSame) {
+  std::mt19937 random(5);
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    for (const bool streams : {false, true}) {
+      for (const std::vector<ToolCall>& calls : conversations()) {
+        const std::string text = "a\n" + rendered(chat, calls) + "\nb";
+        const std::string whole = summary(read_pieces(format, reading(streams), {text}));
+        EXPECT_EQ(whole, summary(read_pieces(format, reading(), {text})));
+        std::vector<std::string_view> bytes;
+        for (size_t i = 0; i < text.size(); ++i) bytes.push_back(std::string_view(text).substr(i, 1));
+        EXPECT_EQ(summary(read_pieces(format, reading(streams), bytes)), whole);
+        for (int round = 0; round < 12; ++round) {
+          std::vector<std::string_view> pieces;
+          for (std::string_view rest = text; !rest.empty();) {
+            const size_t n = std::min<size_t>(rest.size(), 1 + random() % 12);
+            pieces.push_back(rest.substr(0, n));
+            rest.remove_prefix(n);
+          }
+          ASSERT_EQ(summary(read_pieces(format, reading(streams), pieces)), whole);
+        }
+      }
+    }
+  }
+}
+
+// Arguments arrive in parts.
+TEST(CallForms, ArgumentsAreStreamed) {
+  for (const Form& form : kForms) {
+    const auto [chat, format] = probed(form);
+    if (format.calls->is_list) continue;  // reported at the list's end
+    SCOPED_TRACE(form.name);
+    const std::string text = rendered(chat, conversations()[0]);
+    ChatReplyParser parser(format, reading(true));
+    size_t n_parts = 0;
+    for (const char c : text) {
+      for (const ChatDelta& delta : parser.feed(std::string_view(&c, 1))) {
+        n_parts += delta.kind == ChatDelta::Kind::kCallArguments ? 1 : 0;
+      }
+    }
+    EXPECT_GT(n_parts, 20u);
+  }
+}
+
+// The grammar of a forced call allows exactly what the template writes behind the call's beginning.
+TEST(CallForms, GrammarAllowsWhatTheTemplateWrites) {
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    const auto call = tool_call_grammar(format, kTools, {.parallel = true}).value();
+    const auto grammar = Grammar::tool_call(call.schema, "");
+    ASSERT_TRUE(grammar) << grammar.error().message;
+    for (const std::vector<ToolCall>& calls : conversations()) {
+      std::string text = rendered(chat, calls);
+      text.erase(0, text.find_first_not_of('\n'));
+      if (calls.size() > 1 && !format.calls->marked && !format.calls->is_list) continue;  // one call is forced
+      ASSERT_TRUE(text.starts_with(call.begin)) << text;
+      text.erase(0, call.begin.size());
+      ASSERT_TRUE(text.ends_with(call.end)) << text;
+      text.resize(text.size() - call.end.size());
+      EXPECT_TRUE((*grammar)->matches(text)) << text << "\n" << call.schema;
+      EXPECT_FALSE((*grammar)->matches(text + "x"));
+      EXPECT_FALSE((*grammar)->matches(text.substr(0, text.size() - 1)));
+    }
+  }
+}
+
+// In a reply that calls by the model's choice, the same text is held to the tools' schemas.
+TEST(CallForms, ChosenCallsAreHeldToTheirGrammar) {
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    GenerateOptions generate;
+    const auto turn = chat_turn(format, "", {.tools = kTools}, generate);
+    ASSERT_TRUE(turn) << turn.error().message;
+    ASSERT_TRUE(generate.calls);
+    for (const std::vector<ToolCall>& calls : conversations()) {
+      const std::string text = rendered(chat, calls);
+      expect_calls(read_pieces(turn->format, turn->reply, {text}), calls, text);
+    }
+    const std::string wrong = rendered(chat, {{.id = "abcdefghi", .name = "look", .arguments = R"({"days": 1})"}});
+    ChatReplyOptions whole = turn->reply;
+    whole.stream_arguments = false;  // a reply that no constraint holds
+    const ReadReply read = read_pieces(turn->format, whole, {wrong});
+    EXPECT_TRUE(read.message.tool_calls.empty()) << wrong;
+    EXPECT_EQ(read.message.content, wrong);
+  }
+}
+
+// Replies that end anywhere, and calls of other functions, stay content byte for byte.
+TEST(CallForms, WhatIsNoCallStaysContent) {
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    const std::string text = rendered(chat, conversations()[0]);
+    for (size_t n = 0; n < text.size(); ++n) {
+      const ReadReply read = read_pieces(format, reading(), {std::string_view(text).substr(0, n)});
+      EXPECT_EQ(read.wrong, "");
+      if (read.message.tool_calls.empty()) {
+        ASSERT_EQ(read.message.content, text.substr(0, n));
+      }
+      for (const ToolCall& call : read.message.tool_calls) {
+        EXPECT_EQ(value_of(call), value_of(conversations()[0][0]));
+      }
+    }
+    const std::string other = rendered(chat, {{.id = "abcdefghi", .name = "unknown", .arguments = "{\"a\": 1}"}});
+    EXPECT_EQ(summary(read_pieces(format, reading(), {other})), "|" + other + "|");
+  }
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,64 @@
+#include "text/chat/forms/thought_marks.h"
+
+#include <algorithm>
+
+#include "text/chat/forms/json_scanner.h"
+
+namespace tern {
+namespace {
+
+constexpr std::string_view kThought = "tern_thought";
+constexpr std::string_view kChannels[] = {"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"};
+
+// Marks that are known without a rendered thought.
+constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
+    {"<think>", "</think>"}, {"[THINK]", "[/THINK]"}, {"<|START_THINKING|>", "<|END_THINKING|>"}};
+
+// The mark behind which the thought stands: from the last tag on.
+std::string_view mark_before(std::string_view text) {
+  const std::string_view end = without_json_space(text);
+  const size_t tag = end.rfind('<');
+  return tag == end.npos ? std::string_view() : end.substr(tag);
+}
+
+std::string_view mark_after(std::string_view text) {
+  text = without_json_space(text);
+  if (!text.starts_with('<')) return {};
+  return text.substr(0, text.find('>') + 1);
+}
+
+}  // namespace
+
+void find_thought_marks(std::string_view source, const RenderProbe& render, ChatFormat& format) {
+  format.has_channels =
+      std::ranges::all_of(kChannels, [&](std::string_view channel) { return source.contains(channel); });
+  if (format.has_channels) return;
+  for (const auto& [begin, end] : kKnown) {
+    if (!source.contains(begin) && !source.contains(end)) continue;
+    format.think_begin = begin;
+    format.think_end = end;
+    return;
+  }
+  const ChatMessage question = {.role = "user", .content = "a"};
+  ChatMessage thinker = {.role = "assistant", .content = std::string(kProbeReply), .reasoning = std::string(kThought)};
+  ChatMessage plain = {.role = "assistant", .content = std::string(kProbeReply)};
+  for (int round = 0; round < 2; ++round) {  // some templates show only thoughts before calls
+    const std::string text = render({question, thinker});
+    const size_t start = common_start(text, render({question, plain})).size();
+    const size_t at = text.find(kThought);
+    if (at != text.npos && at >= start) {
+      const std::string_view begin = mark_before(std::string_view(text).substr(start, at - start));
+      const std::string_view end = mark_after(std::string_view(text).substr(at + kThought.size()));
+      if (!begin.empty() && !end.empty()) {
+        format.think_begin = begin;
+        format.think_end = end;
+        return;
+      }
+    }
+    thinker.content.clear();
+    plain.content.clear();
+    thinker.tool_calls = plain.tool_calls = {CallProbe::call()};
+  }
+}
+
+}  // namespace tern

@@ -1,0 +1,13 @@
+// The marks around a model's thoughts, and the channels of gpt-oss.
+#pragma once
+
+#include <string_view>
+
+#include "text/chat/forms/call_probe.h"
+
+namespace tern {
+
+// Sets the marks that the template writes around a thought, or that its source mentions.
+void find_thought_marks(std::string_view source, const RenderProbe& render, ChatFormat& format);
+
+}  // namespace tern
