@@ -61,7 +61,7 @@ ApiResult<ConversationPrompt> read_conversation(Fields& fields, const ModelProfi
   TRY(generate.grammar, read_output_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_message_list(fields));
   TRY(const ToolUse tools, read_message_tools(fields));
-  return make_continued_prompt(std::move(messages), "messages", chat, tools, model, generate);
+  return make_continued_prompt(messages, "messages", chat, tools, model, generate);
 }
 
 // In words that clients look for in order to shorten the conversation.

@@ -210,7 +210,7 @@ ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
   TRY(std::vector<ChatMessage> messages, read_messages(fields));
   TRY(const ToolUse tools, read_tool_use(fields));
   TRY(ConversationPrompt prompt,
-      make_continued_prompt(std::move(messages), "messages", chat, tools, model, options.generate));
+      make_continued_prompt(messages, "messages", chat, tools, model, options.generate));
   return asked(std::move(prompt), std::move(options), model, "messages", /*is_chat=*/true);
 }
 
