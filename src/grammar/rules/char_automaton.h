@@ -75,4 +75,7 @@ class CharAutomaton {
 // The spelling of a character inside a JSON string. It is unique: characters are escaped only where JSON requires it.
 std::string json_spelling(char32_t c);
 
+// A rule for one character of the set, as spelled. Grammars use few such sets many times.
+RuleId chars_rule(RuleWriter& rules, const CharSet& set, CharAutomaton::Spelling spelling);
+
 }  // namespace tern::grammar

@@ -71,12 +71,14 @@ CharAutomaton CharAutomaton::inverted() const {
   };
   state_of(with_empty_steps({start_}));
   size_t n_steps = 0;
+  std::vector<std::vector<uint32_t>> next(kinds.chars.size());  // by kind of character
+  std::map<std::vector<uint32_t>, uint32_t> state_after;        // of the states in `next`
   while (!to_do.empty() && !out.is_full_) {
     const std::vector<uint32_t>& set = *to_do.back();
     to_do.pop_back();
     const uint32_t from = known.at(set);
     if (std::ranges::none_of(set, [&](uint32_t state) { return is_end_[state] != 0; })) out.end(from);
-    std::vector<std::vector<uint32_t>> next(kinds.chars.size());
+    for (auto& states : next) states.clear();
     for (const uint32_t state : set) {
       for (const Edge& edge : states_[state]) {
         if (edge.kind != Edge::kChar) continue;
@@ -89,7 +91,9 @@ CharAutomaton CharAutomaton::inverted() const {
       const auto repeated = std::ranges::unique(next[kind]);
       next[kind].erase(repeated.begin(), repeated.end());
       n_steps += next[kind].size() + 1;
-      edges[state_of(with_empty_steps(std::move(next[kind])))].add(kinds.chars[kind]);
+      const auto [to, is_new] = state_after.try_emplace(next[kind], 0);
+      if (is_new) to->second = state_of(with_empty_steps(next[kind]));
+      edges[to->second].add(kinds.chars[kind]);
     }
     for (const auto& [to, chars] : edges) out.add_char(from, chars, to);
     if (known.size() > kMaxSets || n_steps > kMaxSetSteps) out.is_full_ = true;

@@ -9,10 +9,10 @@ namespace {
 
 constexpr int kMaxDepth = 4;               // of properties that are compared
 constexpr size_t kMaxAlternatives = 4000;  // of one place in a document
-constexpr size_t kMaxSteps = 20'000;       // towards them
+constexpr size_t kMaxSteps = 5'000;        // towards them
 constexpr size_t kMaxStepsToFind = 200;    // towards the first of them
 constexpr uint8_t kGroups[] = {kNullType | kBooleanType, kNumberTypes, kStringType, kArrayType, kObjectType};
-constexpr size_t kMaxClauseSteps = 2'000'000;  // clauses looked at
+constexpr size_t kMaxClauseSteps = 400'000;  // clauses looked at
 
 }  // namespace
 
@@ -217,10 +217,24 @@ Result<bool> Alternatives::dead_type(const Clauses& own, uint8_t type, int depth
   if (type == kObjectType) return dead_object(own, depth);
   if (type != kStringType) return false;
   if (reader_.lengths(own, &Clause::length).is_empty()) return true;
-  const auto n_texts = [&](size_t n, ClauseId id) { return n + reader_.at(id).texts.size(); };
-  if (std::ranges::fold_left(own, size_t{0}, n_texts) < 2) return false;
-  TRY(const auto texts, reader_.texts(own, /*is_wide=*/true));
-  return texts && texts->is_empty();
+  return dead_texts(own);
+}
+
+Result<bool> Alternatives::dead_texts(const Clauses& own) {
+  Clauses about;
+  size_t n_texts = 0;
+  for (const ClauseId id : own) {
+    const Clause& clause = reader_.at(id);
+    n_texts += clause.texts.size();
+    if (!clause.texts.empty() || clause.length.low > 0 || clause.length.high) about.push_back(id);
+  }
+  if (n_texts < 2) return false;
+  const auto [known, is_new] = dead_texts_.try_emplace(about, false);
+  if (is_new) {
+    TRY(const auto texts, reader_.texts(about, /*is_wide=*/true));
+    known->second = texts && texts->is_empty();
+  }
+  return known->second;
 }
 
 Result<bool> Alternatives::dead_object(const Clauses& own, int depth) {

@@ -40,10 +40,12 @@ class Alternatives {
   Result<bool> dead(const Clauses& own, int depth);
   Result<bool> dead_type(const Clauses& own, uint8_t type, int depth);
   Result<bool> dead_object(const Clauses& own, int depth);
+  Result<bool> dead_texts(const Clauses& own);
   Result<bool> dead_values(const Clauses& own);
 
   SchemaReader& reader_;
   std::map<std::pair<Clauses, int>, bool> known_;
+  std::map<Clauses, bool> dead_texts_;
   size_t work_ = 0;
 };
 

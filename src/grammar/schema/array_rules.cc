@@ -83,17 +83,20 @@ class ArrayWriter {
   Result<void> read_unique() {
     constexpr auto kWhy =
         "a reply can be held to items that all differ only if enum, const or boolean leave few values";
-    std::set<std::string> known;
     for (size_t i = 0; i <= n_prefix_; ++i) {
       TRY(const auto own, writer_.finite_values(writer_.reader_.item(clauses_, i), kMaxUnique));
       if (!own) return refuse("uniqueItems", kWhy);
       for (const JsonValue* value : *own) {
-        if (known.insert(canonical_text(*value)).second) values_.push_back(value);
+        if (!index_of_.try_emplace(canonical_text(*value), index_of_.size()).second) continue;
+        const StateId last = writer_.rules_.new_state();
+        rules_of_values_.push_back(writer_.rules_.new_rule("a value"));
+        writer_.rules_.end(last);
+        writer_.write_values({&value, 1}, writer_.rules_.start_of(rules_of_values_.back()), last);
       }
     }
-    if (values_.size() > kMaxUnique) return refuse("uniqueItems", kWhy);
+    if (index_of_.size() > kMaxUnique) return refuse("uniqueItems", kWhy);
     is_unique_ = true;
-    n_different_ = std::max(n_different_, values_.size());
+    n_different_ = std::max(n_different_, index_of_.size());
     return {};
   }
 
@@ -144,21 +147,16 @@ class ArrayWriter {
   }
 
   Result<void> write_unused(const State& state, const Clauses& clauses, StateId from) {
-    TRY(const auto own, writer_.finite_values(clauses, kMaxUnique));
-    for (const JsonValue* value : *own) {
-      const auto is_same = [&](const JsonValue* one) { return canonical_text(*one) == canonical_text(*value); };
-      const auto index = static_cast<size_t>(std::ranges::find_if(values_, is_same) - values_.begin());
+    const auto [known, is_new] = values_of_.try_emplace(clauses);
+    if (is_new) {
+      TRY(const auto own, writer_.finite_values(clauses, kMaxUnique));
+      for (const JsonValue* value : *own) known->second.push_back(index_of_.at(canonical_text(*value)));
+    }
+    for (const size_t index : known->second) {
       if (state.used >> index & 1) continue;
       State next = state;
       next.used |= uint64_t{1} << index;
-      RuleId& rule = rules_of_values_.try_emplace(index, UINT32_MAX).first->second;
-      if (rule == UINT32_MAX) {
-        rule = writer_.rules_.new_rule("a value");
-        const StateId last = writer_.rules_.new_state();
-        writer_.rules_.end(last);
-        writer_.write_values({&value, 1}, writer_.rules_.start_of(rule), last);
-      }
-      writer_.rules_.add_call(from, rule, state_after(next));
+      writer_.rules_.add_call(from, rules_of_values_[index], state_after(next));
     }
     return {};
   }
@@ -169,8 +167,9 @@ class ArrayWriter {
   size_t n_prefix_ = 0, n_different_ = 0;
   std::vector<Clause::Contained> contained_;
   bool is_unique_ = false;
-  std::vector<const JsonValue*> values_;
-  std::map<size_t, RuleId> rules_of_values_;
+  std::map<std::string, size_t> index_of_;  // by canonical text, the values of items that all differ
+  std::vector<RuleId> rules_of_values_;
+  std::map<Clauses, std::vector<size_t>> values_of_;
   std::map<State, StateId> known_;
   std::vector<std::pair<State, StateId>> to_do_;
 };

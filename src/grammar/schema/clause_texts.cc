@@ -22,6 +22,14 @@ Result<const CharAutomaton*> SchemaReader::pattern(const JsonValue& schema, cons
   return parsed(schema, schema.find("pattern") ? "pattern" : "", "p" + text, text, RegexMatch::kAnywhere);
 }
 
+// The texts that a pattern does not match.
+Result<const CharAutomaton*> SchemaReader::other_than(const JsonValue& schema, const std::string& text) {
+  const std::string key = "n" + text;
+  if (const auto known = automata_.find(key); known != automata_.end()) return &known->second;
+  TRY(const CharAutomaton* own, pattern(schema, text));
+  return &automata_.emplace(key, own->inverted()).first->second;
+}
+
 // Null: a format that Tern does not know, which is an annotation.
 Result<const CharAutomaton*> SchemaReader::automaton_of(const JsonValue& place, const Clause::Text& text,
                                                         bool is_wide) {

@@ -136,6 +136,7 @@ class SchemaReader {
   Result<std::optional<CharAutomaton>> texts(const Clauses& clauses, bool is_wide);
   // The texts that a pattern matches.
   Result<const CharAutomaton*> pattern(const JsonValue& schema, const std::string& text);
+  Result<const CharAutomaton*> other_than(const JsonValue& schema, const std::string& text);
 
   // The names of properties that one set of clauses applies to.
   struct Names {

@@ -36,7 +36,7 @@ namespace {
                TERN_GROUP ":" TERN_LAST_GROUPS "|" TERN_GROUPS_BEFORE("4") TERN_LAST_GROUPS                  \
       "|" TERN_GROUPS_BEFORE("5") TERN_GROUP "|" TERN_GROUPS_BEFORE("6") ")"
 
-// RFC 3986, and RFC 3987 with `more` characters.
+// RFC 3986, and RFC 3987 with `more` characters, without addresses in brackets.
 #define TERN_UNRESERVED "A-Za-z0-9\\-._~"
 #define TERN_SUB_DELIMITERS "!$&'()*+,;="
 #define TERN_PERCENT "%" TERN_HEX TERN_HEX

@@ -171,6 +171,11 @@ class JsonReader {
         append_char(code, value);
         continue;
       }
+      const size_t begin = at_;  // characters that stand for themselves
+      while (at_ < text_.size() && text_[at_] >= ' ' && text_[at_] <= '~' && text_[at_] != '"' && text_[at_] != '\\')
+        ++at_;
+      value.append(text_, begin, at_ - begin);
+      if (at_ > begin) continue;
       std::string_view rest = text_.substr(at_);
       const auto c = take_char(rest);
       if (!c) return error("invalid UTF-8");

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "grammar/rules/utf8_chars.h"
+#include "grammar/schema/name_tree.h"
 #include "grammar/schema/schema_writer.h"
 
 namespace tern::grammar {
@@ -120,15 +121,41 @@ class ObjectWriter {
         last = rules_.new_state();
         rules_.end(last);
       }
-      TRY(const StateId name, write_names(place, names.patterns, unmatched, rules_.start_of(*rule)));
-      rules_.add_call(json_.add_colon(name), writer_.rule_of(value), last);
+      TRY(const RuleId name, names_rule(place, names.patterns, unmatched));
+      const StateId colon = json_.add_colon(json_.add(rules_.start_of(*rule), name));
+      rules_.add_call(colon, writer_.rule_of(value), last);
     }
     return rule;
   }
 
-  // Writes the names that match these patterns and none of the others, without those that are declared.
-  Result<StateId> write_names(const JsonValue* place, const std::set<std::string_view>& matched,
-                              std::span<const std::string_view> unmatched, StateId start) {
+  // A rule for the names that match these patterns and none of the others, in quotation marks, without those that are
+  // declared. Objects with the same names share it.
+  Result<RuleId> names_rule(const JsonValue* place, const std::set<std::string_view>& matched,
+                            std::span<const std::string_view> unmatched) {
+    const bool is_plain = matched.empty() && unmatched.empty() && name_clauses_.empty();
+    if (is_plain && names_.empty()) return json_.string();
+    std::string key;
+    for (const auto& part :
+         {std::vector(matched.begin(), matched.end()), std::vector(unmatched.begin(), unmatched.end()), names_}) {
+      for (const std::string_view text : part) key.append(text) += '\0';
+      key += '\1';
+    }
+    for (const ClauseId id : name_clauses_) key += format_text("{},", id);
+    const auto [known, is_new] = writer_.names_.try_emplace(std::move(key), 0);
+    if (!is_new) return known->second;
+    const RuleId rule = known->second = rules_.new_rule("another name");
+    const StateId inside = rules_.add_text(rules_.start_of(rule), "\""), behind = rules_.new_state();
+    rules_.end(rules_.add_text(behind, "\""));
+    if (is_plain) {
+      NameTree(names_).write(rules_, inside, behind);
+    } else {
+      TRY_STATUS(write_matched(place, matched, unmatched, inside, behind));
+    }
+    return rule;
+  }
+
+  Result<void> write_matched(const JsonValue* place, const std::set<std::string_view>& matched,
+                             std::span<const std::string_view> unmatched, StateId inside, StateId behind) {
     std::optional<CharAutomaton> all;
     const auto meet = [&](const CharAutomaton& own) { all = all ? all->common(own) : own; };
     for (const std::string_view text : matched) {
@@ -136,17 +163,15 @@ class ObjectWriter {
       meet(*own);
     }
     for (const std::string_view text : unmatched) {
-      TRY(const CharAutomaton* own, reader_.pattern(*place, std::string(text)));
-      meet(own->inverted());
+      TRY(const CharAutomaton* own, reader_.other_than(*place, std::string(text)));
+      meet(*own);
     }
-    if (!all && automata_of_names_.empty() && names_.empty()) return json_.add(start, json_.string());
     std::vector<std::u32string> declared;
     for (const std::string_view name : names_) {
       std::u32string chars = chars_of(name);
       if (!all || all->takes(chars)) declared.push_back(std::move(chars));
     }
     if (!declared.empty() || !all) meet(CharAutomaton::all_but(declared));
-    const StateId inside = rules_.add_text(start, "\""), behind = rules_.new_state();
     std::vector<CharAutomaton> automata;
     for (const CharAutomaton& own : automata_of_names_) automata.push_back(all->common(own));
     if (automata_of_names_.empty()) automata.push_back(*std::move(all));
@@ -154,7 +179,7 @@ class ObjectWriter {
       if (own.is_full()) return refuse("patternProperties", "the names of its properties take too many states");
       rules_.add_empty(own.write(rules_, inside, CharAutomaton::Spelling::kJson), behind);
     }
-    return rules_.add_text(behind, "\"");
+    return {};
   }
 
   // The state before a property, after its comma if it is not the first.

@@ -51,7 +51,7 @@ class SchemaWriter {
   RuleWriter rules_;
   JsonRules json_;
   std::map<std::pair<Clauses, bool>, RuleId> known_;  // true: without choices
-  std::map<std::string, RuleId> strings_;
+  std::map<std::string, RuleId> strings_, names_;     // by what they allow
   struct Work {
     Clauses clauses;
     bool is_settled;
