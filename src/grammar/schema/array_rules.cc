@@ -81,8 +81,7 @@ class ArrayWriter {
 
   // Items that all differ: only with few values, each of which is used once.
   Result<void> read_unique() {
-    constexpr auto kWhy =
-        "a reply can be held to items that all differ only if enum, const or boolean leave few values";
+    constexpr auto kWhy = "a reply can be held to different items only if their values are few (enum, const, boolean)";
     for (size_t i = 0; i <= n_prefix_; ++i) {
       TRY(const auto own, writer_.finite_values(writer_.reader_.item(clauses_, i), kMaxUnique));
       if (!own) return refuse("uniqueItems", kWhy);

@@ -220,6 +220,7 @@ const JsonValue* JsonValue::find(std::string_view name) const {
 }
 
 Result<JsonValue> read_json(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark, which some editors write
   if (text.size() > kMaxJson) {
     return fail(ErrorCode::kNotSupported, "{} bytes of JSON: Tern reads up to {}", text.size(), kMaxJson);
   }

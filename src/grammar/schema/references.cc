@@ -145,7 +145,11 @@ const References::Resource& References::resource_of(const JsonValue& schema) con
 const JsonValue* References::find_fragment(const Resource& resource, std::string_view fragment) const {
   if (fragment.empty()) return resource.root;
   const std::string decoded = percent_decoded(fragment);
-  if (decoded[0] == '/') return find_at(*resource.root, decoded);
+  if (decoded[0] == '/') {
+    // A schema that was put into another one, as a tool's is, may keep its address: pointers then go from the top.
+    const JsonValue* inner = find_at(*resource.root, decoded);
+    return inner ? inner : find_at(*resources_[0].root, decoded);
+  }
   const auto anchor = resource.anchors.find(decoded);
   return anchor == resource.anchors.end() ? nullptr : anchor->second;
 }

@@ -9,20 +9,6 @@ std::string taken_by(std::string_view schema, std::string_view document) {
   return taken(Grammar::json_schema(schema), document);
 }
 
-struct Case {
-  const char* schema;
-  std::vector<const char*> yes, no;
-};
-
-void check(const std::vector<Case>& cases) {
-  for (const auto& [schema, yes, no] : cases) {
-    const Made made = Grammar::json_schema(schema);
-    for (const char* document : yes) EXPECT_EQ(taken(made, document), "yes") << schema << "\n" << document;
-    for (const char* document : no)
-      EXPECT_TRUE(made && taken(made, document) != "yes") << schema << "\n" << document << "\n" << error_of(made);
-  }
-}
-
 TEST(Schema, AnyValue) {
   const std::vector<const char*> values = {"null",
                                            "true",
