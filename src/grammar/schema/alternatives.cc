@@ -153,7 +153,7 @@ Result<bool> Alternatives::is_implied(Open& open, std::pair<ClauseId, size_t> ch
     if (!is_opposite(other.first)) together.choices.push_back(other);
   }
   const uint8_t meant = reader_.types(together.own, /*meant=*/true);
-  const bool narrows = meant != reader_.types(together.own, /*meant=*/false);
+  const bool narrows = depth == 0 && meant != reader_.types(together.own, /*meant=*/false);
   if (narrows) TRY_STATUS(add(reader_.with_types(meant), together));
   TRY_STATUS(add(*own.opposite, together));
   TRY(const bool is_possible, possible(std::move(together), depth + 1));
@@ -175,9 +175,10 @@ Result<ClauseId> Alternatives::witnesses(const Open& open, const Clause::OtherPr
   return reader_.add({.schema = reader_.at(open.own[0]).schema, .choices = {options}});
 }
 
-// True if it is certain that no document fits.
+// True if it is certain that no document fits. At depth 0 only those of the types that are meant are written; a schema
+// that another is compared with means all.
 Result<bool> Alternatives::dead(const Clauses& own, int depth) {
-  const uint8_t types = reader_.types(own, /*meant=*/true);
+  const uint8_t types = reader_.types(own, /*meant=*/depth == 0);
   work_ += own.size();
   if (types == 0) return true;
   const bool has_values = std::ranges::any_of(own, [&](ClauseId id) { return !reader_.at(id).one_of_values.empty(); });
