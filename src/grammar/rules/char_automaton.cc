@@ -204,37 +204,34 @@ CharAutomaton CharAutomaton::common(const CharAutomaton& other) const {
       }
     }
   }
-  return out;
+  return out.is_full_ ? out : out.trimmed();
 }
 
 bool CharAutomaton::takes(std::u32string_view text) const {
-  std::vector<uint8_t> here(states_.size()), next;
-  std::vector<uint32_t> to_do;
-  const auto visit = [&](std::vector<uint8_t>& set, uint32_t state) {
-    if (std::exchange(set[state], 1) == 0) to_do.push_back(state);
-    while (!to_do.empty()) {
-      const uint32_t at = to_do.back();
-      to_do.pop_back();
-      for (const Edge& edge : states_[at]) {
-        if (edge.kind == Edge::kNothing && std::exchange(set[edge.to], 1) == 0) to_do.push_back(edge.to);
+  std::vector<uint32_t> here, next, seen(states_.size());  // `seen`: the last step that visited the state
+  uint32_t step = 0;
+  const auto visit = [&](std::vector<uint32_t>& list, uint32_t state) {
+    if (std::exchange(seen[state], step) == step) return;
+    list.push_back(state);
+    for (size_t i = list.size() - 1; i < list.size(); ++i) {
+      for (const Edge& edge : states_[list[i]]) {
+        if (edge.kind == Edge::kNothing && std::exchange(seen[edge.to], step) != step) list.push_back(edge.to);
       }
     }
   };
+  ++step;
   visit(here, start_);
   for (const char32_t c : text) {
-    next.assign(states_.size(), 0);
-    for (uint32_t state = 0; state < states_.size(); ++state) {
-      if (!here[state]) continue;
+    ++step;
+    next.clear();
+    for (const uint32_t state : here) {
       for (const Edge& edge : states_[state]) {
         if (edge.kind == Edge::kChar && sets_[edge.set].contains(c)) visit(next, edge.to);
       }
     }
     here.swap(next);
   }
-  for (uint32_t state = 0; state < states_.size(); ++state) {
-    if (here[state] && is_end_[state]) return true;
-  }
-  return false;
+  return std::ranges::any_of(here, [&](uint32_t state) { return is_end_[state] != 0; });
 }
 
 RuleId chars_rule(RuleWriter& rules, const CharSet& set, CharAutomaton::Spelling spelling) {

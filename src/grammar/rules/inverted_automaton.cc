@@ -131,6 +131,25 @@ std::vector<uint8_t> CharAutomaton::useful_states() const {
   return marks;
 }
 
+CharAutomaton CharAutomaton::trimmed() const {
+  std::vector<uint8_t> is_kept = useful_states();
+  is_kept[start_] = 1;
+  CharAutomaton out;
+  out.sets_ = sets_;
+  std::vector<uint32_t> number(states_.size());
+  for (uint32_t state = 0; state < states_.size(); ++state) {
+    if (is_kept[state]) number[state] = state == start_ ? out.start_ : out.add_state();
+  }
+  for (uint32_t state = 0; state < states_.size(); ++state) {
+    if (!is_kept[state]) continue;
+    out.is_end_[number[state]] = is_end_[state];
+    for (const Edge& edge : states_[state]) {
+      if (is_kept[edge.to]) out.states_[number[state]].push_back({edge.kind, edge.set, number[edge.to]});
+    }
+  }
+  return out;
+}
+
 std::pair<size_t, std::optional<size_t>> CharAutomaton::lengths() const {
   const std::vector<uint8_t> is_useful = useful_states();
   if (!is_useful[start_]) return {kNoText, 0};

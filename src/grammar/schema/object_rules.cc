@@ -9,7 +9,7 @@ namespace tern::grammar {
 namespace {
 
 constexpr size_t kMaxCounted = 4000;     // properties, times distinct counts of them
-constexpr size_t kMaxPatterns = 6;       // of names in one object
+constexpr size_t kMaxPatterns = 10;      // of names in one object
 constexpr size_t kMaxNameLength = 512;   // where propertyNames limits it
 constexpr size_t kMaxKnownNames = 2000;  // that propertyNames lists
 
@@ -105,38 +105,69 @@ class ObjectWriter {
     if (patterns.size() > kMaxPatterns)
       return refuse("patternProperties", format_text("more than {} patterns for one object", kMaxPatterns));
     if (!name_clauses_.empty() && automata_of_names_.empty()) return std::nullopt;
-    const std::vector<std::string_view> list(patterns.begin(), patterns.end());
-    std::optional<RuleId> rule;
-    StateId last = 0;
-    for (size_t matched = 0; matched < size_t{1} << list.size(); ++matched) {
+    Division all = {.place = place, .patterns = {patterns.begin(), patterns.end()}};
+    for (size_t matched = 0; matched < size_t{1} << all.patterns.size(); ++matched) {
       SchemaReader::Names names;
-      std::vector<std::string_view> unmatched;
-      for (size_t i = 0; i < list.size(); ++i) {
-        matched >> i & 1 ? void(names.patterns.insert(list[i])) : unmatched.push_back(list[i]);
+      for (size_t i = 0; i < all.patterns.size(); ++i) {
+        if (matched >> i & 1) names.patterns.insert(all.patterns[i]);
       }
-      TRY(const Clauses value, reader_.property(clauses_, names));
-      if (std::ranges::contains(value, kNothing)) continue;
-      if (!rule) {
-        rule = rules_.new_rule("another property");
-        last = rules_.new_state();
-        rules_.end(last);
-      }
-      TRY(const RuleId name, names_rule(place, names.patterns, unmatched));
-      const StateId colon = json_.add_colon(json_.add(rules_.start_of(*rule), name));
-      rules_.add_call(colon, writer_.rule_of(value), last);
+      TRY(Clauses value, reader_.property(clauses_, names));
+      all.is_allowed |= !std::ranges::contains(value, kNothing);
+      all.values.push_back(std::move(value));
     }
+    if (!all.is_allowed) return std::nullopt;
+    const RuleId rule = all.rule = rules_.new_rule("another property");
+    rules_.end(all.last = rules_.new_state());
+    TRY_STATUS(divide(all, 0, 0, std::nullopt));
     return rule;
   }
 
-  // A rule for the names that match these patterns and none of the others, in quotation marks, without those that are
-  // declared. Objects with the same names share it.
-  Result<RuleId> names_rule(const JsonValue* place, const std::set<std::string_view>& matched,
-                            std::span<const std::string_view> unmatched) {
-    const bool is_plain = matched.empty() && unmatched.empty() && name_clauses_.empty();
+  // The names of other properties, by the patterns that they match.
+  struct Division {
+    const JsonValue* place = nullptr;  // of the patterns
+    std::vector<std::string_view> patterns = {};
+    std::vector<Clauses> values = {};  // by the set of patterns that match, as bits
+    bool is_allowed = false;           // true for some set
+    RuleId rule = 0;
+    StateId last = 0;
+  };
+
+  // Divides names by the patterns from `n` on. The ones before are decided: `matched` match, and `names` are left; all
+  // if there are none.
+  Result<void> divide(const Division& all, size_t n, size_t matched, const std::optional<CharAutomaton>& names) {
+    bool is_useful = false;
+    for (size_t rest = 0; rest < size_t{1} << (all.patterns.size() - n); ++rest)
+      is_useful |= !std::ranges::contains(all.values[matched | rest << n], kNothing);
+    if (!is_useful) return {};
+    if (n == all.patterns.size()) {
+      TRY(const RuleId name, names_rule(all, matched, names));
+      const StateId colon = json_.add_colon(json_.add(rules_.start_of(all.rule), name));
+      rules_.add_call(colon, writer_.rule_of(all.values[matched]), all.last);
+      return {};
+    }
+    const std::string text(all.patterns[n]);
+    TRY(const CharAutomaton* own, reader_.pattern(*all.place, text));
+    const CharAutomaton both = names ? names->common(*own) : *own;
+    TRY_STATUS(check(both));
+    if (both.is_empty()) return divide(all, n + 1, matched, names);
+    TRY_STATUS(divide(all, n + 1, matched | size_t{1} << n, both));
+    TRY(const CharAutomaton* other, reader_.other_than(*all.place, text));
+    const CharAutomaton rest = names ? names->common(*other) : *other;
+    TRY_STATUS(check(rest));
+    return rest.is_empty() ? Result<void>() : divide(all, n + 1, matched, rest);
+  }
+
+  Result<void> check(const CharAutomaton& names) const {
+    if (!names.is_full()) return {};
+    return refuse("patternProperties", "the names of its properties take too many states");
+  }
+
+  // A rule for these names in quotation marks, without those that are declared. Objects with the same names share it.
+  Result<RuleId> names_rule(const Division& all, size_t matched, const std::optional<CharAutomaton>& names) {
+    const bool is_plain = !names && name_clauses_.empty();
     if (is_plain && names_.empty()) return json_.string();
-    std::string key;
-    for (const auto& part :
-         {std::vector(matched.begin(), matched.end()), std::vector(unmatched.begin(), unmatched.end()), names_}) {
+    std::string key = format_text("{}", names ? matched : 0);
+    for (const auto& part : {names ? all.patterns : std::vector<std::string_view>(), names_}) {
       for (const std::string_view text : part) key.append(text) += '\0';
       key += '\1';
     }
@@ -149,23 +180,13 @@ class ObjectWriter {
     if (is_plain) {
       NameTree(names_).write(rules_, inside, behind);
     } else {
-      TRY_STATUS(write_matched(place, matched, unmatched, inside, behind));
+      TRY_STATUS(write_matched(names, inside, behind));
     }
     return rule;
   }
 
-  Result<void> write_matched(const JsonValue* place, const std::set<std::string_view>& matched,
-                             std::span<const std::string_view> unmatched, StateId inside, StateId behind) {
-    std::optional<CharAutomaton> all;
+  Result<void> write_matched(std::optional<CharAutomaton> all, StateId inside, StateId behind) {
     const auto meet = [&](const CharAutomaton& own) { all = all ? all->common(own) : own; };
-    for (const std::string_view text : matched) {
-      TRY(const CharAutomaton* own, reader_.pattern(*place, std::string(text)));
-      meet(*own);
-    }
-    for (const std::string_view text : unmatched) {
-      TRY(const CharAutomaton* own, reader_.other_than(*place, std::string(text)));
-      meet(*own);
-    }
     std::vector<std::u32string> declared;
     for (const std::string_view name : names_) {
       std::u32string chars = chars_of(name);
@@ -176,7 +197,7 @@ class ObjectWriter {
     for (const CharAutomaton& own : automata_of_names_) automata.push_back(all->common(own));
     if (automata_of_names_.empty()) automata.push_back(*std::move(all));
     for (const CharAutomaton& own : automata) {
-      if (own.is_full()) return refuse("patternProperties", "the names of its properties take too many states");
+      TRY_STATUS(check(own));
       rules_.add_empty(own.write(rules_, inside, CharAutomaton::Spelling::kJson), behind);
     }
     return {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "grammar/schema/keywords.h"
+
 namespace tern::grammar {
 namespace {
 
@@ -103,7 +105,7 @@ References::References(const JsonValue& root) {
   visit(root, 0);
 }
 
-// Finds addresses and anchors. Some keywords have values that are no schemas, whatever they look like.
+// Finds the addresses and anchors of a schema and those in it.
 void References::visit(const JsonValue& value, size_t resource) {
   if (value.kind == Kind::kObject) {
     if (const std::string* id = string_at(value, id_); id && (siblings_count_ || !value.find("$ref"))) {
@@ -130,11 +132,26 @@ void References::visit(const JsonValue& value, size_t resource) {
     if (value.find("$recursiveAnchor")) ++n_recursive_;
   }
   if (resource != 0) resource_of_.emplace(&value, resource);
-  for (size_t i = 0; i < value.items.size(); ++i) {
-    constexpr std::string_view kPlain[] = {"enum", "const", "default", "example", "examples"};
-    const bool is_plain = value.kind == Kind::kObject && std::ranges::contains(kPlain, value.names[i]);
-    if (!is_plain) visit(value.items[i], resource);
+  for (size_t i = 0; i < value.names.size(); ++i) visit_member(value.names[i], value.items[i], resource);
+}
+
+// Visits the schemas in a keyword's value. What an annotation has is no schema, whatever it looks like.
+void References::visit_member(std::string_view name, const JsonValue& value, size_t resource) {
+  const Keyword* keyword = find_keyword(name);
+  if (!keyword && name != "$defs" && name != "definitions") return;
+  switch (keyword ? keyword->shape : Shape::kSchemaMap) {
+    case Shape::kSchema:
+    case Shape::kSchemas:
+    case Shape::kItems:
+    case Shape::kSchemaMap:
+    case Shape::kDependencies:
+      break;
+    default:
+      return;
   }
+  const bool is_one = keyword && (keyword->shape == Shape::kSchema || keyword->shape == Shape::kItems);
+  if (is_one && value.kind == Kind::kObject) return visit(value, resource);
+  for (const JsonValue& one : value.items) visit(one, resource);
 }
 
 const References::Resource& References::resource_of(const JsonValue& schema) const {

@@ -34,6 +34,7 @@ class References {
     std::map<std::string, const JsonValue*, std::less<>> anchors;
   };
   void visit(const JsonValue& value, size_t resource);
+  void visit_member(std::string_view name, const JsonValue& value, size_t resource);
   const Resource& resource_of(const JsonValue& schema) const;
   const JsonValue* find_fragment(const Resource& resource, std::string_view fragment) const;
 
