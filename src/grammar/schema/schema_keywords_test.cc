@@ -37,6 +37,7 @@ TEST(SchemaKeywords, Not) {
         {"{}", R"({"a":1})"}},
        {R"({"type":"array","not":{"items":{"type":"integer"}}})", {"[1,\"\"]", "[null]"}, {"[]", "[1]", "[1,2]"}},
        {R"({"type":"array","not":{"contains":{"const":1}}})", {"[]", "[2,3]"}, {"[1]", "[2,1]"}},
+       {R"({"not":{"additionalProperties":false,"oneOf":[{"maximum":2.5},true]}})", {"1"}, {"3"}},
        {R"({"not":{"not":{"type":"null"}}})", {"null"}, {"1"}},
        {R"({"type":["integer","string"],"not":{"anyOf":[{"minimum":3},{"type":"string","maxLength":2}]}})",
         {"1"},
