@@ -23,9 +23,9 @@ namespace tern {
 // does not have. The message names the place: a JSON pointer, or a line and a column.
 class Grammar {
  public:
-  // JSON documents that are valid for a JSON Schema (draft 2020-12). docs/grammar.md lists the keywords; others are
-  // rejected. Every generated document is valid, but not every valid document can be generated: properties come in the
-  // schema's order, and unnamed properties are allowed only if additionalProperties asks for them.
+  // JSON documents that are valid for a JSON Schema (drafts 4 to 2020-12). docs/grammar.md lists the keywords; others
+  // are annotations. Every generated document is valid, but not every valid document can be generated: properties come
+  // in the schema's order, and unnamed ones last.
   static Result<std::shared_ptr<const Grammar>> json_schema(std::string_view schema_json);
 
   // The text after the mark that begins a tool call: JSON that is valid for the schema, and the text `end`. White space

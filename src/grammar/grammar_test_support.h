@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grammar/grammar_impl.h"
 #include "grammar/rules/automaton.h"
@@ -26,5 +27,20 @@ inline std::string taken(const Made& made, std::string_view text) {
 }
 
 inline std::string error_of(const Made& made) { return made ? "none" : made.error().message; }
+
+// A schema, documents that are valid by it, and others.
+struct Case {
+  const char* schema;
+  std::vector<const char*> yes, no;
+};
+
+inline void check(const std::vector<Case>& cases) {
+  for (const auto& [schema, yes, no] : cases) {
+    const Made made = Grammar::json_schema(schema);
+    for (const char* document : yes) EXPECT_EQ(taken(made, document), "yes") << schema << "\n" << document;
+    for (const char* document : no)
+      EXPECT_TRUE(made && taken(made, document) != "yes") << schema << "\n" << document << "\n" << error_of(made);
+  }
+}
 
 }  // namespace tern::grammar_test

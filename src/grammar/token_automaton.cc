@@ -19,6 +19,7 @@ constexpr std::array<std::array<ByteRange, 4>, 7> kLong = {{
     {{{0xF0, 0xF0}, {0x90, 0xBF}, kTail, kTail}},
     {{{0xF1, 0xF3}, kTail, kTail, kTail}},
 }};
+constexpr uint32_t kFewNodes = 8;  // which are visited faster than anything is found out about them
 constexpr std::array<ByteRange, 4> kLongest = {{{0xF4, 0xF4}, {0x80, 0x8F}, kTail, kTail}};
 
 size_t length_of(const std::array<ByteRange, 4>& bytes) {
@@ -125,10 +126,22 @@ void TokenAutomaton::walk(const TokenTree& tree, PositionId at, bool strips_spac
       continue;
     }
     path_[node.depth] = to;
+    if (node.is_plain && node.after - i > kFewNodes && !is_stripped && loops(to)) {
+      // Any plain characters may follow, so all tokens from here are allowed.
+      for (uint32_t t = node.first_token; t < tree.nodes[node.after].first_token; ++t) put_in(mask, tree.tokens[t]);
+      i = node.after;
+      continue;
+    }
     ++i;
     if (is_stripped) continue;  // a token of only this space would add nothing
     for (uint32_t t = node.first_token; t < tree.nodes[i].first_token; ++t) put_in(mask, tree.tokens[t]);
   }
+}
+
+// True if plain characters lead back to where they began.
+bool TokenAutomaton::loops(PositionId at) {
+  const PlainStep step = plain_step(at);
+  return step.kind == PlainStep::kSame && step.to == at;
 }
 
 TokenAutomaton::PlainStep TokenAutomaton::plain_step(PositionId at) {

@@ -49,6 +49,7 @@ class TokenAutomaton {
   TokenMask make_mask(PositionId at, bool strips_space);
   void walk(const TokenTree& tree, PositionId at, bool strips_space, TokenMask& mask);
   PlainStep plain_step(PositionId at);
+  bool loops(PositionId at);
   PlainStep find_plain_step(PositionId at);
   bool meet(PlainStep& step, PositionId to) const;
   bool meet_sequences(PlainStep& step, PositionId at, std::span<const std::pair<uint8_t, uint8_t>> bytes);

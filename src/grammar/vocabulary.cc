@@ -21,6 +21,22 @@ size_t plain_length(std::string_view bytes) {
   return n;
 }
 
+// Where the last run of plain characters begins, up to the token's end.
+size_t plain_tail(std::string_view bytes) {
+  size_t begin = 0;
+  for (size_t at = 0; at < bytes.size();) {
+    std::string_view rest = bytes.substr(at);
+    const auto c = take_char(rest);
+    at = c ? bytes.size() - rest.size() : at + 1;
+    if (!c || !is_plain(*c)) begin = at;
+  }
+  return begin;
+}
+
+bool is_inside_character(std::string_view bytes, size_t at) {
+  return at < bytes.size() && (static_cast<uint8_t>(bytes[at]) & 0xC0) == 0x80;
+}
+
 }  // namespace
 
 bool is_plain(char32_t c) { return c >= 0x20 && c != '"' && c != '\\' && c != 0x7F; }
@@ -65,14 +81,20 @@ TokenTree Vocabulary::tree_of(std::vector<TokenId> tokens) const {
       tree.nodes.push_back({.after = 0,
                             .first_token = static_cast<uint32_t>(tree.tokens.size()),
                             .depth = static_cast<uint16_t>(open.size()),
-                            .byte = byte});
+                            .byte = byte,
+                            .is_plain = true});
+    }
+    const size_t tail = plain_tail(own);
+    for (size_t depth = 1; depth <= own.size(); ++depth) {
+      if (depth < tail || is_inside_character(own, depth)) tree.nodes[open[depth - 1]].is_plain = false;
     }
     tree.tokens.push_back(token);
     tree.max_depth = std::max(tree.max_depth, own.size());
     last = own;
   }
   close_to(0);
-  tree.nodes.push_back({.after = 0, .first_token = static_cast<uint32_t>(tree.tokens.size()), .depth = 0, .byte = 0});
+  tree.nodes.push_back(
+      {.after = 0, .first_token = static_cast<uint32_t>(tree.tokens.size()), .depth = 0, .byte = 0, .is_plain = false});
   return tree;
 }
 

@@ -28,6 +28,7 @@ struct TokenTree {
     uint32_t first_token;  // in `tokens`, of those that end here, up to the next node's first
     uint16_t depth;        // from 1
     uint8_t byte;
+    bool is_plain;  // tokens go on from here with plain characters only
   };
   std::vector<Node> nodes;  // plus one at the end
   std::vector<TokenId> tokens;

@@ -18,7 +18,7 @@ PATTERNS = {  # with a text that matches
 }
 FORMATS = {"date": "2024-02-29", "time": "12:00:00Z", "date-time": "2024-01-31T23:59:59+01:00", "duration": "P1DT2H",
            "email": "a.b@example.org", "hostname": "www.example.org", "ipv4": "192.168.0.1", "ipv6": "fe80::1",
-           "uuid": "123e4567-e89b-12d3-a456-426614174000"}
+           "uuid": "123e4567-e89b-12d3-a456-426614174000", "uri": "https://a.example/b?c#d", "json-pointer": "/a/~0"}
 NAMES = ["id", "name", "a", "b", "value", "items", "next", "größe", "with space", "quote\"d", "back\\slash", "ab", "abc",
          "", "new\nline", "type", "children", "x1", "x2", "x3"]
 
@@ -177,6 +177,38 @@ class Maker:
         return {"allOf": [first, second]}, make
 
 
+    # Schemas that combine anything with anything. Few are useful, and some are refused: what they allow must be valid.
+
+    def loose(self, depth):
+        small = [{"type": "integer", "minimum": self.random.randint(0, 3)}, {"maximum": 2.5}, {"const": "a"}, {"enum": [1, "b", None]},
+                 {"type": "string", "maxLength": 2}, {"pattern": "^[ab]+$"}, {"multipleOf": 0.5}, {"type": ["null", "boolean"]}, True,
+                 {"type": "string", "format": "ipv4"}, {"type": "number"}]
+        if depth <= 0 or self.chance(0.2):
+            return self.random.choice(small)
+
+        def inner():
+            return self.loose(depth - 1)
+
+        def names():
+            return self.random.sample(["a", "b", "ab", "kind"], self.random.randint(1, 2))
+        makers = {
+            "not": inner, "if": inner, "then": inner, "else": inner, "items": inner, "contains": inner,
+            "anyOf": lambda: [inner(), inner()], "oneOf": lambda: [inner() for _ in range(self.random.randint(2, 3))],
+            "allOf": lambda: [inner(), inner()], "properties": lambda: {name: inner() for name in names()},
+            "patternProperties": lambda: {self.random.choice(["^a", "b$", "[k-n]"]): inner()}, "required": names,
+            "additionalProperties": lambda: self.random.choice([False, inner()]), "propertyNames": inner,
+            "unevaluatedProperties": lambda: self.random.choice([False, inner()]), "unevaluatedItems": lambda: False,
+            "dependentRequired": lambda: {name: names() for name in names()}, "maxProperties": lambda: self.random.randint(0, 3),
+            "dependentSchemas": lambda: {name: inner() for name in names()}, "minProperties": lambda: self.random.randint(0, 2),
+            "prefixItems": lambda: [inner(), inner()], "maxItems": lambda: self.random.randint(0, 3), "minItems": lambda: 1,
+            "maxContains": lambda: 2, "minContains": lambda: self.random.randint(0, 2), "uniqueItems": lambda: True}
+        chosen = self.random.sample(list(makers), self.random.randint(1, 4))
+        schema = {keyword: makers[keyword]() for keyword in chosen}
+        if self.chance(0.5):
+            schema["type"] = self.random.choice(["object", "object", "array", ["object", "string"], ["array", "integer"]])
+        return schema
+
+
 def usual():
     """Schemas as people write them, with documents."""
     address = {"type": "object", "properties": {"street": {"type": "string"}, "zip": {"type": "string", "pattern": "^[0-9]{5}$"}},
@@ -222,6 +254,7 @@ def main():
     while len(lines) < count:
         schema, make = maker.schema(maker.random.randint(0, 3))
         lines.append({"schema": schema, "valid": [make() for _ in range(4)]})
+        lines.append({"schema": maker.loose(3), "valid": [], "may_be_refused": True})
     for line in lines:
         print(json.dumps(line, ensure_ascii=False))
 

@@ -209,6 +209,7 @@ Result<ExitCode> RunCommand::run() {
   TRY(const std::string text, read_prompt());
   if (!tools_file.empty()) {
     TRY(tools, read_text(tools_file));
+    if (tools.starts_with("\xEF\xBB\xBF")) tools.erase(0, 3);  // a byte order mark, which some editors write
   }
   generation.choose_seed();
   generation.model = &model;

@@ -170,7 +170,7 @@ CharAutomaton CharAutomaton::common(const CharAutomaton& other) const {
   out.is_full_ = is_full_ || other.is_full_;
   std::unordered_map<uint64_t, uint32_t> known;
   std::vector<uint64_t> to_do;
-  std::map<std::pair<uint32_t, uint32_t>, CharSet> common_sets;
+  std::vector<std::optional<CharSet>> common_sets(sets_.size() * other.sets_.size());
   size_t n_edges = 0;
   const auto state_of = [&](uint32_t a, uint32_t b) {
     const uint64_t key = (uint64_t{a} << 32) | b;
@@ -198,43 +198,57 @@ CharAutomaton CharAutomaton::common(const CharAutomaton& other) const {
       for (const Edge& its : other.states_[b]) {
         if (mine.kind != Edge::kChar || its.kind != Edge::kChar) continue;
         if (++n_edges > kMaxEdges) out.is_full_ = true;
-        const auto [found, is_new] = common_sets.try_emplace({mine.set, its.set});
-        if (is_new) found->second = sets_[mine.set].common(other.sets_[its.set]);
-        if (!found->second.empty()) out.add_char(from, found->second, state_of(mine.to, its.to));
+        std::optional<CharSet>& both = common_sets[mine.set * other.sets_.size() + its.set];
+        if (!both) both = sets_[mine.set].common(other.sets_[its.set]);
+        if (!both->empty()) out.add_char(from, *both, state_of(mine.to, its.to));
       }
     }
   }
-  return out;
+  return out.is_full_ ? out : out.trimmed();
 }
 
 bool CharAutomaton::takes(std::u32string_view text) const {
-  std::vector<uint8_t> here(states_.size()), next;
-  std::vector<uint32_t> to_do;
-  const auto visit = [&](std::vector<uint8_t>& set, uint32_t state) {
-    if (std::exchange(set[state], 1) == 0) to_do.push_back(state);
-    while (!to_do.empty()) {
-      const uint32_t at = to_do.back();
-      to_do.pop_back();
-      for (const Edge& edge : states_[at]) {
-        if (edge.kind == Edge::kNothing && std::exchange(set[edge.to], 1) == 0) to_do.push_back(edge.to);
+  std::vector<uint32_t> here, next, seen(states_.size());  // `seen`: the last step that visited the state
+  uint32_t step = 0;
+  const auto visit = [&](std::vector<uint32_t>& list, uint32_t state) {
+    if (std::exchange(seen[state], step) == step) return;
+    list.push_back(state);
+    for (size_t i = list.size() - 1; i < list.size(); ++i) {
+      for (const Edge& edge : states_[list[i]]) {
+        if (edge.kind == Edge::kNothing && std::exchange(seen[edge.to], step) != step) list.push_back(edge.to);
       }
     }
   };
+  ++step;
   visit(here, start_);
   for (const char32_t c : text) {
-    next.assign(states_.size(), 0);
-    for (uint32_t state = 0; state < states_.size(); ++state) {
-      if (!here[state]) continue;
+    ++step;
+    next.clear();
+    for (const uint32_t state : here) {
       for (const Edge& edge : states_[state]) {
         if (edge.kind == Edge::kChar && sets_[edge.set].contains(c)) visit(next, edge.to);
       }
     }
     here.swap(next);
   }
-  for (uint32_t state = 0; state < states_.size(); ++state) {
-    if (here[state] && is_end_[state]) return true;
+  return std::ranges::any_of(here, [&](uint32_t state) { return is_end_[state] != 0; });
+}
+
+RuleId chars_rule(RuleWriter& rules, const CharSet& set, CharAutomaton::Spelling spelling) {
+  RuleId& known = rules.rule_of_chars(set, static_cast<int>(spelling));
+  if (known != RuleWriter::kNoRule) return known;
+  known = rules.new_rule("characters");
+  const StateId start = rules.start_of(known), end = rules.new_state();
+  rules.end(end);
+  CharSet unescaped = set;
+  if (spelling == CharAutomaton::Spelling::kJson) {
+    unescaped = set.without(escaped_in_json());
+    for (const auto& [low, high] : set.common(escaped_in_json()).ranges()) {
+      for (char32_t c = low; c <= high; ++c) rules.add_empty(rules.add_text(start, json_spelling(c)), end);
+    }
   }
-  return false;
+  rules.add_chars(start, unescaped, end);
+  return known;
 }
 
 // ASCII characters become edges. The other characters of a set take many edges, so they become a rule that is called.
@@ -243,26 +257,14 @@ StateId CharAutomaton::write(RuleWriter& rules, StateId from, Spelling spelling)
   if (is_full_) return to;
   std::vector<StateId> state_of(states_.size());
   for (StateId& state : state_of) state = rules.new_state();
-  constexpr RuleId kNone = UINT32_MAX;
-  std::vector<RuleId> rule_of(sets_.size(), kNone);
+  std::vector<RuleId> rule_of(sets_.size(), RuleWriter::kNoRule);
   std::vector<CharSet> direct(sets_.size());
+  CharSet simple = {{0, 0x7F}};
+  if (spelling == Spelling::kJson) simple = simple.without(escaped_in_json());
   for (size_t i = 0; i < sets_.size(); ++i) {
-    CharSet simple = {{0, 0x7F}};
-    if (spelling == Spelling::kJson) simple = simple.without(escaped_in_json());
     direct[i] = sets_[i].common(simple);
     const CharSet rest = sets_[i].without(simple);
-    if (rest.empty()) continue;
-    rule_of[i] = rules.new_rule("characters");
-    const StateId start = rules.start_of(rule_of[i]), end = rules.new_state();
-    rules.end(end);
-    CharSet unescaped = rest;
-    if (spelling == Spelling::kJson) {
-      unescaped = rest.without(escaped_in_json());
-      for (const auto& [low, high] : rest.common(escaped_in_json()).ranges()) {
-        for (char32_t c = low; c <= high; ++c) rules.add_empty(rules.add_text(start, json_spelling(c)), end);
-      }
-    }
-    rules.add_chars(start, unescaped, end);
+    if (!rest.empty()) rule_of[i] = chars_rule(rules, rest, spelling);
   }
   rules.add_empty(from, state_of[start_]);
   for (uint32_t state = 0; state < states_.size() && !rules.is_full(); ++state) {
@@ -274,7 +276,7 @@ StateId CharAutomaton::write(RuleWriter& rules, StateId from, Spelling spelling)
         continue;
       }
       rules.add_chars(state_of[state], direct[edge.set], next);
-      if (rule_of[edge.set] != kNone) rules.add_call(state_of[state], rule_of[edge.set], next);
+      if (rule_of[edge.set] != RuleWriter::kNoRule) rules.add_call(state_of[state], rule_of[edge.set], next);
     }
   }
   return to;

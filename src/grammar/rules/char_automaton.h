@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -44,6 +47,13 @@ class CharAutomaton {
   CharAutomaton resolved() const;
   // The texts that both automata take; both must be resolved.
   CharAutomaton common(const CharAutomaton& other) const;
+  // The other texts; must be resolved. Full if that takes too many states.
+  CharAutomaton inverted() const;
+  // The lengths of its shortest and longest text; no longest: some are as long as one likes, or it is not known. Must
+  // be resolved.
+  std::pair<size_t, std::optional<size_t>> lengths() const;
+  bool is_empty() const { return lengths().first == kNoText; }
+  static constexpr size_t kNoText = SIZE_MAX;
   bool takes(std::u32string_view text) const;  // must be resolved
 
   enum class Spelling { kUtf8, kJson };  // kJson: as inside quotation marks; each text has one spelling
@@ -53,6 +63,8 @@ class CharAutomaton {
  private:
   uint32_t number_of(const CharSet& set);
   bool has_anchors() const;
+  std::vector<uint8_t> useful_states() const;
+  CharAutomaton trimmed() const;  // without other states
 
   std::vector<std::vector<Edge>> states_;
   std::vector<uint8_t> is_end_;
@@ -63,5 +75,8 @@ class CharAutomaton {
 
 // The spelling of a character inside a JSON string. It is unique: characters are escaped only where JSON requires it.
 std::string json_spelling(char32_t c);
+
+// A rule for one character of the set, as spelled. Grammars use few such sets many times.
+RuleId chars_rule(RuleWriter& rules, const CharSet& set, CharAutomaton::Spelling spelling);
 
 }  // namespace tern::grammar

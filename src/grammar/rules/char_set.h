@@ -1,6 +1,7 @@
 // Sets of Unicode characters.
 #pragma once
 
+#include <compare>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@ class CharSet {
   bool empty() const { return ranges_.empty(); }
   std::span<const Range> ranges() const { return ranges_; }  // ascending, not adjacent
   bool operator==(const CharSet&) const = default;
+  auto operator<=>(const CharSet&) const = default;
 
  private:
   void tidy();

@@ -299,6 +299,7 @@ Result<Rules> parse_gbnf(std::string_view text) {
   if (text.size() > kMaxText) {
     return fail(ErrorCode::kNotSupported, "a grammar of {} bytes: Tern reads up to {}", text.size(), kMaxText);
   }
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark, which some editors write
   return GbnfParser(text).parse();
 }
 

@@ -5,6 +5,8 @@ namespace {
 
 using namespace grammar_test;
 
+TEST(Gbnf, AByteOrderMarkIsNoPartOfIt) { EXPECT_EQ(taken(Grammar::gbnf("\xEF\xBB\xBFroot ::= \"ab\""), "ab"), "yes"); }
+
 TEST(Gbnf, LiteralsChoicesAndNames) {
   const Made g =
       Grammar::gbnf("root ::= greeting \" \" name\ngreeting ::= \"hello\" | \"hi\"\nname ::= [A-Z] [a-z]*\n");

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,6 +81,12 @@ class RuleWriter {
   // Adds the bytes of `text`. Returns the state after them.
   StateId add_text(StateId from, std::string_view text);
 
+  // The rule that a caller wrote for these characters in one of its spellings; a new call adds an entry of kNoRule.
+  RuleId& rule_of_chars(const CharSet& set, int spelling) {
+    return rules_of_chars_.try_emplace({set, spelling}, kNoRule).first->second;
+  }
+  static constexpr RuleId kNoRule = UINT32_MAX;
+
   // Adds finished rules. Returns the number of their root here.
   RuleId add_rules(const Rules& rules);
 
@@ -107,6 +114,7 @@ class RuleWriter {
   std::vector<uint32_t> first_;  // [n_states] the head of the state's list in edges_
   std::vector<Linked> edges_;
   std::vector<uint8_t> is_end_;
+  std::map<std::pair<CharSet, int>, RuleId> rules_of_chars_;
   bool is_full_ = false;
 };
 

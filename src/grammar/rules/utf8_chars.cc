@@ -21,6 +21,12 @@ std::optional<char32_t> take_char(std::string_view& text) {
   return code;
 }
 
+std::u32string chars_of(std::string_view text) {
+  std::u32string out;
+  while (const auto c = take_char(text)) out += *c;
+  return out;
+}
+
 void append_char(char32_t c, std::string& text) {
   const auto put = [&](char32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
   if (c < 0x80) return put(c);

@@ -11,6 +11,9 @@ namespace tern::grammar {
 // (overlong forms and surrogates are invalid).
 std::optional<char32_t> take_char(std::string_view& text);
 
+// The characters up to the first invalid one.
+std::u32string chars_of(std::string_view text);
+
 void append_char(char32_t c, std::string& text);
 
 }  // namespace tern::grammar

@@ -63,8 +63,7 @@ class CallWriter {
     if (item.find("index")) return add_chars(from, CharSet{{'0', '9'}}, kMostIndexDigits);
     if (item.find("id")) return add_chars(from, name_chars(), kMostIdChars);
     if (const Value* json = item.find("json")) {
-      TRY(const RuleId rule, parts_.rule_of({{json}}));
-      return parts_.json.add(from, rule);
+      return parts_.json.add(from, parts_.rule_of({parts_.reader.clause_of(*json)}));
     }
     return add_pairs(from, item);
   }
@@ -95,9 +94,8 @@ class CallWriter {
                              .value_end = text_of(item, "value_end"),
                              .between = text_of(item, "pair_between"),
                              .sorts = item.find("sorted") != nullptr};
-    const Value* types = root_.find("$types");
-    NotatedValues notated(parts_, {.unquoted = types->find("unquoted"), .scalar = types->find("scalar")});
-    TRY(const StateId end, notated.add_object(from, {{item.find("pairs")}}, marks));
+    NotatedValues notated(parts_);
+    TRY(const StateId end, notated.add_object(from, {parts_.reader.clause_of(*item.find("pairs"))}, marks));
     TRY_STATUS(notated.finish());
     return end;
   }

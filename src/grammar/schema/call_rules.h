@@ -16,18 +16,20 @@
 
 #include "base/result.h"
 #include "grammar/rules/rules.h"
+#include "grammar/schema/alternatives.h"
+#include "grammar/schema/clauses.h"
 #include "grammar/schema/json_rules.h"
 #include "grammar/schema/json_value.h"
-#include "grammar/schema/schema_terms.h"
 
 namespace tern::grammar {
 
-// What writes a schema's rules. `rule_of` returns the rule for the JSON that all terms allow.
+// What writes a schema's rules. `rule_of` returns the rule for the JSON that all clauses allow.
 struct SchemaRules {
   RuleWriter& rules;
   SchemaReader& reader;
+  Alternatives& alternatives;
   JsonRules& json;
-  std::function<Result<RuleId>(const Terms&)> rule_of;
+  std::function<RuleId(const Clauses&)> rule_of;
 };
 
 // Writes a root rule with them.

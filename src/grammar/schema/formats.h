@@ -1,15 +1,18 @@
 // Regular expressions for JSON Schema's `format`.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
 namespace tern::grammar {
 
-// A regular expression that the whole string must match. Every text that matches has the format. The reverse does not
-// hold for rare forms: leap seconds, addresses with comments. nullopt: a format that Tern does not know. Known:
-// date-time, date, time, duration (RFC 3339), email (RFC 5321, plain local parts), hostname (RFC 1123), ipv4, ipv6
-// (without an IPv4 part), uuid (RFC 4122).
-std::optional<std::string_view> format_pattern(std::string_view name);
+struct Format {
+  std::string_view name;
+  std::string_view pattern;  // every whole text that matches has the format
+  std::string_view wide;     // every text that has the format matches; empty: the same
+  std::string_view widest() const { return wide.empty() ? pattern : wide; }
+};
+
+// nullptr: a format that Tern does not know.
+const Format* find_format(std::string_view name);
 
 }  // namespace tern::grammar

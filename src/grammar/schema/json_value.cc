@@ -171,6 +171,11 @@ class JsonReader {
         append_char(code, value);
         continue;
       }
+      const size_t begin = at_;  // characters that stand for themselves
+      while (at_ < text_.size() && text_[at_] >= ' ' && text_[at_] <= '~' && text_[at_] != '"' && text_[at_] != '\\')
+        ++at_;
+      value.append(text_, begin, at_ - begin);
+      if (at_ > begin) continue;
       std::string_view rest = text_.substr(at_);
       const auto c = take_char(rest);
       if (!c) return error("invalid UTF-8");
@@ -215,6 +220,7 @@ const JsonValue* JsonValue::find(std::string_view name) const {
 }
 
 Result<JsonValue> read_json(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark, which some editors write
   if (text.size() > kMaxJson) {
     return fail(ErrorCode::kNotSupported, "{} bytes of JSON: Tern reads up to {}", text.size(), kMaxJson);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <vector>
 
 #include "grammar/rules/utf8_chars.h"
 
@@ -67,45 +68,44 @@ CharAutomaton python_texts(bool with_escapes) {
 
 }  // namespace
 
-Result<StateId> NotatedValues::add_object(StateId from, const Terms& terms, const PairMarks& marks) {
-  TRY(const Terms flat, parts_.reader.flatten(terms));
-  TRY(const auto values, parts_.reader.values(flat));
-  TRY(const uint8_t types, parts_.reader.types(flat));
-  if (values || (types & kObjectType) == 0)
-    return parts_.reader.refuse(*flat[0].schema, "", "arguments that are no object with named properties");
-  for (const Term& choice : flat) {
-    for (const auto& [keyword, bit] : {std::pair("anyOf", Term::kAnyOf), std::pair("oneOf", Term::kOneOf)}) {
-      const Value* branches = (choice.without & bit) != 0 ? nullptr : choice.schema->find(keyword);
-      if (!branches) continue;
-      if (bit == Term::kOneOf) TRY_STATUS(parts_.rule_of(flat));  // checks that the branches exclude each other
-      const StateId to = rules_.new_state();
-      for (const Value& branch : branches->items) {
-        Terms all = flat;
-        for (Term& term : all) {
-          if (term == choice) term.without |= bit;
-        }
-        all.push_back({&branch});
-        const StateId own = rules_.new_state();
-        rules_.add_empty(from, own);
-        TRY(const StateId end, add_object(own, all, marks));
-        rules_.add_empty(end, to);
-      }
-      return to;
-    }
+Result<StateId> NotatedValues::add_object(StateId from, const Clauses& clauses, const PairMarks& marks) {
+  TRY(const std::vector<Clauses> all, parts_.alternatives.of(clauses));
+  const StateId to = rules_.new_state();
+  bool has_some = false;
+  for (const Clauses& one : all) {
+    TRY(const auto values, reader_.values(one));
+    if (values || (reader_.types(one, /*meant=*/false) & kObjectType) == 0) continue;
+    has_some = true;
+    const StateId own = rules_.new_state();
+    rules_.add_empty(from, own);
+    TRY(const StateId end, add_pairs(own, one, marks));
+    rules_.add_empty(end, to);
   }
-  return add_pairs(from, flat, marks);
+  if (!has_some) return reader_.refuse(clauses, "", "arguments that are no object with named properties");
+  return to;
 }
 
-Result<StateId> NotatedValues::add_pairs(StateId from, const Terms& terms, const PairMarks& marks) {
-  TRY(const Lengths lengths, parts_.reader.lengths(terms, "minProperties", "maxProperties"));
-  std::vector<std::string> names = parts_.reader.declared_properties(terms);
-  const std::vector<std::string> required = parts_.reader.required(terms);
-  names.insert(names.end(), required.begin(), required.end());
-  if (lengths.low > required.size() || lengths.high) {
-    return parts_.reader.refuse(*terms[0].schema, "",
-                                "minProperties and maxProperties, which cannot be enforced in this form of calls");
+std::string_view NotatedValues::hard_members(const Clauses& clauses) const {
+  const Lengths lengths = reader_.lengths(clauses, &Clause::n_properties);
+  if (lengths.low > reader_.required(clauses).size()) return "minProperties";
+  if (lengths.high) return "maxProperties";
+  for (const ClauseId id : clauses) {
+    const Clause& own = reader_.at(id);
+    if (own.patterns) return "patternProperties";
+    if (own.names != kAnything) return "propertyNames";
+    if (!own.some.empty()) return "not";
   }
-  const bool is_open = parts_.reader.asks_for_others(terms) || parts_.reader.declared_properties(terms).empty();
+  return {};
+}
+
+Result<StateId> NotatedValues::add_pairs(StateId from, const Clauses& clauses, const PairMarks& marks) {
+  if (const std::string_view keyword = hard_members(clauses); !keyword.empty()) {
+    return reader_.refuse(clauses, keyword, "it cannot be enforced in this form of calls");
+  }
+  std::vector<std::string_view> names = reader_.declared_properties(clauses);
+  const std::vector<std::string_view> required = reader_.required(clauses);
+  const bool is_open =
+      names.empty() || std::ranges::any_of(clauses, [&](ClauseId id) { return reader_.at(id).says_others; });
   // The state after no pair, and after some.
   std::array<StateId, 2> here = {rules_.new_state(), rules_.new_state()};
   rules_.add_empty(from, here[0]);
@@ -116,23 +116,25 @@ Result<StateId> NotatedValues::add_pairs(StateId from, const Terms& terms, const
     return state;
   };
   if (marks.sorts) std::ranges::sort(names);
-  std::set<std::string> known;
-  for (const std::string& name : names) {
-    if (!known.insert(name).second || rules_.is_full()) continue;
+  for (const std::string_view name : names) {
+    if (rules_.is_full()) break;
+    const bool is_required = std::ranges::binary_search(required, name);
+    TRY(const Clauses value, reader_.property(clauses, {.name = name}));
+    if (std::ranges::contains(value, kNothing)) {
+      if (is_required) return rules_.new_state();  // nothing leads there: no object is possible
+      continue;
+    }
     std::array<StateId, 2> next = {rules_.new_state(), rules_.new_state()};
-    TRY(const StateId after, add_pair(before(), name, parts_.reader.property(terms, name), marks));
+    TRY(const StateId after, add_pair(before(), name, value, marks));
     rules_.add_empty(after, next[1]);
-    if (!std::ranges::binary_search(required, name)) {
+    if (!is_required) {
       for (size_t i = 0; i < 2; ++i) rules_.add_empty(here[i], next[i]);
     }
     here = next;
   }
-  if (is_open && !parts_.reader.forbids_others(terms)) {
-    Terms asked;
-    for (const Term& term : terms) {
-      if (const Value* own = term.schema->find("additionalProperties")) asked.push_back({own});
-    }
-    TRY(const StateId after, add_other_pair(before(), asked, marks));
+  TRY(const Clauses others, reader_.property(clauses, {}));
+  if (is_open && !std::ranges::contains(others, kNothing)) {
+    TRY(const StateId after, add_other_pair(before(), clauses, others, marks));
     rules_.add_empty(after, here[1]);
   }
   const StateId to = rules_.new_state();
@@ -140,22 +142,28 @@ Result<StateId> NotatedValues::add_pairs(StateId from, const Terms& terms, const
   return to;
 }
 
-Result<StateId> NotatedValues::add_pair(StateId from, std::string_view key, const Terms& value,
+Result<StateId> NotatedValues::add_pair(StateId from, std::string_view key, const Clauses& value,
                                         const PairMarks& marks) {
   const StateId name = rules_.add_text(rules_.add_text(from, marks.key_begin), key);
   TRY(const StateId end, add_value(name, value, marks));
   return rules_.add_text(end, marks.value_end);
 }
 
-Result<StateId> NotatedValues::add_other_pair(StateId from, const Terms& value, const PairMarks& marks) {
-  const CharAutomaton key = CharAutomaton::repeated(key_chars(), 1, kMostKeyChars);
+// A pair that the schema does not name.
+Result<StateId> NotatedValues::add_other_pair(StateId from, const Clauses& clauses, const Clauses& value,
+                                              const PairMarks& marks) {
+  std::vector<std::u32string> known;
+  for (const std::string_view name : reader_.declared_properties(clauses)) known.push_back(code_points(name));
+  const CharAutomaton key =
+      CharAutomaton::repeated(key_chars(), 1, kMostKeyChars).common(CharAutomaton::all_but(known));
+  if (key.is_full()) return reader_.refuse(clauses, "", "the names of its properties take too many states");
   const StateId name = key.write(rules_, rules_.add_text(from, marks.key_begin), CharAutomaton::Spelling::kUtf8);
   TRY(const StateId end, add_value(name, value, marks));
   return rules_.add_text(end, marks.value_end);
 }
 
 // The value with the mark before it, which may depend on its type.
-Result<StateId> NotatedValues::add_value(StateId from, const Terms& value, const PairMarks& marks) {
+Result<StateId> NotatedValues::add_value(StateId from, const Clauses& value, const PairMarks& marks) {
   const Place place = {
       marks.notation,
       std::string(marks.value_end.substr(std::min(marks.value_end.find_first_not_of(" \n"), marks.value_end.size()))),
@@ -163,40 +171,52 @@ Result<StateId> NotatedValues::add_value(StateId from, const Terms& value, const
   const StateId to = rules_.new_state();
   const bool has_two = !marks.key_end_other.empty() && marks.key_end_other != marks.key_end;
   if (!has_two) {
-    TRY(const RuleId rule, rule_of(value, place));
-    rules_.add_call(rules_.add_text(from, marks.key_end), rule, to);
+    rules_.add_call(rules_.add_text(from, marks.key_end), rule_of(value, place), to);
     return to;
   }
-  TRY(Terms flat, parts_.reader.flatten(value));
-  TRY(const bool has_strings, may_be_string(flat, false));
-  TRY(const bool is_string, may_be_string(flat, true));
-  if (has_strings) {
-    TRY(const StateId end, add_string(rules_.add_text(from, marks.key_end), flat, place));
-    rules_.add_empty(end, to);
-  }
-  if (!is_string) {
-    flat.push_back({types_.unquoted});
-    TRY(const RuleId rule, parts_.rule_of(flat));
+  TRY(const std::vector<Clauses> all, parts_.alternatives.of(value));
+  for (const Clauses& one : all) {
+    TRY(const bool has_strings, may_be_string(one, false));
+    TRY(const bool is_string, may_be_string(one, true));
+    if (has_strings) {
+      TRY(const StateId end, add_string(rules_.add_text(from, marks.key_end), one, place));
+      rules_.add_empty(end, to);
+    }
+    if (is_string) continue;
+    const RuleId rule = parts_.rule_of(with_types(one, kAllTypes & ~kStringType));
     rules_.add_call(rules_.add_text(from, marks.key_end_other), rule, to);
   }
   return to;
 }
 
 // True if a string is among the values, or with `only` if all of them are strings.
-Result<bool> NotatedValues::may_be_string(const Terms& terms, bool only) {
-  TRY(const auto values, parts_.reader.values(terms));
+Result<bool> NotatedValues::may_be_string(const Clauses& clauses, bool only) {
+  TRY(const auto values, reader_.values(clauses));
   const auto is_string = [](const Value* value) { return value->kind == Value::kString; };
   if (values) return only ? std::ranges::all_of(*values, is_string) : std::ranges::any_of(*values, is_string);
-  TRY(const uint8_t types, parts_.reader.types(terms));
+  const uint8_t types = reader_.types(clauses, /*meant=*/true);
   return only ? types == kStringType : (types & kStringType) != 0;
 }
 
-Result<RuleId> NotatedValues::rule_of(const Terms& terms, const Place& place) {
-  TRY(Terms flat, parts_.reader.flatten(terms));
-  const auto [known, is_new] = known_.try_emplace(std::pair(flat, place), 0);
+bool NotatedValues::is_excluded(const Clauses& clauses, Value::Kind kind) const {
+  return std::ranges::any_of(clauses, [&](ClauseId id) {
+    return std::ranges::contains(reader_.at(id).no_values, kind, [](const Value* value) { return value->kind; });
+  });
+}
+
+Clauses NotatedValues::with_types(const Clauses& clauses, uint8_t types) {
+  Clauses all = clauses;
+  const ClauseId more = reader_.with_types(types);
+  if (!std::ranges::contains(all, more)) all.push_back(more);
+  std::ranges::sort(all);
+  return all;
+}
+
+RuleId NotatedValues::rule_of(const Clauses& clauses, const Place& place) {
+  const auto [known, is_new] = known_.try_emplace(std::pair(clauses, place), 0);
   if (is_new) {
     known->second = rules_.new_rule("an argument");
-    to_do_.push_back({std::move(flat), place, known->second});
+    to_do_.push_back({clauses, place, known->second});
   }
   return known->second;
 }
@@ -205,90 +225,69 @@ Result<void> NotatedValues::finish() {
   while (!to_do_.empty() && !rules_.is_full()) {
     const Job job = std::move(to_do_.front());
     to_do_.pop_front();
-    TRY_STATUS(write_rule(job.terms, job.place, job.rule));
+    TRY_STATUS(write_rule(job.clauses, job.place, job.rule));
   }
   return {};
 }
 
-Result<void> NotatedValues::write_rule(const Terms& terms, const Place& place, RuleId rule) {
+Result<void> NotatedValues::write_rule(const Clauses& clauses, const Place& place, RuleId rule) {
   const StateId start = rules_.start_of(rule), end = rules_.new_state();
   rules_.end(end);
-  if (std::ranges::any_of(terms, [](const Term& term) { return term.schema->kind == Value::kFalse; })) return {};
-  TRY(const auto values, parts_.reader.values(terms));
-  if (values) {
+  TRY(const std::vector<Clauses> all, parts_.alternatives.of(clauses));
+  for (const Clauses& one : all) {
+    TRY(const auto values, reader_.values(one));
+    if (!values) {
+      TRY_STATUS(write_types(one, place, start, end));
+      continue;
+    }
     for (const Value* value : *values) {
       if (value->kind == Value::kArray || value->kind == Value::kObject) {
-        return parts_.reader.refuse(*terms[0].schema, "enum",
-                                    "lists and objects, which cannot be enforced in this form of calls");
+        return reader_.refuse(one, "enum", "lists and objects, which cannot be enforced in this form of calls");
       }
       rules_.add_empty(add_literal(start, *value, place), end);
     }
-    return {};
   }
-  TRY(const bool is_split, splits(terms, place, start, end));
-  return is_split ? Result<void>() : write_types(terms, place, start, end);
+  return {};
 }
 
-// Writes the branches of an anyOf or oneOf; false: there is none.
-Result<bool> NotatedValues::splits(const Terms& terms, const Place& place, StateId start, StateId end) {
-  for (const Term& choice : terms) {
-    for (const auto& [keyword, bit] : {std::pair("anyOf", Term::kAnyOf), std::pair("oneOf", Term::kOneOf)}) {
-      const Value* branches = (choice.without & bit) != 0 ? nullptr : choice.schema->find(keyword);
-      if (!branches) continue;
-      if (bit == Term::kOneOf) TRY_STATUS(parts_.rule_of(terms));  // checks that the branches exclude each other
-      for (const Value& branch : branches->items) {
-        Terms all = terms;
-        for (Term& term : all) {
-          if (term == choice) term.without |= bit;
-        }
-        all.push_back({&branch});
-        TRY(const RuleId rule, rule_of(all, place));
-        rules_.add_call(start, rule, end);
-      }
-      return true;
-    }
-  }
-  return false;
-}
-
-Result<void> NotatedValues::write_types(const Terms& terms, const Place& place, StateId start, StateId end) {
-  TRY(const uint8_t types, parts_.reader.types(terms));
+Result<void> NotatedValues::write_types(const Clauses& clauses, const Place& place, StateId start, StateId end) {
+  const uint8_t types = reader_.types(clauses, /*meant=*/true);
   if (types & kStringType) {
-    TRY(const StateId after, add_string(start, terms, place));
+    TRY(const StateId after, add_string(start, clauses, place));
     rules_.add_empty(after, end);
   }
-  if (place.notation != Notation::kText) return write_literals(terms, place.notation, types, start, end);
+  if (place.notation != Notation::kText) return write_literals(clauses, place.notation, types, start, end);
   if (types == kStringType) return {};
-  Terms unquoted = terms;
-  unquoted.push_back({types_.unquoted});
-  TRY(const RuleId rule, rule_of(unquoted, {Notation::kPython, "", place.sorts}));  // some templates write that
-  rules_.add_call(start, rule, end);
+  const Clauses unquoted = with_types(clauses, kAllTypes & ~kStringType);
+  rules_.add_call(start, rule_of(unquoted, {Notation::kPython, "", place.sorts}), end);  // some templates write that
   return {};
 }
 
 // What the notation has for all types but strings. For Python, JSON is there as well.
-Result<void> NotatedValues::write_literals(const Terms& terms, Notation notation, uint8_t types, StateId start,
+Result<void> NotatedValues::write_literals(const Clauses& clauses, Notation notation, uint8_t types, StateId start,
                                            StateId end) {
   const bool is_gemma = notation == Notation::kGemma;
   const auto add_word = [&](const char* word) { rules_.add_empty(rules_.add_text(start, word), end); };
-  if (types & kNullType) add_word("None");
-  if ((types & kNullType) && is_gemma) add_word("null");
+  if ((types & kNullType) && !is_excluded(clauses, Value::kNull)) {
+    add_word("None");
+    if (is_gemma) add_word("null");
+  }
   if (!is_gemma) {
-    if (types & kBooleanType) add_word("True");
-    if (types & kBooleanType) add_word("False");
-    TRY(const RuleId rule, parts_.rule_of(terms));
-    rules_.add_call(start, rule, end);
+    if ((types & kBooleanType) && !is_excluded(clauses, Value::kTrue)) add_word("True");
+    if ((types & kBooleanType) && !is_excluded(clauses, Value::kFalse)) add_word("False");
+    rules_.add_call(start, parts_.rule_of(clauses), end);
   } else if (types & (kBooleanType | kIntegerType | kFractionType)) {
-    Terms scalar = terms;
-    scalar.push_back({types_.scalar});
-    TRY(const RuleId rule, parts_.rule_of(scalar));
-    rules_.add_call(start, rule, end);
+    rules_.add_call(start, parts_.rule_of(with_types(clauses, kBooleanType | kIntegerType | kFractionType)), end);
   }
   if (types & kArrayType) {
-    TRY(const auto after, write_list(terms, notation, start));
+    TRY(const auto after, write_list(clauses, notation, start));
     if (after) rules_.add_empty(*after, end);
   }
-  if ((types & kObjectType) == 0) return {};
+  return (types & kObjectType) != 0 ? write_members(clauses, notation, start, end) : Result<void>();
+}
+
+Result<void> NotatedValues::write_members(const Clauses& clauses, Notation notation, StateId start, StateId end) {
+  const bool is_gemma = notation == Notation::kGemma;
   const PairMarks marks = {.notation = notation,
                            .key_begin = is_gemma ? "" : "'",
                            .key_end = is_gemma ? ":" : "': ",
@@ -296,39 +295,49 @@ Result<void> NotatedValues::write_literals(const Terms& terms, Notation notation
                            .value_end = "",
                            .between = is_gemma ? "," : ", ",
                            .sorts = is_gemma};
-  if (!is_gemma) {  // JSON is possible, so what is refused here is not lost
-    TRY(const Lengths lengths, parts_.reader.lengths(terms, "minProperties", "maxProperties"));
-    if (lengths.low > parts_.reader.required(terms).size() || lengths.high) return {};
-  }
-  TRY(const StateId after, add_pairs(rules_.add_text(start, "{"), terms, marks));
+  // JSON is possible in Python's notation, so what is left out here is not lost.
+  if (!is_gemma && (!hard_members(clauses).empty() || is_excluded(clauses, Value::kObject))) return {};
+  if (is_excluded(clauses, Value::kObject))
+    return reader_.refuse(clauses, "not", "objects, which cannot be excluded in this form of calls");
+  TRY(const StateId after, add_pairs(rules_.add_text(start, "{"), clauses, marks));
   rules_.add_empty(rules_.add_text(after, "}"), end);
   return {};
 }
 
+bool NotatedValues::has_hard_items(const Clauses& clauses) const {
+  const Lengths lengths = reader_.lengths(clauses, &Clause::n_items);
+  if (lengths.low > 1 || lengths.high || is_excluded(clauses, Value::kArray)) return true;
+  return std::ranges::any_of(clauses, [&](ClauseId id) {
+    const Clause& own = reader_.at(id);
+    return own.is_unique || !own.prefix.empty() || !own.contains.empty() || own.unevaluated_items != kAnything;
+  });
+}
+
 // nullopt: none is written, as JSON is possible.
-Result<std::optional<StateId>> NotatedValues::write_list(const Terms& terms, Notation notation, StateId start) {
+Result<std::optional<StateId>> NotatedValues::write_list(const Clauses& clauses, Notation notation, StateId start) {
   const bool is_gemma = notation == Notation::kGemma;
-  TRY(const Lengths lengths, parts_.reader.lengths(terms, "minItems", "maxItems"));
-  if (lengths.low > 1 || lengths.high ||
-      std::ranges::any_of(terms, [](const Term& term) { return term.schema->find("prefixItems") != nullptr; })) {
+  if (has_hard_items(clauses)) {
     if (!is_gemma) return std::nullopt;
-    return parts_.reader.refuse(*terms[0].schema, "",
-                                "a list with a number of items, which cannot be enforced in this form of calls");
+    return reader_.refuse(
+        clauses, "", "a list with more than the type of its items, which cannot be enforced in this form of calls");
   }
-  TRY(const RuleId item, rule_of(parts_.reader.item(terms, 0), {notation, "", is_gemma}));
-  const StateId open = rules_.add_text(start, "[");
-  const StateId after = rules_.new_state();
-  rules_.add_call(open, item, after);
-  rules_.add_empty(rules_.add_text(after, is_gemma ? "," : ", "), open);
+  const Lengths lengths = reader_.lengths(clauses, &Clause::n_items);
   const StateId close = rules_.new_state();
-  rules_.add_empty(after, close);
   if (lengths.low == 0) rules_.add_empty(rules_.add_text(start, "["), close);
+  const Clauses item = reader_.item(clauses, 0);
+  if (!std::ranges::contains(item, kNothing)) {
+    const StateId open = rules_.add_text(start, "[");
+    const StateId after = rules_.new_state();
+    rules_.add_call(open, rule_of(item, {notation, "", is_gemma}), after);
+    rules_.add_empty(rules_.add_text(after, is_gemma ? "," : ", "), open);
+    rules_.add_empty(after, close);
+  }
   return rules_.add_text(close, "]");
 }
 
 // A string in its notation: for Python only that in single quotes, as JSON's rule has the other.
-Result<StateId> NotatedValues::add_string(StateId from, const Terms& terms, const Place& place) {
-  TRY(const auto values, parts_.reader.values(terms));
+Result<StateId> NotatedValues::add_string(StateId from, const Clauses& clauses, const Place& place) {
+  TRY(const auto values, reader_.values(clauses));
   if (values) {
     const StateId to = rules_.new_state();
     for (const Value* value : *values) {
@@ -336,21 +345,21 @@ Result<StateId> NotatedValues::add_string(StateId from, const Terms& terms, cons
     }
     return to;
   }
-  TRY(Lengths lengths, parts_.reader.lengths(terms, "minLength", "maxLength"));
-  TRY(const auto pattern, parts_.reader.texts(terms));
+  const Lengths lengths = reader_.lengths(clauses, &Clause::length);
+  TRY(const auto matched, reader_.texts(clauses, /*is_wide=*/false));  // of these lengths
   const bool is_python = place.notation == Notation::kPython, is_gemma = place.notation == Notation::kGemma;
-  const bool is_free = !pattern && lengths.low == 0 && !lengths.high;
+  const bool is_free = !matched && lengths.low == 0 && !lengths.high;
   CharAutomaton texts =
       is_python ? python_texts(is_free) : texts_without(is_gemma ? kQuote : std::string_view(place.stop));
-  if (pattern) texts = texts.common(*pattern);
   if (lengths.low > kMostChars)
-    return parts_.reader.refuse(*terms[0].schema, "minLength", format_text("more than {} characters", kMostChars));
-  if (lengths.low > 0 || lengths.high) {
+    return reader_.refuse(clauses, "minLength", format_text("more than {} characters", kMostChars));
+  if (matched) {
+    texts = texts.common(*matched);
+  } else if (!is_free) {
     const int high = lengths.high ? static_cast<int>(std::min(*lengths.high, kMostChars)) : -1;
     texts = texts.common(CharAutomaton::repeated(CharSet::all(), static_cast<int>(lengths.low), high));
   }
-  if (texts.is_full())
-    return parts_.reader.refuse(*terms[0].schema, "", "its pattern and lengths together take too many states");
+  if (texts.is_full()) return reader_.refuse(clauses, "", "its pattern and lengths together take too many states");
   const std::string_view quote = is_python ? "'" : is_gemma ? kQuote : "";
   const StateId inside = rules_.add_text(from, quote);
   return rules_.add_text(texts.write(rules_, inside, CharAutomaton::Spelling::kUtf8), quote);

@@ -26,17 +26,13 @@ struct PairMarks {
 
 class NotatedValues {
  public:
-  // Schemas that only name types: all but strings; booleans and numbers. They are parts of the document.
-  struct Types {
-    const JsonValue *unquoted, *scalar;
-  };
-  NotatedValues(SchemaRules& parts, Types types) : parts_(parts), rules_(parts.rules), types_(types) {}
+  explicit NotatedValues(SchemaRules& parts) : parts_(parts), reader_(parts.reader), rules_(parts.rules) {}
 
-  // The members of the objects that all terms allow. Returns the state after them.
-  Result<StateId> add_object(StateId from, const Terms& terms, const PairMarks& marks);
+  // The members of the objects that all clauses allow. Returns the state after them.
+  Result<StateId> add_object(StateId from, const Clauses& clauses, const PairMarks& marks);
 
-  // The same for flat terms without alternatives, in the schema's order.
-  Result<StateId> add_pairs(StateId from, const Terms& terms, const PairMarks& marks);
+  // The same for settled clauses, those without choices, in the schema's order.
+  Result<StateId> add_pairs(StateId from, const Clauses& clauses, const PairMarks& marks);
 
   // Writes the rules that the pairs need.
   Result<void> finish();
@@ -50,29 +46,35 @@ class NotatedValues {
     auto operator<=>(const Place&) const = default;
   };
 
-  Result<StateId> add_pair(StateId from, std::string_view key, const Terms& value, const PairMarks& marks);
-  Result<StateId> add_other_pair(StateId from, const Terms& value, const PairMarks& marks);
-  Result<StateId> add_value(StateId from, const Terms& value, const PairMarks& marks);
-  // The rule for what all terms allow. Its contents are written later.
-  Result<RuleId> rule_of(const Terms& terms, const Place& place);
-  Result<void> write_rule(const Terms& terms, const Place& place, RuleId rule);
-  Result<void> write_types(const Terms& terms, const Place& place, StateId start, StateId end);
-  Result<void> write_literals(const Terms& terms, Notation notation, uint8_t types, StateId start, StateId end);
-  Result<std::optional<StateId>> write_list(const Terms& terms, Notation notation, StateId start);
-  Result<StateId> add_string(StateId from, const Terms& terms, const Place& place);
+  Result<StateId> add_pair(StateId from, std::string_view key, const Clauses& value, const PairMarks& marks);
+  Result<StateId> add_other_pair(StateId from, const Clauses& clauses, const Clauses& value, const PairMarks& marks);
+  Result<StateId> add_value(StateId from, const Clauses& value, const PairMarks& marks);
+  // The rule for what all clauses allow. Its contents are written later.
+  RuleId rule_of(const Clauses& clauses, const Place& place);
+  Result<void> write_rule(const Clauses& clauses, const Place& place, RuleId rule);
+  // These are about settled clauses.
+  Result<void> write_types(const Clauses& clauses, const Place& place, StateId start, StateId end);
+  Result<void> write_literals(const Clauses& clauses, Notation notation, uint8_t types, StateId start, StateId end);
+  Result<void> write_members(const Clauses& clauses, Notation notation, StateId start, StateId end);
+  Result<std::optional<StateId>> write_list(const Clauses& clauses, Notation notation, StateId start);
+  Result<StateId> add_string(StateId from, const Clauses& clauses, const Place& place);
   StateId add_literal(StateId from, const JsonValue& value, const Place& place);
-  Result<bool> splits(const Terms& terms, const Place& place, StateId start, StateId end);
-  Result<bool> may_be_string(const Terms& terms, bool only);
+  Result<bool> may_be_string(const Clauses& clauses, bool only);
+  bool is_excluded(const Clauses& clauses, JsonValue::Kind kind) const;
+  Clauses with_types(const Clauses& clauses, uint8_t types);
+  // Why the members or items cannot be enforced in this form of calls; empty: they can.
+  std::string_view hard_members(const Clauses& clauses) const;
+  bool has_hard_items(const Clauses& clauses) const;
 
   SchemaRules& parts_;
+  SchemaReader& reader_;
   RuleWriter& rules_;
-  Types types_;
   struct Job {
-    Terms terms;
+    Clauses clauses;
     Place place;
     RuleId rule;
   };
-  std::map<std::pair<Terms, Place>, RuleId> known_;
+  std::map<std::pair<Clauses, Place>, RuleId> known_;
   std::deque<Job> to_do_;
 };
 

@@ -13,27 +13,27 @@ void expect_error(const std::string& schema, const std::string& message) {
 }
 
 TEST(SchemaRefused, KeywordsByNameAndPlace) {
-  for (const char* keyword :
-       {"not", "if", "then", "else", "patternProperties", "propertyNames", "contains", "minContains",
-        "dependentRequired", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$anchor",
-        "nullable", "contentEncoding", "dependencies", "additionalItems", "foo"}) {
-    expect_error(
-        R"({"properties":{"a":{")" + std::string(keyword) + R"(":{}}}})",
-        "at '/properties/a/" + std::string(keyword) + "': this keyword is not one that a reply can be held to");
-  }
-  expect_error(R"({"items":{"uniqueItems":true}})",
-               "at '/items/uniqueItems': a reply cannot be held to items that all differ");
-  expect_error(R"({"format":"uri"})", "at '/format': the format 'uri' is not one that a reply can be held to");
+  expect_error(
+      R"({"items":{"uniqueItems":true}})",
+      "at '/items/uniqueItems': a reply can be held to different items only if their values are few (enum, const, "
+      "boolean)");
   expect_error(R"~({"pattern":"a(?=b)"})~", "at '/pattern': look-around at column 2 cannot be held to");
-  expect_error(R"({"$ref":"other.json"})",
-               "at '/$ref': this must refer to a schema in the same document, as #/$defs/NAME does");
-  expect_error(R"({"$ref":"#/$defs/none"})",
-               "at '/$ref': this must refer to a schema in the same document, as #/$defs/NAME does");
-  expect_error(R"({"multipleOf":0.01})",
-               "at '/multipleOf': a reply can be held to multiples of whole numbers from 1 to 1000");
+  const std::string reference = ": this must refer to one schema in the same document, as #/$defs/NAME does";
+  expect_error(R"({"$ref":"other.json"})", "at '/$ref'" + reference);
+  expect_error(R"({"$ref":"#/$defs/none"})", "at '/$ref'" + reference);
+  expect_error(R"({"$ref":"#none","$defs":{"a":{"$anchor":"other"}}})", "at '/$ref'" + reference);
+  expect_error(R"({"$dynamicRef":"#a","$defs":{"b":{"$dynamicAnchor":"a"},"c":{"$dynamicAnchor":"a"}}})",
+               "at '/$dynamicRef'" + reference);
+  expect_error(R"({"type":"number","multipleOf":12345})",
+               "at '/multipleOf': a reply can be held to multiples of N / 10^K, with N up to 2000 and K up to 12");
   expect_error(R"({"type":"object","minProperties":2})",
-               "at '/': minProperties: a reply cannot be held to several properties that the schema does not name");
-  expect_error(R"({"minimum":0.1234567890123456789})", "at '/': a bound of more than 15 digits");
+               "at '/minProperties': a reply cannot be held to several properties that the schema does not name");
+  expect_error(R"({"type":"number","minimum":1e30})", "at '/': a bound of more than 15 digits");
+  expect_error(R"({"type":"array","not":{"const":[1]}})",
+               "at '/not': a reply cannot be held to differ from a list or an object");
+  expect_error(R"({"type":"array","minItems":5000})",
+               "at '/minItems': a reply can be held to at least 4096 items, no more");
+  expect_error(R"({"minLength":20000})", "at '/minLength': a reply can be held to at least 16384 characters, no more");
 }
 
 TEST(SchemaRefused, ValuesThatAKeywordCannotHave) {
@@ -43,27 +43,18 @@ TEST(SchemaRefused, ValuesThatAKeywordCannotHave) {
                "at '/type': must be null, boolean, integer, number, string, array or object, or a list of these");
   expect_error(R"({"minLength":-1})", "at '/minLength': must be a whole number from 0 up");
   expect_error(R"({"minLength":1.5})", "at '/minLength': must be a whole number from 0 up");
-  expect_error(R"({"items":[{}]})", "at '/items': must be a schema: an object, true or false");
+  expect_error(R"({"items":3})", "at '/items': must be a schema, or a list of schemas");
+  expect_error(R"({"not":1})", "at '/not': must be a schema: an object, true or false");
+  expect_error(R"({"dependentRequired":{"a":true}})", "at '/dependentRequired': must be an object of lists of names");
   expect_error(R"({"properties":{"a":1}})", "at '/properties': must be an object of schemas");
-  expect_error(R"({"exclusiveMinimum":true})", "at '/exclusiveMinimum': must be a number, of a sensible size");
+  expect_error(R"({"exclusiveMinimum":""})",
+               "at '/exclusiveMinimum': must be a number, of a sensible size, or true or false as in draft-04");
+  expect_error(R"({"multipleOf":0})", "at '/multipleOf': must be greater than 0");
   expect_error(R"({"anyOf":[]})", "at '/anyOf': must be a list of schemas, and not empty");
   expect_error(R"({"enum":[]})", "at '/enum': must be a list that is not empty");
   expect_error("[]", "a schema is an object, true or false");
   expect_error("{\"a\":1,\n \"a\":2}", "line 2, column 2: no valid JSON: 'a' a second time in one object");
   expect_error("{\"a\":1", "line 1, column 7: no valid JSON: ',' or '}' was expected");
-}
-
-TEST(SchemaRefused, BranchesThatMayBothHold) {
-  const std::string why = ": write anyOf, or give each a required property with a const of its own";
-  expect_error(R"({"oneOf":[{"type":"integer"},{"type":"number"}]})",
-               "at '/oneOf': a value may be allowed by both branches 0 and 1" + why);
-  expect_error(
-      R"({"oneOf":[{"type":"null"},{"type":"object","properties":{"a":{}}},{"type":"object","properties":{"b":{}}}]})",
-      "at '/oneOf': a value may be allowed by both branches 1 and 2" + why);
-  expect_error(R"({"oneOf":[{"const":3},{"minimum":2}]})",
-               "at '/oneOf': a value may be allowed by both branches 0 and 1" + why);
-  expect_error(R"({"oneOf":[{"properties":{"k":{"const":"a"}}},{"properties":{"k":{"const":"b"}}}]})",
-               "at '/oneOf': a value may be allowed by both branches 0 and 1" + why);  // k may be missing
 }
 
 TEST(SchemaRefused, WhatNoDocumentIsValidBy) {

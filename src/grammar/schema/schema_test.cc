@@ -9,20 +9,6 @@ std::string taken_by(std::string_view schema, std::string_view document) {
   return taken(Grammar::json_schema(schema), document);
 }
 
-struct Case {
-  const char* schema;
-  std::vector<const char*> yes, no;
-};
-
-void check(const std::vector<Case>& cases) {
-  for (const auto& [schema, yes, no] : cases) {
-    const Made made = Grammar::json_schema(schema);
-    for (const char* document : yes) EXPECT_EQ(taken(made, document), "yes") << schema << "\n" << document;
-    for (const char* document : no)
-      EXPECT_TRUE(made && taken(made, document) != "yes") << schema << "\n" << document << "\n" << error_of(made);
-  }
-}
-
 TEST(Schema, AnyValue) {
   const std::vector<const char*> values = {"null",
                                            "true",
@@ -54,17 +40,17 @@ TEST(Schema, Types) {
 TEST(Schema, PropertiesComeInTheirOrder) {
   check(
       {{R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"},"c":{"type":"null"}},"required":["b"]})",
-        {R"({"a":1,"b":"x","c":null})", R"({"b":"x"})", R"({"a": 1, "b": "x"})",
-         "{\n  \"b\": \"x\",\n  \"c\": null\n}"},
-        {"{}", R"({"a":1})", R"({"b":"x","a":1})", R"({"b":"x",})", R"({,"b":"x"})", R"({"b":"x","d":1})", R"({"b":1})",
+        {R"({"a":1,"b":"x","c":null})", R"({"b":"x"})", R"({"a": 1, "b": "x"})", "{\n  \"b\": \"x\",\n  \"c\": null\n}",
+         R"({"b":"x","d":1,"e":2})"},
+        {"{}", R"({"a":1})", R"({"b":"x","a":1})", R"({"b":"x",})", R"({,"b":"x"})", R"({"d":1,"b":"x"})", R"({"b":1})",
          R"({"a":1 "b":"x"})", R"({"b":"x","b":"x"})"}},
-       {R"({"properties":{"a":{"const":1}}})", {"{}", R"({"a":1})"}, {"1", R"({"a":2})", R"({"b":2})"}},
+       {R"({"properties":{"a":{"const":1}}})", {"{}", R"({"a":1})", R"({"b":2})"}, {"1", R"({"a":2})"}},
        {R"({"type":"object","properties":{},"additionalProperties":false})", {"{}"}, {R"({"a":1})"}},
        {R"({"type":"object","required":["a b"]})", {R"({"a b":1})", R"({"a b":1,"c":2})"}, {"{}", R"({"c":2})"}},
        {R"({"type":"object","properties":{"\"\\\n":{}}})", {R"({"\"\\\n":1})"}, {}}});
 }
 
-TEST(Schema, OtherPropertiesOnlyWhereTheyAreAskedFor) {
+TEST(Schema, OtherPropertiesComeLast) {
   check({{R"({"type":"object","properties":{"ab":{"type":"integer"}},"additionalProperties":{"type":"string"}})",
           {R"({"ab":1})", R"({"ab":1,"abc":"x"})", R"({"a":"x"})", R"({"":"x","b":""})"},
           {R"({"ab":"x"})", R"({"ab":1,"ab":"x"})", R"({"x":1})", R"({"\u0061b":"x"})"}},
@@ -96,8 +82,8 @@ TEST(Schema, Arrays) {
          {R"({"type":"array","items":{"type":"integer"}})", {"[]", "[1]", "[1,2,3,4,5,6,7,8,9]"}, {"[null]"}},
          {R"({"type":"array","minItems":3})", {"[1,\"\",null]", "[1,2,3,4]"}, {"[1,2]"}},
          {R"({"prefixItems":[{"type":"integer"},{"type":"string"}]})",
-          {"[]", "[1]", "[1,\"\"]"},
-          {"[1,\"\",1]", "[\"\"]"}},
+          {"[]", "[1]", "[1,\"\"]", "[1,\"\",1]"},
+          {"[\"\"]", "[1,1]"}},
          {R"({"prefixItems":[{"type":"integer"}],"items":{"type":"null"},"minItems":2})",
           {"[1,null]", "[1,null,null]"},
           {"[1]", "[null,null]"}},

@@ -112,10 +112,8 @@ ToolCallGrammar marked_call_grammar(const ToolCallFormat& format, const std::vec
   } else {
     some(writer.call(tools, rest, true), form.between + begin);
   }
-  constexpr std::string_view kTypes =
-      R"({"unquoted": {"type": ["null", "boolean", "number", "array", "object"]}, "scalar": {"type": ["boolean", "number"]}})";
   ToolCallGrammar grammar{.begin = begin, .end = {}};
-  const std::string others = items + R"(]}, "$types": )" + std::string(kTypes) + R"(, "$defs": {)" + definitions + "}}";
+  const std::string others = items + R"(]}, "$defs": {)" + definitions + "}}";
   grammar.schema = R"({"$calls": {"all": [)" + others;
   const std::string_view fixed = std::string_view(begin).substr(0, begin.size() - space.size());
   grammar.whole = R"({"$calls": {"all": [)" + Writer::text(fixed) + ", " + others;
