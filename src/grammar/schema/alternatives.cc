@@ -10,6 +10,7 @@ namespace {
 constexpr int kMaxDepth = 4;               // of properties that are compared
 constexpr size_t kMaxAlternatives = 4000;  // of one place in a document
 constexpr size_t kMaxSteps = 5'000;        // towards them
+constexpr int kMaxLevels = 1000;           // of choices, each a call on the stack
 constexpr size_t kMaxStepsToFind = 200;    // towards the first of them
 constexpr uint8_t kGroups[] = {kNullType | kBooleanType, kNumberTypes, kStringType, kArrayType, kObjectType};
 constexpr size_t kMaxClauseSteps = 400'000;  // clauses looked at
@@ -63,6 +64,10 @@ Result<void> Alternatives::add(ClauseId id, Open& open) {
 
 Result<void> Alternatives::search(Open open, Search& search) {
   if (search.is_over) return {};
+  if (open.level > kMaxLevels) {
+    search.is_over = true;
+    return {};
+  }
   if (search.budget == 0 || search.found.size() >= search.most) {
     search.is_over = search.found.empty() || search.most > 1;
     return {};
@@ -85,6 +90,7 @@ Result<void> Alternatives::search(Open open, Search& search) {
   open.choices.pop_back();
   TRY(std::vector<Open> branches, options(open, choice, search.depth));
   for (Open& branch : branches) {
+    branch.level = open.level + 1;
     if (search.most == 1 && !search.found.empty()) break;
     TRY_STATUS(this->search(std::move(branch), search));
   }

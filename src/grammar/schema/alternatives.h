@@ -23,6 +23,7 @@ class Alternatives {
     std::vector<std::pair<ClauseId, size_t>> choices = {};  // those left: the clause, and which of its choices
     std::vector<Clause::OtherProperty> some = {};
     bool is_dead = false;
+    int level = 0;  // choices made one after another
   };
   struct Search {
     std::vector<Clauses> found = {};
