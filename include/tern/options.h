@@ -128,7 +128,7 @@ struct ChatOptions {
   // The last message, the assistant's, is the beginning of the reply: the text ends with it, whatever
   // add_generation_prompt says.
   bool continue_final_message = false;
-  std::optional<bool> think = {};     // the template's enable_thinking; none: the template's default
+  std::optional<bool> think = {};  // the template's enable_thinking; none: the template's default
   // The functions that the model may call, as a JSON list in the format of OpenAI's API: {"type": "function",
   // "function": {"name": …, "description": …, "parameters": a JSON schema}}. Empty text or an empty list: none.
   std::string tools = {};

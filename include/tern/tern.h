@@ -203,10 +203,9 @@ typedef struct tern_chat_message {
 
 typedef struct tern_chat_options {
   size_t size;
-  int32_t add_generation_prompt; /* 1: end the text where the model's reply begins */
-  int32_t think;                 /* the template's enable_thinking: 1, 0, or -1: its default */
-  /* 1: the last message, the assistant's, is the beginning of the reply; the text ends with it */
-  int32_t continue_final_message;
+  int32_t add_generation_prompt;  /* 1: end the text where the model's reply begins */
+  int32_t think;                  /* the template's enable_thinking: 1, 0, or -1: its default */
+  int32_t continue_final_message; /* 1: the last message is the beginning of the reply; the text ends with it */
 } tern_chat_options;
 
 /* Never waits. */

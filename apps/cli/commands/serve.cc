@@ -172,7 +172,8 @@ Result<ExitCode> ServeCommand::run() { return serves_model ? serve_model() : ser
 
 Command add_serve(CLI::App& tern) {
   auto command = std::make_shared<ServeCommand>();
-  CLI::App* app = add_command(tern, "serve", "Serve", "Serve a model over HTTP with the APIs of OpenAI and others, or serve a folder.",
+  CLI::App* app = add_command(tern, "serve", "Serve",
+                              "Serve a model over HTTP with the APIs of OpenAI and others, or serve a folder.",
                               "[-m MODEL] [--static DIR] [options]", kServeFooter);
   add_serve_options(*app, *command);
   return {.app = app, .run = [command, app]() -> Result<ExitCode> {

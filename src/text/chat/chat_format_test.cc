@@ -154,7 +154,7 @@ TEST(ChatFormat, ControlTokensAreShown) {
   EXPECT_EQ(format.think_begin, "<think>");  // the vocabulary has it, though the template does not
 }
 
-// Such templates take turns strictly, calls and results aside: only an assistant's message may follow a result.
+// These templates take turns strictly, calls and results aside: only an assistant's message may follow a result.
 TEST(ChatFormat, OfTemplatesThatTakeTurns) {
   const ChatFormat format = format_of(
       "{% set ns = namespace(n=0) %}{% for m in messages %}{% if m.role != 'tool' and not m.tool_calls %}"

@@ -209,8 +209,7 @@ ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
   TRY(options.generate.grammar, read_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_messages(fields));
   TRY(const ToolUse tools, read_tool_use(fields));
-  TRY(ConversationPrompt prompt,
-      make_continued_prompt(messages, "messages", chat, tools, model, options.generate));
+  TRY(ConversationPrompt prompt, make_continued_prompt(messages, "messages", chat, tools, model, options.generate));
   return asked(std::move(prompt), std::move(options), model, "messages", /*is_chat=*/true);
 }
 
