@@ -190,7 +190,6 @@ class _Turn(_Handle):
         options.tool_name = None if tool_choice in choices else tool_choice.encode()
         options.one_call = not parallel_tool_calls
         options.think = -1 if think is None else int(think)
-        options.continue_final_message = continue_final_message
         listed = [{"role": m[0], "content": m[1]} if isinstance(m, tuple) else dict(m) for m in messages]
         data = json.dumps(listed).encode()
         made = ctypes.c_void_p()
@@ -523,6 +522,7 @@ class Engine(_Handle):
         options = c.initialized(c.ChatOptions, lib.tern_chat_options_init)
         options.add_generation_prompt = add_generation_prompt
         options.think = -1 if think is None else int(think)
+        options.continue_final_message = continue_final_message
         made, n = ctypes.c_void_p(), ctypes.c_size_t()
         check(
             lib.tern_render_chat,
