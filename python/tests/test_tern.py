@@ -313,8 +313,8 @@ class ToolsTest(unittest.TestCase):
             self.assertEqual(answer.message, {"role": "assistant", "content": text})
             with self.assertRaisesRegex(tern.Error, "there is none named 'other'"):
                 session.chat(messages, tools=self.tools, tool_choice="other")
-            strict = [{"type": "function", "function": {"name": "f", "strict": True, "parameters": {"uniqueItems": True}}}]
-            with self.assertRaisesRegex(tern.Error, "number 1, 'f', is strict, but the JSON schema: at '/uniqueItems'"):
+            strict = [{"type": "function", "function": {"name": "f", "strict": True, "parameters": {"properties": {"n": {"uniqueItems": True}}}}}]
+            with self.assertRaisesRegex(tern.Error, "number 1, 'f', is strict, but the JSON schema: at '/properties/n/uniqueItems'"):
                 session.chat(messages, tools=strict)
 
 

@@ -125,9 +125,10 @@ TEST_F(CApiTurn, RefusesByName) {
   EXPECT_EQ(make(kQuestion, with_tools(0, R"([{"type": "function"}])")).message,
             "tools: number 1 has no \"function\" that is an object");
   const char* odd =
-      R"([{"type": "function", "function": {"name": "f", "strict": true, "parameters": {"uniqueItems": true}}}])";
+      R"([{"type": "function", "function": {"name": "f", "strict": true, "parameters": {"properties": {"n": {"uniqueItems": true}}}}}])";
   EXPECT_EQ(make(kQuestion, with_tools(0, odd)).message,
-            "tools: number 1, 'f', is strict, but the JSON schema: at '/uniqueItems': a reply can be held to different "
+            "tools: number 1, 'f', is strict, but the JSON schema: at '/properties/n/uniqueItems': a reply can be held "
+            "to different "
             "items only if their values are few (enum, const, boolean)");
   tern_turn_options options = with_tools(TERN_TOOLS_AUTO);
   options.tool_name = "weather";

@@ -83,9 +83,9 @@ function checkAll(open) {
     assert.deepEqual(answer.stats.toolCalls, []);
     await assert.rejects(model.generate(kQuestion, {tools: kTools, toolChoice: 'other'}),
       {code: 'invalid_argument', message: "tools: there is none named 'other'"});
-    const strict = [{type: 'function', function: {name: 'f', strict: true, parameters: {uniqueItems: true}}}];
+    const strict = [{type: 'function', function: {name: 'f', strict: true, parameters: {properties: {n: {uniqueItems: true}}}}}];
     await assert.rejects(model.generate(kQuestion, {tools: strict}), {code: 'not_supported', message: "tools: number " +
-      "1, 'f', is strict, but the JSON schema: at '/uniqueItems': a reply can be held to different items only if their " +
+      "1, 'f', is strict, but the JSON schema: at '/properties/n/uniqueItems': a reply can be held to different items only if their " +
       'values are few (enum, const, boolean)'});
     await model.close();
   });
