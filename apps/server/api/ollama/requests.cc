@@ -14,6 +14,8 @@
 namespace tern::server::ollama {
 namespace {
 
+bool is_empty_text(const Json& value) { return value.is_string() && value.get_ref<const std::string&>().empty(); }
+
 constexpr int kMostTokens = std::numeric_limits<int>::max();
 
 // Each of these promises something that is not done here.
@@ -82,7 +84,7 @@ ReplyOptions read_options(Fields& fields, const ModelProfile& model) {
 // "json", or a JSON schema; an empty text means none.
 ApiResult<GrammarPtr> read_format(Fields& fields, GrammarCache& grammars) {
   const Json* format = fields.find("format");
-  if (!format || *format == "") return nullptr;
+  if (!format || is_empty_text(*format)) return nullptr;
   if (*format == "json") return grammars.get(GrammarCache::Kind::kJsonObject, "", "format");
   if (!format->is_object()) return refuse("format: must be \"json\" or a JSON schema", "format");
   return grammars.get(GrammarCache::Kind::kJsonSchema, dump(*format), "format");
@@ -93,7 +95,7 @@ ChatOptions read_think(Fields& fields, const Engine& engine) {
   constexpr std::array<std::string_view, 3> kLevels = {"low", "medium", "high"};
   ChatOptions options;
   const Json* think = fields.find("think");
-  if (!think || *think == "") return options;
+  if (!think || is_empty_text(*think)) return options;
   const bool has_level = think->is_string() && std::ranges::contains(kLevels, think->get<std::string>());
   if (!think->is_boolean() && !has_level) {
     fields.fail("think", "must be true, false, low, medium or high");
@@ -227,7 +229,7 @@ ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model) {
 bool is_for_loading(const Json& body, bool is_chat) {
   const auto is_empty = [&](const char* name) {
     const auto it = body.find(name);
-    return it == body.end() || it->is_null() || *it == "" || (it->is_array() && it->empty());
+    return it == body.end() || it->is_null() || is_empty_text(*it) || (it->is_array() && it->empty());
   };
   return is_chat ? is_empty("messages") : is_empty("prompt") && is_empty("suffix");
 }
