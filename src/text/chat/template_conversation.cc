@@ -68,7 +68,7 @@ bool reads_member(std::string_view source, std::string_view name) {
   for (size_t at = source.find(name); at != source.npos; at = source.find(name, at + 1)) {
     const size_t end = at + name.size();
     const char before = at == 0 ? ' ' : source[at - 1], after = end == source.size() ? ' ' : source[end];
-    if (before == '.' && after != '_' && !(after >= 'a' && after <= 'z')) return true;
+    if (before == '.' && after != '_' && (after < 'a' || after > 'z')) return true;
     if ((before == '\'' || before == '"') && after == before) return true;
   }
   return false;

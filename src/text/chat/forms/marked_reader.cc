@@ -383,7 +383,7 @@ bool MarkedReader::accept() {
 
 // What the grammar describes: the text behind the mark, with the end that may be missing.
 std::string MarkedReader::whole() const {
-  const std::string text = text_.substr(mark_end_, at_ - mark_end_);
+  std::string text = text_.substr(mark_end_, at_ - mark_end_);
   if (place_ == Place::kBetween && is_unfinished_) return text + end_;
   if (place_ == Place::kPiece && piece_ < form_.pieces.size()) return text + std::string(text_of_piece(piece_));
   return text;
