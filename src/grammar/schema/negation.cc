@@ -41,7 +41,9 @@ class Opposite {
 
   void numbers() {
     const NumberBounds& bounds = own_.bounds;
-    const auto flipped = [](NumberBounds::Bound bound) { return NumberBounds::Bound{bound.value, !bound.is_inside}; };
+    const auto flipped = [](const NumberBounds::Bound& bound) {
+      return NumberBounds::Bound{bound.value, !bound.is_inside};
+    };
     if (bounds.low) option({.types = kNumberTypes, .bounds = {.high = flipped(*bounds.low)}});
     if (bounds.high) option({.types = kNumberTypes, .bounds = {.low = flipped(*bounds.high)}});
     if (bounds.multiple) option({.types = kNumberTypes, .bounds = {.no_multiples = {*bounds.multiple}}});
