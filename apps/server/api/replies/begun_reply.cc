@@ -6,7 +6,7 @@ ApiResult<ConversationPrompt> make_continued_prompt(const std::vector<ChatMessag
                                                     const ChatOptions& options, const ToolUse& tools,
                                                     const ModelProfile& model, GenerateOptions& generate) {
   ChatOptions continued = options;
-  continued.continue_final_message = messages.back().role == "assistant";
+  continued.continue_final_message = messages.back().role == "assistant" && model.engine.has_chat_template();
   if (continued.continue_final_message) {
     if (!messages.back().tool_calls.empty()) return refuse(name + ": the last has a tool call without a result", name);
     if (messages.size() == 1) return refuse(name + ": there is only the assistant's", name);
