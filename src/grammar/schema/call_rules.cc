@@ -11,12 +11,7 @@ namespace {
 
 using Value = JsonValue;
 
-constexpr int kMostIdChars = 64, kMostNameChars = 64, kMostIndexDigits = 3;
-
-const CharSet& name_chars() {
-  static const CharSet kSet = {{'a', 'z'}, {'A', 'Z'}, {'0', '9'}, {'_', '_'}, {'-', '-'}, {'.', '.'}};
-  return kSet;
-}
+constexpr int kMostIdChars = 64, kMostIndexDigits = 3;
 
 class CallWriter {
  public:

@@ -126,6 +126,8 @@ class SchemaReader {
   uint8_t types(const Clauses& clauses, bool meant) const;
   NumberBounds bounds(const Clauses& clauses) const;
   Lengths lengths(const Clauses& clauses, Lengths Clause::* which) const;
+  // True if some clause excludes a value of this kind.
+  bool excludes(const Clauses& clauses, JsonValue::Kind kind) const;
   // The values that `enum` and `const` of all clauses have; nullopt: there are none.
   Result<std::optional<std::vector<const JsonValue*>>> values(const Clauses& clauses);
   Result<bool> allows(const Clauses& clauses, const JsonValue& value, Reading reading = {});

@@ -36,6 +36,12 @@ Lengths SchemaReader::lengths(const Clauses& clauses, Lengths Clause::* which) c
   return out;
 }
 
+bool SchemaReader::excludes(const Clauses& clauses, JsonValue::Kind kind) const {
+  return std::ranges::any_of(clauses, [&](ClauseId id) {
+    return std::ranges::contains(at(id).no_values, kind, [](const JsonValue* value) { return value->kind; });
+  });
+}
+
 Result<std::optional<std::vector<const JsonValue*>>> SchemaReader::values(const Clauses& clauses) {
   const std::vector<const JsonValue*>* fewest = nullptr;
   for (const ClauseId id : clauses) {

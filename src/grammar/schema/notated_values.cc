@@ -16,11 +16,6 @@ constexpr std::string_view kQuote = "<|\"|>";  // Gemma's
 constexpr int kMostKeyChars = 64;
 constexpr size_t kMostChars = 16'384;
 
-const CharSet& key_chars() {
-  static const CharSet kSet = {{'a', 'z'}, {'A', 'Z'}, {'0', '9'}, {'_', '_'}, {'-', '-'}, {'.', '.'}};
-  return kSet;
-}
-
 std::u32string code_points(std::string_view text) {
   std::u32string chars;
   while (const auto c = take_char(text)) chars += *c;
@@ -67,6 +62,11 @@ CharAutomaton python_texts(bool with_escapes) {
 }
 
 }  // namespace
+
+const CharSet& name_chars() {
+  static const CharSet kSet = {{'a', 'z'}, {'A', 'Z'}, {'0', '9'}, {'_', '_'}, {'-', '-'}, {'.', '.'}};
+  return kSet;
+}
 
 Result<StateId> NotatedValues::add_object(StateId from, const Clauses& clauses, const PairMarks& marks) {
   TRY(const std::vector<Clauses> all, parts_.alternatives.of(clauses));
@@ -155,7 +155,7 @@ Result<StateId> NotatedValues::add_other_pair(StateId from, const Clauses& claus
   std::vector<std::u32string> known;
   for (const std::string_view name : reader_.declared_properties(clauses)) known.push_back(code_points(name));
   const CharAutomaton key =
-      CharAutomaton::repeated(key_chars(), 1, kMostKeyChars).common(CharAutomaton::all_but(known));
+      CharAutomaton::repeated(name_chars(), 1, kMostKeyChars).common(CharAutomaton::all_but(known));
   if (key.is_full()) return reader_.refuse(clauses, "", "the names of its properties take too many states");
   const StateId name = key.write(rules_, rules_.add_text(from, marks.key_begin), CharAutomaton::Spelling::kUtf8);
   TRY(const StateId end, add_value(name, value, marks));
@@ -196,12 +196,6 @@ Result<bool> NotatedValues::may_be_string(const Clauses& clauses, bool only) {
   if (values) return only ? std::ranges::all_of(*values, is_string) : std::ranges::any_of(*values, is_string);
   const uint8_t types = reader_.types(clauses, /*meant=*/true);
   return only ? types == kStringType : (types & kStringType) != 0;
-}
-
-bool NotatedValues::is_excluded(const Clauses& clauses, Value::Kind kind) const {
-  return std::ranges::any_of(clauses, [&](ClauseId id) {
-    return std::ranges::contains(reader_.at(id).no_values, kind, [](const Value* value) { return value->kind; });
-  });
 }
 
 Clauses NotatedValues::with_types(const Clauses& clauses, uint8_t types) {
@@ -268,13 +262,13 @@ Result<void> NotatedValues::write_literals(const Clauses& clauses, Notation nota
                                            StateId end) {
   const bool is_gemma = notation == Notation::kGemma;
   const auto add_word = [&](const char* word) { rules_.add_empty(rules_.add_text(start, word), end); };
-  if ((types & kNullType) && !is_excluded(clauses, Value::kNull)) {
+  if ((types & kNullType) && !reader_.excludes(clauses, Value::kNull)) {
     add_word("None");
     if (is_gemma) add_word("null");
   }
   if (!is_gemma) {
-    if ((types & kBooleanType) && !is_excluded(clauses, Value::kTrue)) add_word("True");
-    if ((types & kBooleanType) && !is_excluded(clauses, Value::kFalse)) add_word("False");
+    if ((types & kBooleanType) && !reader_.excludes(clauses, Value::kTrue)) add_word("True");
+    if ((types & kBooleanType) && !reader_.excludes(clauses, Value::kFalse)) add_word("False");
     rules_.add_call(start, parts_.rule_of(clauses), end);
   } else if (types & (kBooleanType | kIntegerType | kFractionType)) {
     rules_.add_call(start, parts_.rule_of(with_types(clauses, kBooleanType | kIntegerType | kFractionType)), end);
@@ -296,8 +290,8 @@ Result<void> NotatedValues::write_members(const Clauses& clauses, Notation notat
                            .between = is_gemma ? "," : ", ",
                            .sorts = is_gemma};
   // JSON is possible in Python's notation, so what is left out here is not lost.
-  if (!is_gemma && (!hard_members(clauses).empty() || is_excluded(clauses, Value::kObject))) return {};
-  if (is_excluded(clauses, Value::kObject))
+  if (!is_gemma && (!hard_members(clauses).empty() || reader_.excludes(clauses, Value::kObject))) return {};
+  if (reader_.excludes(clauses, Value::kObject))
     return reader_.refuse(clauses, "not", "objects, which cannot be excluded in this form of calls");
   TRY(const StateId after, add_pairs(rules_.add_text(start, "{"), clauses, marks));
   rules_.add_empty(rules_.add_text(after, "}"), end);
@@ -306,7 +300,7 @@ Result<void> NotatedValues::write_members(const Clauses& clauses, Notation notat
 
 bool NotatedValues::has_hard_items(const Clauses& clauses) const {
   const Lengths lengths = reader_.lengths(clauses, &Clause::n_items);
-  if (lengths.low > 1 || lengths.high || is_excluded(clauses, Value::kArray)) return true;
+  if (lengths.low > 1 || lengths.high || reader_.excludes(clauses, Value::kArray)) return true;
   return std::ranges::any_of(clauses, [&](ClauseId id) {
     const Clause& own = reader_.at(id);
     return own.is_unique || !own.prefix.empty() || !own.contains.empty() || own.unevaluated_items != kAnything;

@@ -17,6 +17,9 @@ enum class Notation : uint8_t {
   kGemma,   // strings are between <|"|>, keys without quotes; all else is like JSON
 };
 
+// The characters of ids, and of names that a schema does not give.
+const CharSet& name_chars();
+
 // The texts around keys and values; see tern::MarkedCalls.
 struct PairMarks {
   Notation notation;
@@ -60,7 +63,6 @@ class NotatedValues {
   Result<StateId> add_string(StateId from, const Clauses& clauses, const Place& place);
   StateId add_literal(StateId from, const JsonValue& value, const Place& place);
   Result<bool> may_be_string(const Clauses& clauses, bool only);
-  bool is_excluded(const Clauses& clauses, JsonValue::Kind kind) const;
   Clauses with_types(const Clauses& clauses, uint8_t types);
   // Why the members or items cannot be enforced in this form of calls; empty: they can.
   std::string_view hard_members(const Clauses& clauses) const;

@@ -115,20 +115,14 @@ StateId SchemaWriter::write_value(StateId from, const Value& value) {
   return rules_.add_text(from, is_object ? "}" : "]");
 }
 
-bool SchemaWriter::is_excluded(const Clauses& clauses, Value::Kind kind) const {
-  return std::ranges::any_of(clauses, [&](ClauseId id) {
-    return std::ranges::contains(reader_.at(id).no_values, kind, [](const Value* value) { return value->kind; });
-  });
-}
-
 Result<void> SchemaWriter::write_types(const Clauses& clauses, StateId start, StateId end) {
   const uint8_t types = reader_.types(clauses, /*meant=*/true);
-  if ((types & kNullType) && !is_excluded(clauses, Value::kNull)) rules_.add_call(start, json_.null(), end);
+  if ((types & kNullType) && !reader_.excludes(clauses, Value::kNull)) rules_.add_call(start, json_.null(), end);
   if (types & kBooleanType) {
     static const Value kTrue = {.kind = Value::kTrue}, kFalse = {.kind = Value::kFalse};
     std::vector<const Value*> values;
     for (const Value* value : {&kTrue, &kFalse}) {
-      if (!is_excluded(clauses, value->kind)) values.push_back(value);
+      if (!reader_.excludes(clauses, value->kind)) values.push_back(value);
     }
     values.size() == 2 ? rules_.add_call(start, json_.boolean(), end) : write_values(values, start, end);
   }
@@ -244,7 +238,7 @@ Result<std::optional<std::vector<const Value*>>> SchemaWriter::finite_values(con
     if (!own) {
       own.emplace();
       for (const Value& value : kPlain) {
-        if ((types & type_of(value)) && !is_excluded(one, value.kind)) own->push_back(&value);
+        if ((types & type_of(value)) && !reader_.excludes(one, value.kind)) own->push_back(&value);
       }
     }
     for (const Value* value : *own) {

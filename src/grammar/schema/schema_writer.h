@@ -44,7 +44,6 @@ class SchemaWriter {
   StateId write_value(StateId from, const JsonValue& value);
   // nullopt: more than `most`, or not only values of enum, const, true, false and null.
   Result<std::optional<std::vector<const JsonValue*>>> finite_values(const Clauses& clauses, size_t most);
-  bool is_excluded(const Clauses& clauses, JsonValue::Kind kind) const;
 
   friend class ObjectWriter;
   friend class ArrayWriter;
