@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "grammar/matcher.h"
+#include "print_times.h"
 #include "tern/engine.h"
 
 namespace tern {
@@ -27,18 +28,6 @@ using Json = nlohmann::ordered_json;
 
 // The processor's time: other programs on the machine do not count.
 double microseconds() { return 1e6 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-void print_times(const char* name, std::vector<double> times) {
-  if (times.empty()) return;
-  std::ranges::sort(times);
-  const auto at = [&](double share) {
-    return times[static_cast<size_t>(share * static_cast<double>(times.size() - 1))];
-  };
-  double sum = 0;
-  for (const double time : times) sum += time;
-  std::printf("%-8s %7zu times  mean %8.1f  p50 %8.1f  p90 %8.1f  p99 %8.1f  most %8.1f us\n", name, times.size(),
-              sum / static_cast<double>(times.size()), at(0.5), at(0.9), at(0.99), times.back());
-}
 
 // As Python's json.dumps writes documents: a space behind each comma and colon.
 std::string spaced(const Json& value) {
