@@ -11,8 +11,8 @@ namespace {
 httplib::Headers page(const std::string& origin) { return {{"Origin", origin}}; }
 
 int status_with(const RunningServer& server, const httplib::Headers& headers) {
-  httplib::Client client("127.0.0.1", server.port());
-  return client.Get("/v1/models", headers)->status;
+  const auto client = server.client();
+  return client->Get("/v1/models", headers)->status;
 }
 
 TEST(ApiOrigin, NamesThatDoNotBelongToThisMachine) {
@@ -25,10 +25,10 @@ TEST(ApiOrigin, NamesThatDoNotBelongToThisMachine) {
                                  "notlocalhost", "128.0.0.1", "127.evil.example"}) {
     EXPECT_EQ(status_with(server, {{"Host", host}}), 403) << host;
   }
-  httplib::Client client("127.0.0.1", server.port());
-  EXPECT_EQ(client.Get("/health", {{"Host", "a.proxy.example"}})->status, 200);
+  const auto client = server.client();
+  EXPECT_EQ(client->Get("/health", {{"Host", "a.proxy.example"}})->status, 200);
   const auto refused =
-      client.Post("/v1/completions", {{"Host", "evil.example:8080"}}, completion("Once").dump(), "application/json");
+      client->Post("/v1/completions", {{"Host", "evil.example:8080"}}, completion("Once").dump(), "application/json");
   EXPECT_EQ(refused->status, 403);
   EXPECT_TRUE(refused->body.contains("not for evil.example:8080; --allow-origin http://evil.example:8080"))
       << refused->body;
@@ -44,24 +44,24 @@ TEST(ApiOrigin, PagesOfStrangers) {
   for (const std::string origin : {"https://evil.example", "http://evil.example:8080", "null", "http://10.0.0.7"}) {
     EXPECT_EQ(status_with(server, page(origin)), 403) << origin;
   }
-  httplib::Client client("127.0.0.1", server.port());
-  EXPECT_EQ(client.Post(kText, page("https://evil.example"), completion("Once").dump(), "text/plain")->status, 403);
+  const auto client = server.client();
+  EXPECT_EQ(client->Post(kText, page("https://evil.example"), completion("Once").dump(), "text/plain")->status, 403);
 }
 
 TEST(ApiOrigin, ListedPagesMayReadAnswers) {
   const RunningServer server({.allowed_origins = {"https://Chat.example.org"}});
-  httplib::Client client("127.0.0.1", server.port());
+  const auto client = server.client();
   const std::string origin = "https://chat.example.org";
-  const auto answer = client.Post(kText, page(origin), completion("Once", 2).dump(), "application/json");
+  const auto answer = client->Post(kText, page(origin), completion("Once", 2).dump(), "application/json");
   EXPECT_EQ(answer->status, 200);
   EXPECT_EQ(answer->get_header_value("Access-Control-Allow-Origin"), origin);
   const auto [first, last] = answer->headers.equal_range("Vary");
   EXPECT_TRUE(std::any_of(first, last, [](const auto& header) { return header.second == "Origin"; }));
-  EXPECT_EQ(client.Get("/v1/models", {{"Host", "chat.example.org"}})->status, 200) << "through a proxy with this name";
+  EXPECT_EQ(client->Get("/v1/models", {{"Host", "chat.example.org"}})->status, 200) << "through a proxy with this name";
   const httplib::Headers ask = {{"Origin", origin},
                                 {"Access-Control-Request-Method", "POST"},
                                 {"Access-Control-Request-Headers", "authorization,content-type"}};
-  const auto preflight = client.Options("/v1/chat/completions", ask);
+  const auto preflight = client->Options("/v1/chat/completions", ask);
   EXPECT_EQ(preflight->status, 204);
   EXPECT_EQ(preflight->get_header_value("Access-Control-Allow-Origin"), origin);
   EXPECT_EQ(preflight->get_header_value("Access-Control-Allow-Headers"), "authorization,content-type");
@@ -71,9 +71,9 @@ TEST(ApiOrigin, ListedPagesMayReadAnswers) {
 
 TEST(ApiOrigin, WithKeysAPageNeedsOne) {
   const RunningServer server({.api_keys = {"secret"}, .allowed_origins = {"https://chat.example.org"}});
-  httplib::Client client("127.0.0.1", server.port());
+  const auto client = server.client();
   const auto ask = [&](const std::string& origin, const std::string& key) {
-    return client.Get("/v1/models", {{"Origin", origin}, {"Host", "tern.example"}, {"Authorization", key}});
+    return client->Get("/v1/models", {{"Origin", origin}, {"Host", "tern.example"}, {"Authorization", key}});
   };
   EXPECT_EQ(ask("https://chat.example.org", "Bearer secret")->status, 200);
   EXPECT_EQ(ask("https://chat.example.org", "bearer secret")->status, 200) << "a scheme has no case";
@@ -85,7 +85,7 @@ TEST(ApiOrigin, WithKeysAPageNeedsOne) {
   EXPECT_FALSE(stranger->has_header("Access-Control-Allow-Origin"));
   httplib::Headers preflight = page("https://chat.example.org");
   preflight.emplace("Access-Control-Request-Method", "POST");
-  EXPECT_EQ(client.Options("/v1/completions", preflight)->status, 204) << "browsers ask without a key";
+  EXPECT_EQ(client->Options("/v1/completions", preflight)->status, 204) << "browsers ask without a key";
 }
 
 TEST(ApiOrigin, AllPages) {

@@ -33,7 +33,8 @@ after(() => server?.down());
 const kFamilies = JSON.parse(fs.readFileSync(path.join(kGoldens, 'families/goldens.json'), 'utf8')).models
   .map(({name}) => name);
 // Compiling shaders takes a CPU some seconds a model, so a GPU has one of each kind.
-const kOnGpu = ['bitnet_large', 'qwen3_tied', 'phi3', 'llama3', 'gemma2', 'gemma3', 'granite', 'qwen2', 'qwen35moe', 'gpt_oss'];
+const kOnGpu = ['bitnet_large', 'qwen3_tied', 'phi3', 'llama3', 'gemma2', 'gemma3', 'granite', 'qwen2', 'qwen35moe',
+  'gpt_oss'];
 
 function greatest(row) {
   return row.reduce((best, value, i) => (value > row[best] ? i : best), 0);

@@ -56,8 +56,8 @@ function checkAll(open) {
     assert.equal((await model.generate(kStory, {...kOf, maxTokens: 8})).text, free.text, 'and no other');
     const cut = await model.generate(kStory, {...kOf, jsonSchema: kPerson, maxTokens: 3});
     assert.equal(cut.stats.finishReason, 'max_tokens');
-    for (const [option, key, value] of [['--json-schema', 'jsonSchema', '{"uniqueItems": true}'], ['--regex', 'regex', '('],
-      ['--json-schema', 'jsonSchema', '{"type": "objekt"}']]) {
+    for (const [option, key, value] of [['--json-schema', 'jsonSchema', '{"uniqueItems": true}'],
+      ['--regex', 'regex', '('], ['--json-schema', 'jsonSchema', '{"type": "objekt"}']]) {
       await assert.rejects(model.generate(kStory, {...kOf, [key]: value}), ({message}) => (
         refusedNatively(option, value).includes(message) ||
         assert.fail(`${message} | ${refusedNatively(option, value)}`)));
@@ -83,10 +83,11 @@ function checkAll(open) {
     assert.deepEqual(answer.stats.toolCalls, []);
     await assert.rejects(model.generate(kQuestion, {tools: kTools, toolChoice: 'other'}),
       {code: 'invalid_argument', message: "tools: there is none named 'other'"});
-    const strict = [{type: 'function', function: {name: 'f', strict: true, parameters: {properties: {n: {uniqueItems: true}}}}}];
-    await assert.rejects(model.generate(kQuestion, {tools: strict}), {code: 'not_supported', message: "tools: number " +
-      "1, 'f', is strict, but the JSON schema: at '/properties/n/uniqueItems': a reply can be held to different items only if their " +
-      'values are few (enum, const, boolean)'});
+    const parameters = {properties: {n: {uniqueItems: true}}};
+    const strict = [{type: 'function', function: {name: 'f', strict: true, parameters}}];
+    await assert.rejects(model.generate(kQuestion, {tools: strict}), {code: 'not_supported', message: 'tools: number ' +
+      "1, 'f', is strict, but the JSON schema: at '/properties/n/uniqueItems': a reply can be held to different " +
+      'items only if their values are few (enum, const, boolean)'});
     await model.close();
   });
 

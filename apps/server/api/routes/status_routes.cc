@@ -79,7 +79,8 @@ using Response = httplib::Response;
 
 void add_model_lists(const RouteContext& context) {
   const int64_t created = unix_seconds();
-  const auto list = [&models = context.models, created, time = utc_time()](const Request& request, Response& response) {
+  const std::string time = utc_time();
+  const auto list = [&models = context.models, created, time](const Request& request, Response& response) {
     Json data = Json::array();
     if (is_for_anthropic(request)) {
       for (const ServedModels::About& about : models.about()) data.push_back(anthropic_model_json(about.name, time));
@@ -92,13 +93,13 @@ void add_model_lists(const RouteContext& context) {
   };
   context.http.Get("/v1/models", list);
   context.http.Get("/models", list);
-  context.http.Get("/v1/models/(.+)",
-                   [&models = context.models, created, time = utc_time()](const Request& request, Response& response) {
-                     const auto about = models.about(request.matches[1]);
-                     if (!about) return answer_error(request, response, about.error());
-                     answer_json(response, is_for_anthropic(request) ? anthropic_model_json(about->name, time)
-                                                                     : model_json(*about, created));
-                   });
+  context.http.Get(
+      "/v1/models/(.+)", [&models = context.models, created, time](const Request& request, Response& response) {
+        const auto about = models.about(request.matches[1]);
+        if (!about) return answer_error(request, response, about.error());
+        answer_json(response,
+                    is_for_anthropic(request) ? anthropic_model_json(about->name, time) : model_json(*about, created));
+      });
 }
 
 }  // namespace
