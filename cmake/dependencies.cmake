@@ -69,7 +69,7 @@ endif()
 
 # HTTP of `tern serve`. Debian builds it as a library with a pkg-config file and no CMake package.
 if(PkgConfig_FOUND)
-  pkg_check_modules(HTTPLIB QUIET IMPORTED_TARGET cpp-httplib>=0.18)
+  pkg_check_modules(HTTPLIB QUIET IMPORTED_TARGET cpp-httplib>=0.41)
 endif()
 add_library(tern_httplib INTERFACE)
 if(HTTPLIB_FOUND)

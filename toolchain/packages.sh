@@ -6,7 +6,7 @@ build_packages=(
   cmake'>=3.28' ninja-build ccache 'mold>=2.30' pkgconf
   g++-16 'binutils>=2.44'  # GCC 16 emits directives that older assemblers refuse
   'libhwy-dev>=1.2' 'libcli11-dev>=2.4' nlohmann-json3-dev libpcre2-dev libutf8proc-dev
-  libisocline-dev libcurl4-openssl-dev libssl-dev 'libcpp-httplib-dev>=0.18' 'libgtest-dev>=1.14' 'libbenchmark-dev>=1.8'
+  libisocline-dev libcurl4-openssl-dev libssl-dev 'libcpp-httplib-dev>=0.41' 'libgtest-dev>=1.14' 'libbenchmark-dev>=1.8'
   # WebGPU: Dawn, and the loader that it opens when it runs. Mesa's Vulkan drivers serve Intel and AMD GPUs, and machines
   # without a GPU, so that -b webgpu can be tried anywhere; beside another vendor's driver its software device comes last.
   libwebgpu-dawn-dev libvulkan1 mesa-vulkan-drivers)

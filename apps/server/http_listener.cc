@@ -2,8 +2,10 @@
 
 #include <arpa/inet.h>
 #include <httplib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -15,11 +17,12 @@
 
 #include "base/result.h"
 #include "base/text/format_text.h"
-#include "server/connections.h"
+#include "server/connections/connection_front.h"
 
 namespace tern::server {
 namespace {
 
+constexpr rlim_t kMostFiles = 65'536;
 constexpr int kMostToBeTaken = 4096;  // connections not yet accepted; systems lower it to their limit
 
 std::string url_of(const Address& address, int port) {
@@ -28,9 +31,12 @@ std::string url_of(const Address& address, int port) {
                                     : format_text("{}://{}:{}/", scheme, address.host, port);
 }
 
-// When it stops, the library waits until silent connections reach their idle timeout. It has no function to close them.
-void cut_connections(int port) {
-  for_each_connection(port, [](int fd, const Peer&) { ::shutdown(fd, SHUT_RDWR); });
+// Each connection is a file. Systems set a low limit for programs that cannot have many, which each may raise.
+void allow_many_files() {
+  rlimit files = {};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= kMostFiles) return;
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, kMostFiles);
+  ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
 }  // namespace
@@ -44,7 +50,9 @@ bool is_loopback(std::string_view host) {
 
 int port_of(const std::string& url) { return std::atoi(url.c_str() + url.rfind(':') + 1); }
 
-Result<std::string> listen_at(httplib::Server& http, const Address& address) {
+Result<std::string> listen_at(const HttpServer& server, const Address& address) {
+  httplib::Server& http = server.routes();
+  allow_many_files();
   // The library's default socket options let two servers share a port, each getting some of the requests.
   const auto listening = std::make_shared<int>(-1);
   http.set_socket_options([listening](socket_t socket) {
@@ -69,8 +77,9 @@ Result<std::string> listen_at(httplib::Server& http, const Address& address) {
   return url_of(address, port);
 }
 
-Result<void> serve_until(httplib::Server& http, const std::string& url, const std::stop_token& stop,
+Result<void> serve_until(const HttpServer& server, const std::string& url, const std::stop_token& stop,
                          const std::function<void()>& on_ending) {
+  httplib::Server& http = server.routes();
   std::mutex mutex;
   std::condition_variable_any ended;
   bool listening = true;
@@ -90,7 +99,7 @@ Result<void> serve_until(httplib::Server& http, const std::string& url, const st
   http.stop();
   lock.lock();
   while (listening) {
-    cut_connections(port_of(url));
+    server.connections().cut();
     ended.wait_for(lock, std::chrono::milliseconds(20));
   }
   lock.unlock();

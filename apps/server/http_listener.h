@@ -1,7 +1,6 @@
 // An HTTP server's socket: listens at an address, and answers until told to stop.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -23,13 +22,13 @@ bool is_loopback(std::string_view host);
 
 // Returns the URL, "http://127.0.0.1:8080/", or https with TLS. Nothing is answered before serve_until(). kIo: the
 // address cannot be used.
-Result<std::string> listen_at(httplib::Server& http, const Address& address);
+Result<std::string> listen_at(const HttpServer& server, const Address& address);
 
 int port_of(const std::string& url);  // of a URL from listen_at()
 
 // Answers until a stop is requested. Then it calls `on_ending`, during which requests are still answered; afterwards it
 // cuts off what is in progress. kIo: listening failed.
-Result<void> serve_until(httplib::Server& http, const std::string& url, const std::stop_token& stop,
+Result<void> serve_until(const HttpServer& server, const std::string& url, const std::stop_token& stop,
                          const std::function<void()>& on_ending);
 
 }  // namespace tern::server

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <utility>
 
 #include "base/text/format_text.h"
+#include "server/connections/connection_front.h"
 #include "server/http_listener.h"
 #include "server/static_files.h"
 
@@ -17,9 +19,8 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kPiece = size_t{16} << 10;  // bytes read and sent at a time: fits into any free send buffer
-constexpr size_t kThreads = 32;              // a browser keeps six connections open, and each needs one
-constexpr int kWriteSeconds = 60;            // a page that hashes and stores what it downloads reads in bursts
-constexpr int kLooksASecond = 4;             // … and meanwhile how often to check if the server ends
+constexpr const char* kWords = "text/plain; charset=utf-8";
+constexpr std::chrono::seconds kSilence(60);  // a page that hashes and stores what it downloads reads in bursts
 
 httplib::Headers common_headers() {
   return {{"Cross-Origin-Opener-Policy", "same-origin"},
@@ -31,7 +32,7 @@ httplib::Headers common_headers() {
 
 void answer_in_words(httplib::Response& response, int status, const std::string& words) {
   response.status = status;
-  response.set_content(format_text("{}: {}\n", status, words), "text/plain; charset=utf-8");
+  response.set_content(format_text("{}: {}\n", status, words), kWords);
 }
 
 // True if the client has this file already.
@@ -46,15 +47,6 @@ bool wants_range(const httplib::Request& request, const std::string& etag, const
   if (request.ranges.size() != 1) return false;
   const std::string known = request.get_header_value("If-Range");
   return known.empty() || known == etag || known == modified;
-}
-
-// Waits until the client accepts more; false if it does not in time, has disconnected, or the server ends.
-bool wait_for_room(const httplib::DataSink& sink, const std::atomic<bool>& is_ending) {
-  for (int look = 0; look < kWriteSeconds * kLooksASecond; ++look) {
-    if (is_ending) return false;
-    if (sink.is_writable()) return true;
-  }
-  return false;
 }
 
 void send_file(const httplib::Request& request, httplib::Response& response, FoundFile found,
@@ -94,7 +86,7 @@ void send_file(const httplib::Request& request, httplib::Response& response, Fou
         thread_local std::array<char, kPiece> piece;
         const size_t wanted = std::min(length, piece.size());
         const size_t n = file->read_at(part.offset + offset, std::span(piece).first(wanted));
-        if (n == 0 || !wait_for_room(sink, is_ending)) return false;
+        if (n == 0 || is_ending) return false;
         return sink.write(piece.data(), n);  // a file that became shorter ends the connection; it is not padded
       });
 }
@@ -125,13 +117,11 @@ void answer_file(const StaticFiles& files, const httplib::Request& request, http
 
 struct StaticServer::Impl {
   StaticFiles files;
-  std::unique_ptr<httplib::Server> http;
+  HttpServer http;
   std::atomic<bool> is_ending = false;
 
-  Impl(StaticFiles f, std::unique_ptr<httplib::Server> server) : files(std::move(f)), http(std::move(server)) {
-    http->new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    http->set_write_timeout(0, 1'000'000 / kLooksASecond);
-    http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+  Impl(StaticFiles f, HttpServer server) : files(std::move(f)), http(std::move(server)) {
+    http.routes().set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       answer_file(files, request, response, is_ending);
       return httplib::Server::HandlerResponse::Handled;
     });
@@ -147,16 +137,20 @@ StaticServer::~StaticServer() = default;
 Result<StaticServer> StaticServer::open(const StaticOptions& options) {
   Result<StaticFiles> files = StaticFiles::open(options.folder);
   if (!files) return std::unexpected(std::move(files).error());
-  auto server = new_http_server(options.tls);
+  FrontOptions front{.stream = {.silence = kSilence}};
+  front.refusal = [](const Peer&, int status, const std::string& why) {
+    return FrontOptions::Refusal{.media_type = kWords, .body = format_text("{}: {}\n", status, why)};
+  };
+  auto server = HttpServer::open(options.tls, std::move(front));
   if (!server) return std::unexpected(std::move(server).error());
   auto impl = std::make_unique<Impl>(*std::move(files), *std::move(server));
-  Result<std::string> url = listen_at(*impl->http, {.host = options.host, .port = options.port, .tls = options.tls});
+  Result<std::string> url = listen_at(impl->http, {.host = options.host, .port = options.port, .tls = options.tls});
   if (!url) return std::unexpected(std::move(url).error());
   return StaticServer(std::move(impl), *std::move(url));
 }
 
 Result<void> StaticServer::serve(const std::stop_token& stop) {
-  return serve_until(*impl_->http, url_, stop, [this] { impl_->is_ending = true; });
+  return serve_until(impl_->http, url_, stop, [this] { impl_->is_ending = true; });
 }
 
 }  // namespace tern::server

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "server/api/api_test_support.h"
-#include "server/api/raw_client_test_support.h"
+#include "server/raw_client_test_support.h"
 
 namespace tern::server::test {
 namespace {
@@ -74,9 +74,9 @@ TEST_F(Files, WhatIsNoUploadIsRefused) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/files"));
   // All other requests keep their own limit.
   EXPECT_EQ(server.post("/v1/nothing", std::string("{}")).status, 404);
-  const auto status_of_head = [&](const std::string& head) {
+  const auto status_of_head = [&](const std::string& head, const std::string& body = "") {
     const RawClient client(server.port());
-    client.send(head + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client.send(head + " HTTP/1.1\r\nHost: localhost\r\n\r\n" + body);
     const std::string answer = client.receive();
     return answer.starts_with("HTTP/1.1 ") ? answer.substr(9, 3) : answer;
   };
@@ -84,7 +84,7 @@ TEST_F(Files, WhatIsNoUploadIsRefused) {
   EXPECT_EQ(status_of_head("POST /v1/completions" + much), "413");
   EXPECT_EQ(status_of_head("POST /v1/nothing" + much), "413");
   EXPECT_EQ(status_of_head("DELETE /v1/files/x" + much), "413");
-  EXPECT_EQ(status_of_head("DELETE /v1/files/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\nX:"), "411");
+  EXPECT_EQ(status_of_head("DELETE /v1/files/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\nX:", "0\r\n\r\n"), "411");
   for (const char* path : {"/v1/files?limit=0", "/v1/files?limit=x", "/v1/files?order=up", "/v1/files?after=file-x",
                            "/v1/batches?limit=101"}) {
     EXPECT_EQ(server.get(path).status, 400) << path;

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "server/api/api_test_support.h"
-#include "server/api/raw_client_test_support.h"
+#include "server/raw_client_test_support.h"
 
 namespace tern::server::test {
 namespace {
@@ -44,10 +44,11 @@ TEST(ApiLimits, HeadsThatAreTooLarge) {
   };
   for (const auto& [head, status] :
        {Case{"GET /health HTTP/1.1\r\n" + headers(90, 10) + "\r\n", 200},
-        Case{"GET /health HTTP/1.1\r\n" + headers(101, 10) + "\r\n", 400},
-        Case{"GET /health HTTP/1.1\r\n" + headers(1, 9000) + "\r\n", 400},
+        Case{"GET /health HTTP/1.1\r\n" + headers(101, 10) + "\r\n", 431},
+        Case{"GET /health HTTP/1.1\r\n" + headers(1, 9000) + "\r\n", 431},
         Case{"GET /health HTTP/1.1\r\n" + headers(90, 1000) + "\r\n", 431},
-        Case{"GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n\r\n", 414}, Case{"HELLO\r\n\r\n", 400}}) {
+        Case{"GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n\r\n", 414},
+        Case{"GET /" + std::string(100'000, 'a') + " HTTP/1.1\r\n\r\n", 414}, Case{"HELLO\r\n\r\n", 400}}) {
     const RawClient client(server.port());
     client.send(head);
     const std::string answer = client.receive();
@@ -157,7 +158,7 @@ TEST(ApiLimits, TheAnswerReachesThoseWhoAreStillSending) {
         Case{post_head(kText, many) + chunks},
         Case{"POST /v1/files HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=" + kBoundary + "\r\n" + length +
              std::to_string(file.size()) + "\r\n\r\n" + file},
-        Case{"GET /health HTTP/1.1\r\n" + headers(400, 8000) + "\r\n", 400}}) {
+        Case{"GET /health HTTP/1.1\r\n" + headers(400, 8000) + "\r\n", 431}}) {
     const RawClient client(server.port());
     client.send_without_room();
     EXPECT_TRUE(client.send(text)) << text.substr(0, 100);

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "server/api/api_test_support.h"
-#include "server/api/raw_client_test_support.h"
 #include "server/api/routes/request_origin.h"
+#include "server/raw_client_test_support.h"
 
 namespace tern::server::test {
 namespace {

@@ -2,8 +2,9 @@
 #include <httplib.h>
 
 #include "server/api/api_test_support.h"
-#include "server/api/raw_client_test_support.h"
+#include "server/connections/connection_front.h"
 #include "server/http_server.h"
+#include "server/raw_client_test_support.h"
 #include "support/checkout.h"
 
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
@@ -105,7 +106,7 @@ TEST(Tls, WhoVanishesCostsNothingMore) {
 
 TEST(Tls, FilesThatAreNone) {
   const Certificate files, others;
-  const auto code_of = [](const TlsFiles& tls) { return new_http_server(tls).error().code; };
+  const auto code_of = [](const TlsFiles& tls) { return HttpServer::open(tls, FrontOptions{}).error().code; };
   const std::string model = source_path("models/tern-stories.gguf");
   EXPECT_EQ(code_of({.certificate = files.certificate_path()}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of({.key = files.key_path()}), ErrorCode::kInvalidArgument);

@@ -14,11 +14,10 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMostFieldBytes = 4096, kMostFields = 32, kMostNameBytes = 1024;
-constexpr size_t kProgress = size_t{1} << 20;
 
 class Upload {
  public:
-  Upload(FileStore& files, const UploadLimits& limits) : files_(files), limits_(limits) {}
+  Upload(FileStore& files, uint64_t most) : files_(files), most_(most) {}
 
   bool begin_part(const std::string& name, const std::string& filename) {
     in_file_ = name == "file";
@@ -43,15 +42,13 @@ class Upload {
       field_->append(bytes);
       return true;
     }
-    if (content_->bytes() + bytes.size() > limits_.file_bytes) {
+    if (content_->bytes() + bytes.size() > most_) {
       return fail({.status = 413,
                    .message = format_text("file: is larger than {} MiB; start the server with a larger --max-file-mib",
-                                          limits_.file_bytes >> 20),
+                                          most_ >> 20),
                    .param = "file"});
     }
     if (auto added = content_->add(bytes); !added) return fail(disk(added.error()));
-    told_ += bytes.size();
-    if (told_ >= kProgress && limits_.on_progress) limits_.on_progress(), told_ = 0;
     return true;
   }
 
@@ -97,26 +94,25 @@ class Upload {
   }
 
   FileStore& files_;
-  const UploadLimits& limits_;
+  const uint64_t most_;
   const std::string id_ = new_id("file-");
   std::string filename_;
   std::optional<NewFile> content_;
   bool in_file_ = false;
   std::map<std::string, std::string> fields_;
   std::string* field_ = nullptr;
-  size_t told_ = 0;
   std::optional<ApiError> error_;
 };
 
 }  // namespace
 
 ApiResult<StoredFile> take_upload(const httplib::Request& request, const httplib::ContentReader& reader,
-                                  FileStore& files, const UploadLimits& limits) {
+                                  FileStore& files, uint64_t most) {
   if (!request.is_multipart_form_data()) {
     return std::unexpected(
         ApiError{.status = 415, .message = "the body must be a form with a file (multipart/form-data)"});
   }
-  Upload upload(files, limits);
+  Upload upload(files, most);
   const bool is_whole = reader([&](const auto& part) { return upload.begin_part(part.name, part.filename); },
                                [&](const char* data, size_t n) { return upload.add({data, n}); });
   return upload.keep(is_whole);

@@ -3,20 +3,15 @@
 
 #include <httplib.h>
 
-#include <functional>
+#include <cstdint>
 
 #include "server/api/batches/file_store.h"
 
 namespace tern::server {
 
-struct UploadLimits {
-  uint64_t file_bytes = 0;
-  std::function<void()> on_progress = {};  // about once per MiB
-};
-
 // Reads POST /v1/files; its parts are "file", "purpose" and "expires_after[seconds]". 400: a part is missing or wrong;
-// 413: the file is too large; 415: it is not a form; 507: the disk is full.
+// 413: the file is larger than `most` bytes; 415: it is not a form; 507: the disk is full.
 ApiResult<StoredFile> take_upload(const httplib::Request& request, const httplib::ContentReader& reader,
-                                  FileStore& files, const UploadLimits& limits);
+                                  FileStore& files, uint64_t most);
 
 }  // namespace tern::server

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/connections.h"
+#include "server/connections/connection.h"
 
 namespace tern::server {
 
@@ -27,7 +27,6 @@ struct RequestRecord {
   std::string id;
   Peer peer;
   std::string method, route;  // the pattern rather than the path, which may contain anything
-  bool is_whole = false;      // the whole request has been read
   int status = 0;
   Clock::time_point start = Clock::now();
   double total_ms = 0;

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "server/api/api_test_support.h"
-#include "server/api/raw_client_test_support.h"
+#include "server/raw_client_test_support.h"
 
 namespace tern::server::test {
 namespace {

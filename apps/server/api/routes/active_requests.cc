@@ -26,14 +26,6 @@ std::string method_of(const httplib::Request& request) {
   return std::ranges::contains(kKnown, request.method) ? request.method : "other";
 }
 
-bool announces_body(const httplib::Request& request) {
-  return request.get_header_value_u64("Content-Length") > 0 || request.has_header("Transfer-Encoding");
-}
-
-bool has_body(const httplib::Request& request) {
-  return request.method != "GET" && request.method != "HEAD" && request.method != "OPTIONS";
-}
-
 }  // namespace
 
 const std::shared_ptr<RequestRecord>& Exchanges::current() { return current_record; }
@@ -47,34 +39,22 @@ void Exchanges::begin(const httplib::Request& request) {
                                                     .route = "other",
                                                     .keeps_texts = log_.texts});
   ++n_open_;
-  if (!watch_) return;
-  has_body(request) ? watch_->expect_more(current_record->peer) : watch_->expect_nothing(current_record->peer);
 }
 
-void Exchanges::have_more(const httplib::Request& request) {
-  if (watch_) watch_->expect_more(peer_of(request));
-}
-
-void Exchanges::have_all(const httplib::Request& request) {
-  if (current_record) current_record->is_whole = true;
-  if (watch_) watch_->expect_nothing(peer_of(request));
+void Exchanges::refuse(const Peer& peer, int status) {
+  metrics_.on_answer("other", status);
+  ++n_open_;
+  RequestRecord record{.id = request_id(""), .peer = peer, .method = "other", .route = "other", .status = status};
+  end(record);
 }
 
 void Exchanges::have_answer(const httplib::Request& request, httplib::Response& response) {
-  const bool is_unread = !current_record;  // the only report if the library rejects the head
-  begin(request);
+  begin(request);  // this is the only report if the library rejects the head
   RequestRecord& record = *current_record;
   response.set_header("X-Request-Id", record.id);
   if (is_for_anthropic(request)) response.set_header("request-id", record.id);
   record.status = response.status;
   record.route = route_of(request);
-  const bool may_go_on = is_unread || (!record.is_whole && announces_body(request));
-  if (watch_ && response.status >= 400 && may_go_on) {
-    // The library releases an answer after sending it, and then closes the connection.
-    response.content_provider_resource_releaser_ = [this, peer = record.peer](bool) {
-      last_words_.drop(port_, peer, is_plain_);
-    };
-  }
   if (!response.content_provider_) return;
   // An answer that is produced while it is sent ends when the library releases it.
   response.content_provider_resource_releaser_ = [this, record = current_record,
@@ -92,7 +72,6 @@ void Exchanges::send(const httplib::Request& request, const httplib::Response& r
 
 void Exchanges::end(RequestRecord& record) {
   --n_open_;
-  if (watch_) watch_->expect_more(record.peer);
   if (!log_.on_line) return;
   record.total_ms = std::chrono::duration<double, std::milli>(RequestRecord::Clock::now() - record.start).count();
   log_.on_line(log_line(record, log_.format));

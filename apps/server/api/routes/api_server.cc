@@ -19,14 +19,12 @@
 #include "server/api/routes/request_origin.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/slot_routes.h"
-#include "server/connection_threads.h"
+#include "server/connections/connection_front.h"
 #include "server/static_files.h"
 #include "server/static_server.h"
 
 namespace tern::server {
 namespace {
-
-constexpr size_t kMostConnections = 4096;
 
 // True for paths outside the API, which a static folder may use.
 bool is_for_files(std::string_view path) {
@@ -53,13 +51,14 @@ struct ApiServer::Impl {
   std::unique_ptr<BatchQueue> batches = {};  // null: there is no folder for them
   std::optional<StaticFiles> files = {}, page = {};
   std::atomic<bool> is_ending = false;
-  std::unique_ptr<httplib::Server> http = {};
+  std::optional<HttpServer> http = {};
 
   explicit Impl(ApiOptions with) : options(std::move(with)) {}
 
   Result<void> start(std::vector<ModelEntry> entries);
-  void set_up_http();
-  void add_routes();
+  FrontOptions front_options();
+  void set_up_http(httplib::Server& library);
+  void add_routes(httplib::Server& library);
   Result<void> open_folders();
   Result<void> open_batches(int n_places);
   const StaticFiles* folder_for(const httplib::Request& request) const;
@@ -75,16 +74,27 @@ Result<void> ApiServer::Impl::start(std::vector<ModelEntry> entries) {
   models = *std::move(opened_models);
   if (auto opened = open_folders(); !opened) return opened;
   if (auto opened = open_batches(n_places); !opened) return opened;
-  auto server = new_http_server(options.address.tls);
+  auto server = HttpServer::open(options.address.tls, front_options());
   if (!server) return std::unexpected(server.error());
-  http = *std::move(server);
-  set_up_http();
-  add_routes();
+  http.emplace(*std::move(server));
+  set_up_http(http->routes());
+  add_routes(http->routes());
   Result<std::string> at = listen_at(*http, options.address);
   if (!at) return std::unexpected(at.error());
   url = *std::move(at);
-  exchanges.watch(port_of(url), options.limits.request, !options.address.tls.is_wanted());
   return {};
+}
+
+FrontOptions ApiServer::Impl::front_options() {
+  FrontOptions front{.scan = {.head_bytes = options.limits.head_bytes},
+                     .stream = {.silence = options.limits.silence, .request = options.limits.request},
+                     .idle = options.limits.idle};
+  front.refusal = [this](const Peer& peer, int status, const std::string& why) {
+    exchanges.refuse(peer, status);
+    return FrontOptions::Refusal{.media_type = "application/json",
+                                 .body = dump(ApiError{.status = status, .message = why}.json())};
+  };
+  return front;
 }
 
 Result<void> ApiServer::Impl::open_folders() {
@@ -130,17 +140,11 @@ const StaticFiles* ApiServer::Impl::folder_for(const httplib::Request& request) 
   return is_of_page ? &*page : nullptr;
 }
 
-void ApiServer::Impl::set_up_http() {
-  http->new_task_queue = [] { return new ConnectionThreads(kMostConnections); };
+void ApiServer::Impl::set_up_http(httplib::Server& library) {
   constexpr size_t kFormBytes = size_t{1} << 20;  // for the form around a file
-  http->set_payload_max_length(batches ? std::max(options.limits.body_bytes, options.max_file_bytes + kFormBytes)
-                                       : options.limits.body_bytes);
-  http->set_read_timeout(options.limits.silence);
-  http->set_write_timeout(options.limits.silence);
-  http->set_keep_alive_timeout(options.limits.idle.count());
-  http->set_keep_alive_max_count(10'000);
-  http->set_tcp_nodelay(true);
-  http->set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+  library.set_payload_max_length(batches ? std::max(options.limits.body_bytes, options.max_file_bytes + kFormBytes)
+                                         : options.limits.body_bytes);
+  library.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     exchanges.begin(request);
     if (const auto error = foreign(request, options)) {
       answer_error(request, response, *error);
@@ -156,13 +160,12 @@ void ApiServer::Impl::set_up_http() {
     answer_file(*folder, request, response, is_ending);
     return httplib::Server::HandlerResponse::Handled;
   });
-  http->set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+  library.set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     exchanges.have_answer(request, response);
-    close_if_endless(request, response);
     add_allowed_origin(request, options, response);
   });
   // Gives the library's own errors the same shape as all others.
-  http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
+  library.set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty() || response.content_provider_) return;
     ApiError error{.status = response.status, .message = httplib::status_message(response.status)};
     if (response.status == 404) {
@@ -172,7 +175,7 @@ void ApiServer::Impl::set_up_http() {
     }
     answer_error(request, response, error);
   });
-  http->set_exception_handler(
+  library.set_exception_handler(
       [](const httplib::Request& request, httplib::Response& response, std::exception_ptr thrown) {
         std::string what = "unknown";
         try {
@@ -183,24 +186,22 @@ void ApiServer::Impl::set_up_http() {
         }
         answer_error(request, response, {.status = 500, .message = "the server failed: " + what});
       });
-  http->set_logger([this](const httplib::Request& request, const httplib::Response& response) {
+  library.set_logger([this](const httplib::Request& request, const httplib::Response& response) {
     exchanges.send(request, response);
   });
 }
 
-void ApiServer::Impl::add_routes() {
+void ApiServer::Impl::add_routes(httplib::Server& library) {
   const RouteContext context{
-      .http = *http, .models = *models, .options = options, .exchanges = exchanges, .metrics = metrics};
+      .http = library, .models = *models, .options = options, .exchanges = exchanges, .metrics = metrics};
   add_model_routes(context);
   add_response_routes(context);
   add_ollama_routes(context);
   add_status_routes(context);
   add_slot_routes(context);
-  add_file_routes(*http, {.queue = batches.get(),
-                          .exchanges = exchanges,
-                          .body_bytes = options.limits.body_bytes,
-                          .file_bytes = options.max_file_bytes});
-  http->Post(
+  add_file_routes(
+      library, {.queue = batches.get(), .body_bytes = options.limits.body_bytes, .file_bytes = options.max_file_bytes});
+  library.Post(
       ".*", [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
         const ApiResult<std::string> body = read_body(request, reader, options.limits.body_bytes);
         const bool is_form = !body && body.error().status == 415;
@@ -208,7 +209,7 @@ void ApiServer::Impl::add_routes() {
       });
   if (options.static_folder.empty()) {
     // Reached only if there is no chat page. Needs no API key.
-    http->Get("/", [this](const httplib::Request&, httplib::Response& response) {
+    library.Get("/", [this](const httplib::Request&, httplib::Response& response) {
       const char* why = models->can_chat() ? "none is installed, or --no-webui switched it off"
                                            : "the model makes vectors and writes no text";
       response.set_content(

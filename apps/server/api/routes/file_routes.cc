@@ -143,10 +143,7 @@ void add_file_routes(httplib::Server& http, const FileRoutes& routes) {
   FileStore& files = queue.files();
   http.Post(kFilesRoute,
             [routes, &files](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader& reader) {
-              const auto kept = take_upload(
-                  request, reader, files,
-                  {.file_bytes = routes.file_bytes, .on_progress = [&] { routes.exchanges.have_more(request); }});
-              if (kept) routes.exchanges.have_all(request);
+              const auto kept = take_upload(request, reader, files, routes.file_bytes);
               kept ? answer_json(response, kept->json()) : answer_error(response, kept.error());
             });
   http.Get(kFilesRoute, [&files](const HttpRequest& request, HttpResponse& response) {
@@ -166,7 +163,6 @@ void add_file_routes(httplib::Server& http, const FileRoutes& routes) {
             [routes, &queue](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader& reader) {
               const ApiResult<std::string> text = read_body(request, reader, routes.body_bytes);
               if (!text) return answer_error(response, text.error());
-              routes.exchanges.have_all(request);
               const ApiResult<Json> body = parse_body(*text);
               answer_any(response, body ? queue.create(*body) : std::unexpected(body.error()));
             });
@@ -180,7 +176,6 @@ void add_file_routes(httplib::Server& http, const FileRoutes& routes) {
             [routes, &queue](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader& reader) {
               const ApiResult<std::string> text = read_body(request, reader, routes.body_bytes);  // any body is fine
               if (!text) return answer_error(response, text.error());
-              routes.exchanges.have_all(request);
               answer_any(response, queue.cancel(request.matches[1]));
             });
 }

@@ -10,9 +10,8 @@ namespace tern::server {
 
 struct FileRoutes {
   BatchQueue* queue = nullptr;  // null: disabled; the answers say how to enable them
-  Exchanges& exchanges;
-  size_t body_bytes = 0;    // limit for everything except uploads
-  uint64_t file_bytes = 0;  // limit for uploads
+  size_t body_bytes = 0;        // limit for everything except uploads
+  uint64_t file_bytes = 0;      // limit for uploads
 };
 
 // True if a request's body may be a file.

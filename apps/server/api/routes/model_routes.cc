@@ -22,13 +22,11 @@ void record_usage(const std::string& model, const Json& usage) {
 }  // namespace
 
 void post_to_model(const RouteContext& context, const std::string& path, ModelHandler handler) {
-  const auto handle = [&models = context.models, &exchanges = context.exchanges,
-                       most = context.options.limits.body_bytes,
+  const auto handle = [&models = context.models, most = context.options.limits.body_bytes,
                        handler = std::move(handler)](const httplib::Request& request, httplib::Response& response,
                                                      const httplib::ContentReader& reader) {
     const ApiResult<std::string> text = read_body(request, reader, most);
     if (!text) return answer_error(request, response, text.error());
-    exchanges.have_all(request);
     const ApiResult<Json> body = parse_body(*text);
     if (!body) return answer_error(request, response, body.error());
     const auto model = models.get(*body, [&] { return !request.is_connection_closed(); });

@@ -114,15 +114,13 @@ using Handler = std::function<void(const Json& body, const Request&, Response&)>
 
 // Adds a route that no model answers.
 void post(const RouteContext& context, const std::string& path, Handler handler) {
-  context.http.Post(
-      path, [most = context.options.limits.body_bytes, &exchanges = context.exchanges, handler = std::move(handler)](
-                const Request& request, Response& response, const httplib::ContentReader& reader) {
-        const ApiResult<std::string> text = read_body(request, reader, most);
-        if (!text) return answer_error(request, response, text.error());
-        exchanges.have_all(request);
-        const ApiResult<Json> body = parse_body(*text);
-        body ? handler(*body, request, response) : answer_error(request, response, body.error());
-      });
+  context.http.Post(path, [most = context.options.limits.body_bytes, handler = std::move(handler)](
+                              const Request& request, Response& response, const httplib::ContentReader& reader) {
+    const ApiResult<std::string> text = read_body(request, reader, most);
+    if (!text) return answer_error(request, response, text.error());
+    const ApiResult<Json> body = parse_body(*text);
+    body ? handler(*body, request, response) : answer_error(request, response, body.error());
+  });
 }
 
 // The model's name, in one of two fields.

@@ -22,12 +22,6 @@ bool is_same(std::string_view a, std::string_view b) {
   return differs == 0;
 }
 
-size_t head_bytes(const httplib::Request& request) {
-  size_t n = request.target.size();
-  for (const auto& [name, value] : request.headers) n += name.size() + value.size();
-  return n;
-}
-
 constexpr std::string_view kBearer = "bearer ";
 bool is_bearer(std::string_view value) {
   return value.size() >= kBearer.size() &&
@@ -58,23 +52,11 @@ std::optional<ApiError> refused_body(const httplib::Request& request, size_t mos
 }  // namespace
 
 std::optional<ApiError> refused(const httplib::Request& request, const ApiOptions& options, bool is_file) {
-  const size_t most = options.limits.head_bytes;
-  if (head_bytes(request) > most) {
-    return ApiError{.status = 431, .message = format_text("the request's head is larger than {} bytes", most)};
-  }
   if (const auto error = refused_body(request, options.limits.body_bytes)) return error;
   if (is_file || is_allowed(request, options.api_keys)) return {};
   return ApiError{.status = 401,
                   .message = "the API key is missing or wrong: send it as Authorization: Bearer KEY",
                   .code = "invalid_api_key"};
-}
-
-void close_if_endless(const httplib::Request& request, httplib::Response& response) {
-  const bool may_have_body =
-      request.method == "POST" || request.method == "DELETE" || request.method == "PUT" || request.method == "PATCH";
-  if (!may_have_body || request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) return;
-  response.headers.erase("Keep-Alive");
-  if (!response.has_header("Connection")) response.set_header("Connection", "close");
 }
 
 }  // namespace tern::server

@@ -9,11 +9,7 @@
 
 namespace tern::server {
 
-// Returns why the request is refused: 401, 411, 413, 431. Files of a static folder (`is_file`) need no API key.
+// Returns why the request is refused: 401, 411, 413. Files of a static folder (`is_file`) need no API key.
 std::optional<ApiError> refused(const httplib::Request& request, const ApiOptions& options, bool is_file);
-
-// If a request that may have a body does not give its length, the library reads the bytes that follow as its body. The
-// answer then closes the connection, so that no further request can follow.
-void close_if_endless(const httplib::Request& request, httplib::Response& response);
 
 }  // namespace tern::server

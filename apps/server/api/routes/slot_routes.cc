@@ -160,7 +160,6 @@ void add_slot_routes(const RouteContext& context) {
     }
     const ApiResult<std::string> text = read_body(request, reader, context.options.limits.body_bytes);
     if (!text) return answer_error(response, text.error());
-    context.exchanges.have_all(request);
     ApiResult<Json> body = text->empty() ? ApiResult<Json>(Json::object()) : parse_body(*text);
     if (body && request.has_param("model")) body->emplace("model", request.get_param_value("model"));
     const ApiResult<Json> answer = body ? act(request, *body, context) : std::unexpected(body.error());

@@ -1,4 +1,4 @@
-#include "server/connection_threads.h"
+#include "server/connections/request_threads.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 namespace tern::server {
 namespace {
 
-TEST(ConnectionThreads, NoneWaitsForOneThatIsHeld) {
-  ConnectionThreads threads(100);
+TEST(RequestThreads, NoneWaitsForOneThatIsHeld) {
+  RequestThreads threads(100);
   for (const int n : {50, 60}) {                           // in the second round, the threads of the first are idle
     const auto all = std::make_shared<std::latch>(n + 1);  // shared, as any task may be the last to leave it
     for (int i = 0; i < n; ++i) {
@@ -23,8 +23,8 @@ TEST(ConnectionThreads, NoneWaitsForOneThatIsHeld) {
   EXPECT_FALSE(threads.enqueue([] {}));
 }
 
-TEST(ConnectionThreads, MoreThanTheMostWait) {
-  ConnectionThreads threads(2);
+TEST(RequestThreads, MoreThanTheMostWait) {
+  RequestThreads threads(2);
   std::atomic<int> n_running = 0, most_running = 0, n_done = 0;
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(threads.enqueue([&] {

@@ -1,8 +1,5 @@
-// One thread for each open connection. The library's own pool counts a thread as free until it has woken up, so in a
-// burst of connections some would wait for others to end.
+// One thread for each request in progress: most of its time it waits for the model or the client.
 #pragma once
-
-#include <httplib.h>
 
 #include <condition_variable>
 #include <deque>
@@ -13,13 +10,14 @@
 
 namespace tern::server {
 
-class ConnectionThreads final : public httplib::TaskQueue {
+class RequestThreads {
  public:
-  // Beyond `most` threads, connections wait.
-  explicit ConnectionThreads(size_t most) : most_(most) {}
+  // Beyond `most` threads, requests wait.
+  explicit RequestThreads(size_t most) : most_(most) {}
 
-  bool enqueue(std::function<void()> connection) override;
-  void shutdown() override;  // waits for all threads
+  // False: it is not run, because the system has no thread for it or shutdown() was called.
+  bool enqueue(std::function<void()> request);
+  void shutdown();  // waits for all threads
 
  private:
   using Threads = std::list<std::jthread>;

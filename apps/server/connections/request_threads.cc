@@ -1,4 +1,4 @@
-#include "server/connection_threads.h"
+#include "server/connections/request_threads.h"
 
 #include <chrono>
 #include <system_error>
@@ -11,12 +11,12 @@ constexpr std::chrono::seconds kIdle(3);  // then an idle thread ends
 
 }  // namespace
 
-bool ConnectionThreads::enqueue(std::function<void()> connection) {
+bool RequestThreads::enqueue(std::function<void()> request) {
   Threads ended;  // joined after the lock is released
   const std::scoped_lock lock(mutex_);
   if (is_ending_) return false;
   ended.swap(ended_);
-  waiting_.push_back(std::move(connection));
+  waiting_.push_back(std::move(request));
   if (n_idle_ < waiting_.size() && threads_.size() < most_ && !start_thread() && threads_.empty()) {
     waiting_.pop_back();
     return false;
@@ -26,7 +26,7 @@ bool ConnectionThreads::enqueue(std::function<void()> connection) {
 }
 
 // False if the system cannot create another thread.
-bool ConnectionThreads::start_thread() {
+bool RequestThreads::start_thread() {
   const auto self = threads_.emplace(threads_.end());
   try {
     *self = std::jthread([this, self] { work(self); });
@@ -37,24 +37,24 @@ bool ConnectionThreads::start_thread() {
   return true;
 }
 
-void ConnectionThreads::work(Threads::iterator self) {
+void RequestThreads::work(Threads::iterator self) {
   std::unique_lock lock(mutex_);
   while (true) {
     ++n_idle_;
     changed_.wait_for(lock, kIdle, [&] { return !waiting_.empty() || is_ending_; });
     --n_idle_;
     if (waiting_.empty()) break;
-    const std::function<void()> connection = std::move(waiting_.front());
+    const std::function<void()> request = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    connection();
+    request();
     lock.lock();
   }
   ended_.splice(ended_.end(), threads_, self);
   changed_.notify_all();
 }
 
-void ConnectionThreads::shutdown() {
+void RequestThreads::shutdown() {
   std::unique_lock lock(mutex_);
   is_ending_ = true;
   changed_.notify_all();
