@@ -17,10 +17,10 @@
 
 namespace tern::server {
 
-// Limits for one connection. The library reads at most 100 header lines of 8 kB.
+// Limits for one connection.
 struct ConnectionLimits {
-  std::chrono::seconds idle = std::chrono::seconds(60);         // without a request
-  std::chrono::seconds silence = std::chrono::seconds(30);      // between two pieces of a request or an answer
+  std::chrono::milliseconds idle = std::chrono::seconds(60);         // without a request
+  std::chrono::milliseconds silence = std::chrono::seconds(30);      // between two pieces of a request or an answer
   std::chrono::milliseconds request = std::chrono::minutes(2);  // for a whole request, after the previous answer
   std::chrono::milliseconds lag = std::chrono::minutes(1);      // how far a stream's reader may be behind the model
   size_t head_bytes = size_t{64} << 10;
