@@ -94,6 +94,9 @@ struct ChatFormat {
 
   // True if the reply to this prompt (Engine::render_chat) begins inside a thought that the prompt has opened.
   bool opens_thought(std::string_view prompt) const;
+
+  // GenerateOptions::thoughts for the reply to this prompt; `tokens`: at most so many, -1: any number.
+  ThoughtLimit thoughts(std::string_view prompt, int tokens) const;
 };
 
 }  // namespace tern

@@ -63,6 +63,7 @@ struct GenerateStats {
   int n_prompt = 0;           // prompt tokens
   int n_reused = 0;           // prompt tokens that were still in the KV cache
   int n_generated = 0;        // tokens sampled, including the stop token
+  int n_thought = 0;          // those of them in thoughts (GenerateOptions::thoughts)
   int n_guessed = 0;          // draft tokens that were checked (GenerateOptions::speculate)
   int n_guessed_right = 0;    // draft tokens that were accepted
   double prompt_seconds = 0;  // until the first token was sampled

@@ -187,6 +187,15 @@ struct LogitBias {
   float bias = 0;  // −infinity: never this token
 };
 
+// The marks of a model's thoughts (ChatFormat), and how long they may be. chat_turn() fills in the marks.
+struct ThoughtLimit {
+  int tokens = -1;         // of thoughts in a reply; then the end mark follows, whatever the model would write. -1: any
+  std::string begin = {};  // "<think>"; empty: the model does not mark its thoughts
+  std::string end = {};    // "</think>"
+  std::string forced = {};  // what follows where the limit is reached; empty: `end`
+  bool in_thought = false;  // the reply begins inside a thought
+};
+
 struct GenerateOptions {
   int max_tokens = -1;  // -1: until the model stops or the context is full
   SampleOptions sample = {};
@@ -218,6 +227,7 @@ struct GenerateOptions {
   // Constrains only the tool calls in the reply (tern/chat_reply.h): outside of calls, tokens are chosen freely. Not
   // together with a grammar.
   std::shared_ptr<const struct ConstrainedCalls> calls = {};
+  ThoughtLimit thoughts = {};
 };
 
 }  // namespace tern

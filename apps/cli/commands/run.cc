@@ -198,7 +198,8 @@ Result<void> RunCommand::check_options() const {
     return fail(ErrorCode::kInvalidArgument, "run: --tools needs --chat");
   }
   if (chat_flags.any() && !chat) {
-    return fail(ErrorCode::kInvalidArgument, "run: --template, --think and --no-think need --chat; or use 'tern chat'");
+    return fail(ErrorCode::kInvalidArgument,
+                "run: --template, --think, --no-think and --reasoning-budget need --chat; or use 'tern chat'");
   }
   return {};
 }
@@ -221,6 +222,7 @@ Result<ExitCode> RunCommand::run() {
     return ExitCode::kDone;
   }
   if (!tools.empty()) generation.generate.shown_tokens = engine.chat_format().shown_tokens;
+  if (chat) generation.generate.thoughts = chat_flags.thoughts(engine.chat_format(), input.text);
   const std::vector<TokenId>& ids = input.ids;
   TRY(Session session, generation.open_session(engine));
   // The engine checks this too; check here so that an unusable prompt is not printed first.

@@ -17,6 +17,10 @@ void ChatFlags::add(CLI::App& app, const std::string& group) {
   app.add_flag("--no-think", no_think_, "Let it answer without thinking (default: as the template decides)")
       ->excludes(think)
       ->group(group);
+  app.add_option("--reasoning-budget", budget_, "Tokens that it may think; then its thought is ended (-1: any number)")
+      ->type_name("N")
+      ->check(in_range(-1, 1e9, /*whole=*/true))
+      ->group(group);
 }
 
 ChatOptions ChatFlags::options() const {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/support/common.h"
-#include "tern/options.h"
+#include "tern/chat.h"
 
 namespace tern::cli {
 
@@ -12,8 +12,12 @@ class ChatFlags {
  public:
   void add(CLI::App& app, const std::string& group);
 
-  bool any() const { return !template_file_.empty() || think_ || no_think_; }
+  bool any() const { return !template_file_.empty() || think_ || no_think_ || budget_ >= 0; }
   ChatOptions options() const;
+  // How the model's thoughts are limited in the reply to this prompt.
+  ThoughtLimit thoughts(const ChatFormat& format, const std::string& prompt) const {
+    return format.thoughts(prompt, budget_);
+  }
 
   // The text of --template; empty without it.
   Result<std::string> read_template() const;
@@ -22,6 +26,7 @@ class ChatFlags {
   std::string template_file_;
   bool think_ = false;
   bool no_think_ = false;
+  int budget_ = -1;
 };
 
 }  // namespace tern::cli

@@ -49,6 +49,12 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
       ->type_name("MS")
       ->check(in_range(0, 1e6))
       ->group(kGroup);
+  app.add_option(
+         "--reasoning-budget", api.thoughts,
+         "Tokens that a model may think where a request says nothing; then its thought is ended (-1: any number)")
+      ->type_name("N")
+      ->check(in_range(-1, 1e9, /*whole=*/true))
+      ->group(kGroup);
   app.add_option("--speculate", api.speculate,
                  "Speculative decoding: draft up to N tokens from repetitions in the text and check them at once "
                  "(default 0: off)")

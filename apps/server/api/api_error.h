@@ -14,6 +14,8 @@
 namespace tern::server {
 
 using Json = nlohmann::ordered_json;
+// As text on one line; bytes that are not UTF-8 are replaced.
+std::string dump(const Json& json);
 
 enum class ErrorShape : uint8_t {
   kOpenAi,     // {"error": {"message": …, "type": …, "param": …, "code": …}}

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "engine/reply/prompt_healing.h"
+#include "engine/reply/thoughts.h"
 #include "sample/logprobs.h"
 #include "sample/sampling.h"
 
@@ -22,6 +23,10 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
       reply_(tokenizer, options_, prompt.back()) {
   active = this;
   constraint_ = make_constraint(options, shared.grammars, tokenizer, n_vocab, reply_.strips_space());
+  const bool holds_the_answer = options.grammar && options.thoughts.in_thought;
+  if ((options.thoughts.tokens >= 0 || holds_the_answer) && !options.thoughts.end.empty() && tokenizer) {
+    constraint_ = limit_thoughts(options.thoughts, *tokenizer, n_vocab, std::move(constraint_), holds_the_answer);
+  }
   const bool heals = options.heal_prompt && options.max_tokens != 0 && !constraint_;
   const size_t n_healed = heals ? n_to_heal(prompt, tokenizer) : 0;
   const auto n_ctx = static_cast<size_t>(sequence_.n_ctx());

@@ -19,6 +19,7 @@ std::optional<FinishReason> Reply::add(TokenId token) {
 
 std::optional<FinishReason> Reply::reason_to_end(TokenId token) {
   if (tokenizer_) {
+    if (thoughts_.feed(tokenizer_->piece(token, /*special=*/true))) ++result.stats.n_thought;
     const bool is_stop = std::ranges::contains(tokenizer_->stop_tokens(), token);
     if (is_stop && !options_.ignore_eos) return FinishReason::kStopToken;
     std::string_view piece = tokenizer_->piece(token, std::ranges::contains(options_.shown_tokens, token));

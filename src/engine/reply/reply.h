@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/reply/text_stream.h"
+#include "engine/reply/thoughts.h"
 #include "tern/engine.h"
 
 namespace tern {
@@ -16,7 +17,7 @@ class Reply {
   // last token. After a control token the reply is a text of its own, so the leading space that the tokenizer adds to
   // every text is removed.
   Reply(const Tokenizer* tokenizer, const GenerateOptions& options, TokenId last = -1)
-      : tokenizer_(tokenizer), options_(options), stream_(options.stop) {
+      : tokenizer_(tokenizer), options_(options), stream_(options.stop), thoughts_(options.thoughts) {
     const bool is_control = tokenizer && tokenizer->piece(last).empty() && !tokenizer->piece(last, true).empty();
     strip_space_ = is_control && tokenizer->strips_leading_space();
   }
@@ -48,6 +49,7 @@ class Reply {
   const Tokenizer* tokenizer_;
   const GenerateOptions& options_;
   TextStream stream_;
+  ThoughtTracker thoughts_;
   bool strip_space_ = false;  // until the first text
   Clock::time_point phase_start_ = Clock::now();
   size_t n_told_ = 0;  // bytes of the text that untold_text() has returned

@@ -91,6 +91,16 @@ bool ChatFormat::opens_thought(std::string_view prompt) const {
   return !think_begin.empty() && without_json_space(prompt).ends_with(think_begin);
 }
 
+ThoughtLimit ChatFormat::thoughts(std::string_view prompt, int tokens) const {
+  if (has_channels) {
+    return {.tokens = tokens,
+            .begin = "<|channel|>analysis<|message|>",
+            .end = "<|end|>",
+            .forced = "<|end|><|start|>assistant<|channel|>final<|message|>"};
+  }
+  return {.tokens = tokens, .begin = think_begin, .end = think_end, .in_thought = opens_thought(prompt)};
+}
+
 ChatFormat find_chat_format(const ChatTemplate& chat_template) { return Prober(chat_template).probe(); }
 
 namespace {

@@ -28,6 +28,7 @@ Result<void> require_call(const ToolUse& use, ChatTurn& turn, GenerateOptions& g
   turn.reply.stream_arguments = true;
   turn.prompt += turn.reply.in_thought ? turn.format.think_end + "\n\n" + call.begin : call.begin;
   turn.reply.in_thought = false;
+  generate.thoughts = {};
   return {};
 }
 
@@ -90,7 +91,8 @@ Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse&
                            const MakeToolCall& make) {
   ChatTurn turn{.prompt = std::move(prompt), .format = std::move(format)};
   turn.reply.in_thought = turn.format.opens_thought(turn.prompt);
-  if (!generate.grammar) generate.shown_tokens = turn.format.thought_tokens;
+  generate.thoughts = turn.format.thoughts(turn.prompt, generate.thoughts.tokens);
+  if (!generate.grammar || turn.reply.in_thought) generate.shown_tokens = turn.format.thought_tokens;
   if (use.choice == ToolUse::Choice::kNone) return turn;
   TRY(turn.reply.tool_names, tool_names(use.tools));
   turn.reply.tools = use.tools;

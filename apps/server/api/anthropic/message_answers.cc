@@ -1,13 +1,13 @@
 #include "server/api/anthropic/message_answers.h"
 
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "base/text/format_text.h"
 #include "server/api/anthropic/message_request.h"
 #include "server/api/anthropic/message_writer.h"
 #include "server/api/replies/begun_reply.h"
+#include "server/api/replies/thinking.h"
 
 namespace tern::server::anthropic {
 namespace {
@@ -17,23 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 12> kPromises = {
     "mcp_servers", "container",   "guided_json",        "guided_regex", "guided_choice", "guided_grammar",
     "grammar",     "json_schema", "structured_outputs", "format",       "functions",     "response_format"};
-
-// A budget is a goal rather than a limit, so it is only checked.
-std::optional<bool> read_thinking(Fields& fields) {
-  std::optional<bool> think;
-  fields.within("thinking", [&](Fields& thinking) {
-    std::string type;
-    int budget = 0;
-    thinking.read("type", type);
-    thinking.read("budget_tokens", budget, {1, std::numeric_limits<int>::max()});
-    if (type == "enabled") think = true;
-    if (type == "disabled") think = false;
-    if (!think && type != "adaptive") {
-      thinking.fail("type", format_text("'{}' is not enabled, disabled or adaptive", type.substr(0, 40)));
-    }
-  });
-  return think;
-}
 
 // {"type": "json_schema", "schema": …}, in `output_format` or in `output_config.format`.
 ApiResult<GrammarPtr> read_output_format(Fields& fields, GrammarCache& grammars) {
@@ -57,7 +40,7 @@ ApiResult<GrammarPtr> read_output_format(Fields& fields, GrammarCache& grammars)
 ApiResult<ConversationPrompt> read_conversation(Fields& fields, const ModelProfile& model, GenerateOptions& generate) {
   fields.refuse(kPromises, "is not supported");
   ChatOptions chat;
-  chat.think = read_thinking(fields);
+  read_thinking(fields, model.engine, {.chat = chat, .limit = generate.thoughts});
   TRY(generate.grammar, read_output_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_message_list(fields));
   TRY(const ToolUse tools, read_message_tools(fields));

@@ -10,6 +10,7 @@
 #include "server/api/ollama/writer.h"
 #include "server/api/replies/begun_reply.h"
 #include "server/api/replies/fill_in.h"
+#include "server/api/replies/thinking.h"
 
 namespace tern::server::ollama {
 namespace {
@@ -91,23 +92,21 @@ ApiResult<GrammarPtr> read_format(Fields& fields, GrammarCache& grammars) {
 }
 
 // True, false, or how much.
-ChatOptions read_think(Fields& fields, const Engine& engine) {
-  constexpr std::array<std::string_view, 3> kLevels = {"low", "medium", "high"};
+ChatOptions read_think(Fields& fields, const Engine& engine, ThoughtLimit& thoughts) {
   ChatOptions options;
   const Json* think = fields.find("think");
   if (!think || is_empty_text(*think)) return options;
-  const bool has_level = think->is_string() && std::ranges::contains(kLevels, think->get<std::string>());
+  const bool has_level =
+      think->is_string() && set_effort(think->get<std::string>(), engine, {.chat = options, .limit = thoughts});
   if (!think->is_boolean() && !has_level) {
     fields.fail("think", "must be true, false, low, medium or high");
     return options;
   }
-  const auto chat_template = engine.chat_template();
-  const bool has_effort = chat_template && chat_template->source.contains("reasoning_effort");
-  options.think = has_level || think->get<bool>();
-  if (*options.think && !has_effort && engine.chat_format().think_begin.empty()) {
+  if (think->is_boolean()) options.think = think->get<bool>();
+  const ChatFormat format = engine.chat_format();
+  if (*options.think && !format.has_channels && format.think_begin.empty()) {
     fields.fail("think", "the model has no thoughts of its own");
   }
-  if (has_level && has_effort) options.variables = dump({{"reasoning_effort", *think}});
   return options;
 }
 
@@ -206,7 +205,7 @@ ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
   Fields fields(body);
   check_promises(fields);
   ReplyOptions options = read_options(fields, model);
-  const ChatOptions chat = read_think(fields, model.engine);
+  const ChatOptions chat = read_think(fields, model.engine, options.generate.thoughts);
   TRY_STATUS(fields.check());
   TRY(options.generate.grammar, read_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_messages(fields));
@@ -219,7 +218,7 @@ ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model) {
   Fields fields(body);
   check_promises(fields);
   ReplyOptions options = read_options(fields, model);
-  const ChatOptions chat = read_think(fields, model.engine);
+  const ChatOptions chat = read_think(fields, model.engine, options.generate.thoughts);
   TRY_STATUS(fields.check());
   TRY(options.generate.grammar, read_format(fields, model.grammars));
   TRY(ConversationPrompt prompt, generate_prompt(fields, chat, model, options.generate));

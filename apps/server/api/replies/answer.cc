@@ -203,8 +203,6 @@ void answer_stream(const std::shared_ptr<Work>& work, const httplib::Request& re
 
 }  // namespace
 
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 void answer_json(httplib::Response& response, const Json& json, int status) {
   response.status = status;
   response.set_content(dump(json), "application/json");

@@ -73,7 +73,4 @@ inline void answer_error(const httplib::Request& request, httplib::Response& res
   answer_error(response, error, is_for_anthropic(request) ? ErrorShape::kAnthropic : error_shape(request.path));
 }
 
-// The JSON as text; bytes of a model that are not valid UTF-8 are replaced.
-std::string dump(const Json& json);
-
 }  // namespace tern::server

@@ -1,8 +1,8 @@
 // /v1/completions: continues a text.
 #pragma once
 
+#include "server/api/grammars/grammars.h"
 #include "server/api/replies/answer.h"
-#include "server/api/replies/grammars.h"
 #include "server/api/replies/response_store.h"
 
 namespace tern::server {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/format_text.h"
+#include "server/api/replies/thinking.h"
 
 namespace tern::server {
 namespace {
@@ -62,7 +63,7 @@ void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse&
 
 }  // namespace
 
-ChatOptions read_chat_options(Fields& fields) {
+ChatOptions read_chat_options(Fields& fields, const Engine& engine, ThoughtLimit& thoughts) {
   ChatOptions options;
   fields.within("chat_template_kwargs", [&](Fields& inner) { inner.read("enable_thinking", options.think); });
   if (const Json* variables = fields.find("chat_template_kwargs"); variables && variables->is_object()) {
@@ -70,6 +71,7 @@ ChatOptions read_chat_options(Fields& fields) {
     others.erase("enable_thinking");
     if (!others.empty()) options.variables = dump(others);
   }
+  read_thinking(fields, engine, {.chat = options, .limit = thoughts});
   std::optional<bool> generation_prompt;
   fields.read("add_generation_prompt", generation_prompt);
   fields.read("continue_final_message", options.continue_final_message);

@@ -63,6 +63,7 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
   generate.sample = defaults.sample;
   generate.max_tokens = defaults.max_tokens;
   generate.speculate = defaults.speculate;
+  generate.thoughts.tokens = defaults.thoughts;
   fields.read("n", options.n, {1, kMostReplies});
   fields.read("stream", options.stream);
   if (const Json* stream_options = fields.find("stream_options"); stream_options && !options.stream) {
@@ -109,13 +110,15 @@ void Usage::add(const GenerateStats& stats, bool is_first_of_prompt) {
     n_prompt += stats.n_prompt;
   }
   n_generated += stats.n_generated;
+  n_thought += stats.n_thought;
 }
 
 Json Usage::json() const {
   Json json = {{"prompt_tokens", n_prompt},
                {"completion_tokens", n_generated},
                {"total_tokens", n_prompt + n_generated},
-               {"prompt_tokens_details", {{"cached_tokens", n_cached}}}};
+               {"prompt_tokens_details", {{"cached_tokens", n_cached}}},
+               {"completion_tokens_details", {{"reasoning_tokens", n_thought}}}};
   if (joules) json["joules"] = *joules;
   return json;
 }

@@ -15,6 +15,7 @@ struct ReplyDefaults {
   bool has_seed = false;      // … unless it is given
   int max_tokens = -1;        // -1: until the model stops or the context is full
   int speculate = 0;          // see GenerateOptions
+  int thoughts = -1;          // tokens in thoughts; see ThoughtLimit
   int n_slots = 1;            // that a request may choose from
 };
 
@@ -40,6 +41,7 @@ Json finish_reason(const std::optional<FinishReason>& reason);
 
 struct Usage {
   int n_prompt = 0, n_cached = 0, n_generated = 0;
+  int n_thought = 0;                  // generated tokens in thoughts
   std::optional<double> joules = {};  // empty if not measured
 
   // Adds one more reply. A prompt and its cached tokens count once, with its first reply.

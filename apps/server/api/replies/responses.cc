@@ -120,7 +120,7 @@ class ResponseWriter final : public AnswerWriter {
       json["usage"] = {{"input_tokens", usage->n_prompt},
                        {"input_tokens_details", {{"cached_tokens", usage->n_cached}, {"cache_write_tokens", 0}}},
                        {"output_tokens", usage->n_generated},
-                       {"output_tokens_details", {{"reasoning_tokens", 0}}},
+                       {"output_tokens_details", {{"reasoning_tokens", usage->n_thought}}},
                        {"total_tokens", usage->n_prompt + usage->n_generated}};
       if (usage->joules) json["usage"]["joules"] = *usage->joules;
     }
@@ -315,7 +315,7 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   if (truncation != "auto" && truncation != "disabled") fields.fail("truncation", "must be auto or disabled");
   check_promises(fields);
   TRY(options.generate.grammar, read_text_format(fields, model.grammars));
-  const ChatOptions chat = read_chat_options(fields);
+  const ChatOptions chat = read_chat_options(fields, model.engine, options.generate.thoughts);
   TRY(const Json before, earlier_items(fields, model));
   TRY(const Json items, input_items(fields));
   TRY(const std::vector<ChatMessage> messages, read_items(fields, before, items));

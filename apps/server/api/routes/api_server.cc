@@ -231,6 +231,7 @@ ServedModelOptions served_options(const ApiOptions& options) {
                        .has_seed = options.has_seed,
                        .max_tokens = options.max_tokens,
                        .speculate = options.speculate,
+                       .thoughts = options.thoughts,
                        .n_slots = options.scheduler.max_replies},
           .pooling = options.pooling};
 }

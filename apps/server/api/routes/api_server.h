@@ -19,10 +19,10 @@ namespace tern::server {
 
 // Limits for one connection.
 struct ConnectionLimits {
-  std::chrono::milliseconds idle = std::chrono::seconds(60);         // without a request
-  std::chrono::milliseconds silence = std::chrono::seconds(30);      // between two pieces of a request or an answer
-  std::chrono::milliseconds request = std::chrono::minutes(2);  // for a whole request, after the previous answer
-  std::chrono::milliseconds lag = std::chrono::minutes(1);      // how far a stream's reader may be behind the model
+  std::chrono::milliseconds idle = std::chrono::seconds(60);     // without a request
+  std::chrono::milliseconds silence = std::chrono::seconds(30);  // between two pieces of a request or an answer
+  std::chrono::milliseconds request = std::chrono::minutes(2);   // for a whole request, after the previous answer
+  std::chrono::milliseconds lag = std::chrono::minutes(1);       // how far a stream's reader may be behind the model
   size_t head_bytes = size_t{64} << 10;
   size_t body_bytes = size_t{16} << 20;
 };
@@ -39,6 +39,7 @@ struct ApiOptions {
   SampleOptions sample = {};                                   // defaults for requests
   bool has_seed = false;                                       // sample.seed is set
   int max_tokens = -1;                                         // default for requests
+  int thoughts = -1;                                           // tokens that a model may think; -1: any number
   int speculate = 0;                                           // see GenerateOptions
   Pooling pooling = Pooling::kAuto;                            // for an engine loaded for embeddings
   EnergyMeter* energy = nullptr;  // measures the processor; must outlive the server; null: energy is not reported
