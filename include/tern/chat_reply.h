@@ -139,9 +139,14 @@ using HeldCalls = ConstrainedCalls;  // an older name
 // A request's tools, and whether the reply calls them: the model decides, no calls, or a call is required.
 struct ToolUse {
   std::string tools = {};  // in the format of ChatOptions::tools
+  // Those of them that may be called, in the same format; empty: all. The model is told of all, so that the prompt's
+  // beginning stays the same.
+  std::string callable = {};
   enum class Choice : uint8_t { kAuto, kNone, kRequired } choice = Choice::kAuto;
   std::string required = {};  // with kRequired: the only function that may be called; empty: any
   bool parallel = true;       // allow several calls in one reply
+
+  const std::string& to_call() const { return callable.empty() ? tools : callable; }
 };
 
 // The rendered conversation, and how to parse its reply.

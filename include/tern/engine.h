@@ -72,9 +72,10 @@ struct GenerateStats {
 };
 
 struct GenerateResult {
-  std::string text;                // all streamed text
-  std::vector<TokenId> tokens;     // the sampled tokens, including the stop token
-  std::vector<Logprobs> logprobs;  // one for each token, if GenerateOptions::n_logprobs asks for them
+  std::string text;                       // all streamed text
+  std::vector<TokenId> tokens;            // the sampled tokens, including the stop token
+  std::vector<Logprobs> logprobs;         // one for each token, if GenerateOptions::n_logprobs asks for them
+  std::vector<Logprobs> prompt_logprobs;  // from the prompt's second token on, if n_prompt_logprobs asks for them
   FinishReason reason = FinishReason::kMaxTokens;
   GenerateStats stats;
 };

@@ -202,6 +202,9 @@ struct GenerateOptions {
   std::vector<LogitBias> logit_bias = {};  // if a token is listed twice, the last one counts
   // Log probabilities for GenerateResult::logprobs: of the chosen token and the n most probable ones. -1: none.
   int n_logprobs = -1;
+  // The same for GenerateResult::prompt_logprobs: of each token of the prompt but the first, given those before it. The
+  // whole prompt is then read, whatever the cache has. -1: none.
+  int n_prompt_logprobs = -1;
   std::vector<std::string> stop = {};  // texts that end the reply; they are not part of the output
   bool ignore_eos = false;             // continue past the model's stop tokens, for benchmarks
   // Speculative decoding: the maximum number of draft tokens, from repetitions in the text or the session's draft

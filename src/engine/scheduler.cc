@@ -140,7 +140,7 @@ PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool drafts, bool is_prom
 
 void Scheduler::Impl::add_to(Pass& pass, Request& request) {
   const bool is_prompt = request.generation->n_pending() > 1;
-  for (bool drafts = request.generation->may_speculate();;) {
+  for (bool drafts = request.generation->wants_rows();;) {
     PassPlan plan = plan_slice(pass, drafts, is_prompt);
     auto slice = request.generation->next_slice(plan);
     if (slice) {

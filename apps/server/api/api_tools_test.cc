@@ -49,6 +49,30 @@ TEST(ApiServer, ACallThatTheModelBeginsIsHeld) {
   }
 }
 
+TEST(ApiServer, SomeOfTheToolsMayBeCalled) {
+  const RunningServer server({}, storyteller());
+  Json body = asked_with(kCity, false);
+  body["tools"].push_back(
+      {{"type", "function"}, {"function", {{"name", "clock"}, {"parameters", Json::parse(kCity)}}}});
+  const Json clock = {{"type", "function"}, {"function", {{"name", "clock"}}}};
+  for (const char* mode : {"auto", "required"}) {
+    for (const bool is_flat : {false, true}) {
+      const Json allowed = {{"mode", mode}, {"tools", {clock}}};
+      body["tool_choice"] = is_flat ? allowed : Json{{"allowed_tools", allowed}};
+      body["tool_choice"]["type"] = "allowed_tools";
+      const Json answer = server.post(kChat, body).json;
+      ASSERT_TRUE(answer.contains("choices")) << answer;
+      const Json& message = answer["choices"][0]["message"];
+      ASSERT_TRUE(message.contains("tool_calls")) << answer;
+      for (const Json& call : message["tool_calls"]) EXPECT_EQ(call["function"]["name"], "clock") << answer;
+    }
+  }
+  body["tool_choice"]["tools"][0]["function"]["name"] = "other";
+  const auto refused = server.post(kChat, body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_TRUE(refused.text.contains("tool_choice.tools: names 'other', which is none of the tools")) << refused.text;
+}
+
 TEST(ApiServer, ACallThatIsCutOffIsNone) {
   const RunningServer server({}, storyteller());
   const Json answer = server.post(kChat, asked_with(kCity, true, 6)).json;

@@ -83,6 +83,9 @@ TEST(Responses, HostedToolsAreLeftOutWithANote) {
   ASSERT_EQ(answer.json["notes"].size(), 1u) << answer.text;
   EXPECT_TRUE(answer.json["notes"][0].get<std::string>().starts_with("tools[1]: 'web_search' was left out"));
   EXPECT_EQ(answer.json["truncation"], "auto");
+  const Json counted = server.post(kResponses + "/input_tokens", body).json;
+  EXPECT_EQ(counted["object"], "response.input_tokens");
+  EXPECT_EQ(counted["input_tokens"], answer.json["usage"]["input_tokens"]);
 }
 
 TEST(Responses, ALongConversationIsShortenedIfItMayBe) {

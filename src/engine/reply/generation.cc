@@ -27,7 +27,7 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
   if ((options.thoughts.tokens >= 0 || holds_the_answer) && !options.thoughts.end.empty() && tokenizer) {
     constraint_ = limit_thoughts(options.thoughts, *tokenizer, n_vocab, std::move(constraint_), holds_the_answer);
   }
-  const bool heals = options.heal_prompt && options.max_tokens != 0 && !constraint_;
+  const bool heals = options.heal_prompt && options.max_tokens != 0 && !constraint_ && options.n_prompt_logprobs < 0;
   const size_t n_healed = heals ? n_to_heal(prompt, tokenizer) : 0;
   const auto n_ctx = static_cast<size_t>(sequence_.n_ctx());
   tokens_.reserve(n_ctx + 1);
@@ -35,9 +35,10 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
   to_heal_.assign(prompt.end() - static_cast<ptrdiff_t>(n_healed), prompt.end());
   for (const TokenId token : tokens_) sampler_.accept_prompt(token);
   sequence_.reserve();
-  reply_.result.stats.n_reused = static_cast<int>(sequence_.keep_common(tokens_));
-  reply_.result.tokens.reserve(n_ctx);
   reply_.result.stats.n_prompt = static_cast<int>(prompt.size());
+  const std::span<const TokenId> known = tokens_;
+  reply_.result.stats.n_reused = static_cast<int>(sequence_.keep_common(scores_prompt() ? known.first(0) : known));
+  reply_.result.tokens.reserve(n_ctx);
   if (to_heal_.empty()) take_reply_so_far();
 }
 
@@ -145,13 +146,23 @@ Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
   const auto rest = std::span(tokens_).subspan(static_cast<size_t>(sequence_.n_used()));
   running_ = rest.first(std::min(sequence_.n_to_snapshot(rest.size()), plan.most_tokens));
   const bool is_last = running_.size() == rest.size();
+  if (scores_prompt()) {
+    running_ = running_.first(std::min(running_.size(), plan.most_drafts + 1));
+    plan.most_drafts -= running_.size() - 1;
+    return sequence_.extend(running_, WantLogits::kAll);
+  }
   return sequence_.extend(running_, is_last ? WantLogits::kLast : WantLogits::kNone, n_best());
 }
 
 Result<void> Generation::Impl::take(std::span<const float> rows) {
   if (drafting_.is_in_pass()) return take_drafts(rows);
   const bool is_last = running_.size() == n_pending();
-  if (is_last) TRY_STATUS(sequence_.check_logits(rows, 1, running_));
+  if (scores_prompt()) {
+    TRY_STATUS(sequence_.check_logits(rows, static_cast<int>(running_.size()), running_));
+    rows = score_prompt(rows);
+  } else if (is_last) {
+    TRY_STATUS(sequence_.check_logits(rows, 1, running_));
+  }
   sequence_.add(running_);
   if (!is_last) return {};
   if (!to_heal_.empty()) {
@@ -160,6 +171,19 @@ Result<void> Generation::Impl::take(std::span<const float> rows) {
     return choose(rows);
   }
   return {};
+}
+
+// Each row is about the token behind it. Rows that are run again, after the sequence has lost them, count once. Returns
+// the last row.
+std::span<const float> Generation::Impl::score_prompt(std::span<const float> rows) {
+  const size_t width = rows.size() / running_.size(), first = tokens_.size() - n_pending() + 1;
+  std::vector<Logprobs>& scores = reply_.result.prompt_logprobs;
+  for (size_t i = 0; i < running_.size(); ++i) {
+    const size_t place = first + i;  // of the token that the row is about
+    if (place != scores.size() + 1 || place >= n_to_score()) continue;
+    scores.push_back(log_probabilities(rows.subspan(i * width, width), tokens_[place], options_.n_prompt_logprobs));
+  }
+  return rows.last(width);
 }
 
 void Generation::Impl::heal(std::span<const float> logits) {

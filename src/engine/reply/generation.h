@@ -71,6 +71,8 @@ class Generation::Impl {
   size_t n_pending() const { return tokens_.size() - static_cast<size_t>(sequence_.n_used()); }
   // True if the next slice may have draft tokens.
   bool may_speculate() const;
+  // True if the next slice has logits for tokens of the prompt.
+  bool wants_rows() const { return scores_prompt() || may_speculate(); }
   Sequence& sequence() { return sequence_; }
 
  private:
@@ -99,6 +101,12 @@ class Generation::Impl {
   std::span<const TokenId> last_known() const { return std::span(tokens_).last(1); }
   void drop_stream();
   void take_back_draws();  // for tokens that a stream did not deliver
+  size_t n_to_score() const { return static_cast<size_t>(reply_.result.stats.n_prompt); }
+  // True while the log probabilities of the prompt's tokens are not all known.
+  bool scores_prompt() const {
+    return options_.n_prompt_logprobs >= 0 && reply_.result.prompt_logprobs.size() + 1 < n_to_score();
+  }
+  std::span<const float> score_prompt(std::span<const float> rows);
   void heal(std::span<const float> logits);
   Result<void> choose(std::span<const float> logits);
   Result<TokenId> choose_among_allowed(std::span<const float> logits);

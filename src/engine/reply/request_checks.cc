@@ -50,6 +50,10 @@ Result<GenerateOptions> check_request(std::span<const TokenId> prompt, const Gen
   if (options.n_logprobs < -1) {
     return fail(ErrorCode::kInvalidArgument, "n_logprobs is {}: it must be -1 (none) or above", options.n_logprobs);
   }
+  if (options.n_prompt_logprobs < -1) {
+    return fail(ErrorCode::kInvalidArgument, "n_prompt_logprobs is {}: it must be -1 (none) or above",
+                options.n_prompt_logprobs);
+  }
   if (options.keep_past_context < -1 || options.keep_past_context > n_ctx / 2) {
     return fail(ErrorCode::kInvalidArgument,
                 "{} tokens are to be kept past the context's end: give at most half the context of {}, or -1",

@@ -19,7 +19,7 @@ std::unexpected<Error> about_tools(std::string_view what, Error error) {
 // Forces a call: the prompt contains its beginning, and the grammar of the tools' schemas constrains the rest.
 Result<void> require_call(const ToolUse& use, ChatTurn& turn, GenerateOptions& generate, const MakeToolCall& make) {
   TRY(const ToolCallGrammar call,
-      tool_call_grammar(turn.format, use.tools, {.name = use.required, .parallel = use.parallel}));
+      tool_call_grammar(turn.format, use.to_call(), {.name = use.required, .parallel = use.parallel}));
   auto grammar = make(call.schema, "");
   if (!grammar) return about_tools("", std::move(grammar).error());
   generate.grammar = *std::move(grammar);
@@ -37,7 +37,7 @@ Result<GrammarPtr> grammar_of_calls(const ToolUse& use, const ChatTurn& turn, co
                                     const MakeToolCall& make) {
   const std::string end(turn.format.calls->marked ? "" : without_json_space(turn.format.calls->end));
   ToolChoice choice{.parallel = use.parallel, .is_forced = false};
-  TRY(ToolCallGrammar call, tool_call_grammar(turn.format, use.tools, choice));
+  TRY(ToolCallGrammar call, tool_call_grammar(turn.format, use.to_call(), choice));
   auto grammar = make(call.schema, end);
   if (grammar) return grammar;
   choice.loose.resize(tools.size());
@@ -48,7 +48,7 @@ Result<GrammarPtr> grammar_of_calls(const ToolUse& use, const ChatTurn& turn, co
       return about_tools(format_text("number {}, '{}', is strict, but ", i + 1, tools[i].name), alone.error());
     choice.loose[i] = true;
   }
-  TRY(call, tool_call_grammar(turn.format, use.tools, choice));
+  TRY(call, tool_call_grammar(turn.format, use.to_call(), choice));
   grammar = make(call.schema, end);
   if (grammar) return grammar;
   if (std::ranges::any_of(tools, &Tool::is_strict)) return about_tools("some are strict, but ", grammar.error());
@@ -61,7 +61,7 @@ Result<void> allow_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& ge
     return fail(ErrorCode::kNotSupported,
                 "tools: with a format of the reply they need calls in a form that Tern can read");
   TRY(const ToolCallGrammar call,
-      tool_call_grammar(turn.format, use.tools, {.parallel = use.parallel, .is_forced = false}));
+      tool_call_grammar(turn.format, use.to_call(), {.parallel = use.parallel, .is_forced = false}));
   auto calls = make(call.whole, "");
   if (!calls) return about_tools("with a format of the reply, ", std::move(calls).error());
   TRY(generate.grammar, Grammar::either(*generate.grammar, **calls));
@@ -69,7 +69,7 @@ Result<void> allow_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& ge
 }
 
 Result<void> hold_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& generate, const MakeToolCall& make) {
-  TRY(const std::vector<Tool> tools, read_tools(use.tools));
+  TRY(const std::vector<Tool> tools, read_tools(use.to_call()));
   const auto strict = std::ranges::find_if(tools, &Tool::is_strict);
   if (!turn.format.calls) {
     if (strict == tools.end()) return {};
@@ -94,8 +94,8 @@ Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse&
   generate.thoughts = turn.format.thoughts(turn.prompt, generate.thoughts.tokens);
   if (!generate.grammar || turn.reply.in_thought) generate.shown_tokens = turn.format.thought_tokens;
   if (use.choice == ToolUse::Choice::kNone) return turn;
-  TRY(turn.reply.tool_names, tool_names(use.tools));
-  turn.reply.tools = use.tools;
+  TRY(turn.reply.tool_names, tool_names(use.to_call()));
+  turn.reply.tools = use.to_call();
   if (turn.reply.tool_names.empty() && use.choice == ToolUse::Choice::kAuto) return turn;
   generate.shown_tokens = turn.format.shown_tokens;
   const bool is_required = use.choice == ToolUse::Choice::kRequired;

@@ -58,12 +58,18 @@ ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfil
 
 class CompletionWriter final : public AnswerWriter {
  public:
-  // `begins`: for each prompt, the text that its choices begin with.
-  CompletionWriter(const ModelProfile& model, const ReplyOptions& options, const std::vector<std::string>& begins)
+  // What the choices of a prompt begin with, for "echo".
+  struct Begin {
+    std::string text;
+    std::vector<TokenId> tokens;
+  };
+  CompletionWriter(const ModelProfile& model, const ReplyOptions& options, const std::vector<Begin>& begins)
       : tokenizer_(model.engine.tokenizer()),
         options_(options),
         head_(answer_head("cmpl-", "text_completion", model.name)) {
-    for (const std::string& begin : begins) choices_.insert(choices_.end(), static_cast<size_t>(options.n), {begin});
+    for (const Begin& begin : begins) {
+      choices_.insert(choices_.end(), static_cast<size_t>(options.n), {.text = begin.text, .prompt = begin.tokens});
+    }
   }
 
   void add(ReplyEvent& news) override {
@@ -108,8 +114,9 @@ class CompletionWriter final : public AnswerWriter {
  private:
   struct Choice {
     std::string text = {};
+    std::vector<TokenId> prompt = {};
     Json logprobs = nullptr;
-    size_t offset = 0;  // where the next token begins in the text
+    size_t offset = 0;  // the characters before the next token, counted where they begin
     std::optional<FinishReason> finish = {};
   };
 
@@ -123,25 +130,47 @@ class CompletionWriter final : public AnswerWriter {
     return chunk;
   }
 
-  // Adds to four lists, one entry per token.
   void add_logprobs(Choice& choice, const ReplyEvent& news) const {
-    if (!news.token) return;
-    for (const Logprobs& one : news.logprobs) {
-      if (choice.logprobs.is_null()) {
-        choice.logprobs = {{"tokens", Json::array()},
-                           {"token_logprobs", Json::array()},
-                           {"top_logprobs", Json::array()},
-                           {"text_offset", Json::array()}};
-      }
-      const Json entry = logprob_json(tokenizer_, *news.token, one);
-      Json top = Json::object();
-      for (const Json& other : entry["top_logprobs"]) top[other["token"].get<std::string>()] = other["logprob"];
-      choice.logprobs["tokens"].push_back(entry["token"]);
-      choice.logprobs["token_logprobs"].push_back(entry["logprob"]);
-      choice.logprobs["top_logprobs"].push_back(std::move(top));
-      choice.logprobs["text_offset"].push_back(choice.offset);
-      choice.offset += entry["token"].get<std::string>().size();
+    if (!news.prompt_logprobs.empty()) {
+      add_token(choice, choice.prompt.front(), nullptr);
+      for (size_t i = 1; i < choice.prompt.size(); ++i)
+        add_token(choice, choice.prompt[i], &news.prompt_logprobs[i - 1]);
     }
+    if (!news.token) return;
+    for (const Logprobs& one : news.logprobs) add_token(choice, *news.token, &one);
+  }
+
+  // Adds to four lists. `logprobs`: null for the first token of a prompt, which has none.
+  void add_token(Choice& choice, TokenId token, const Logprobs* logprobs) const {
+    if (choice.logprobs.is_null()) {
+      choice.logprobs = {{"tokens", Json::array()},
+                         {"token_logprobs", Json::array()},
+                         {"top_logprobs", Json::array()},
+                         {"text_offset", Json::array()}};
+    }
+    Json top = nullptr;
+    if (logprobs) {
+      top = Json::object();
+      for (const auto& [other, logprob] : logprobs->top) top[token_name(other)] = json_logprob(logprob);
+    }
+    choice.logprobs["tokens"].push_back(token_name(token));
+    choice.logprobs["token_logprobs"].push_back(logprobs ? Json(json_logprob(logprobs->chosen)) : Json());
+    choice.logprobs["top_logprobs"].push_back(std::move(top));
+    choice.logprobs["text_offset"].push_back(choice.offset);
+    for (const char c : tokenizer_.piece(token)) choice.offset += is_character_begin(c) ? 1 : 0;
+  }
+
+  static bool is_character_begin(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
+  // The token's text. Tokens that are parts of a character would all look alike, so they are written as OpenAI's API
+  // does: bytes:\xf0\x9f
+  std::string token_name(TokenId token) const {
+    const std::string_view piece = tokenizer_.piece(token, /*special=*/true);
+    std::string text = readable(piece);
+    if (text == piece) return text;
+    std::string bytes = "bytes:";
+    for (const char c : piece) bytes += format_text("\\x{:02x}", static_cast<unsigned char>(c));
+    return bytes;
   }
 
   const Tokenizer& tokenizer_;
@@ -171,21 +200,26 @@ ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   fields.read("best_of", best_of, Fields::Range{1, 64});
   std::string suffix;
   fields.read("suffix", suffix);
+  if (echo && !suffix.empty() && logprobs) fields.fail("echo", "with logprobs and a suffix is not supported");
   if (best_of && *best_of != options.n) fields.fail("best_of", "other than n is not supported");
-  if (echo && logprobs) fields.fail("echo", "together with logprobs is not supported");
   TRY_STATUS(fields.check());
   if (logprobs) options.generate.n_logprobs = *logprobs;
+  if (logprobs && echo) options.generate.n_prompt_logprobs = *logprobs;
   TRY(options.generate.grammar, read_response_format(fields, model.grammars));
   TRY(std::vector<Prompt> prompts, read_prompts(fields.find("prompt"), model));
   std::vector<std::vector<TokenId>> tokens;
-  std::vector<std::string> begins;
+  std::vector<CompletionWriter::Begin> begins;
   for (Prompt& prompt : prompts) {
     if (!suffix.empty()) {
       TRY(prompt.tokens, fill_in_prompt(model.engine.tokenizer(), prompt.text, suffix, "suffix"));
       TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "suffix"));
     }
+    if (echo && logprobs) {
+      begins.push_back({.text = std::move(prompt.text), .tokens = prompt.tokens});
+    } else {
+      begins.push_back({.text = echo ? std::move(prompt.text) : std::string(), .tokens = {}});
+    }
     tokens.push_back(std::move(prompt.tokens));
-    begins.push_back(echo ? std::move(prompt.text) : std::string());
   }
   auto writer = std::make_unique<CompletionWriter>(model, options, begins);
   return Asked{.prompts = std::move(tokens), .options = std::move(options), .writer = std::move(writer)};

@@ -39,9 +39,48 @@ void read_named_choice(Fields& choice, ToolUse& use) {
   if (use.required.empty()) choice.fail("function.name", "is missing");
 }
 
+// The tool's name, in a function's own object or beside the type.
+std::string name_of(const Json& tool) {
+  const auto function = tool.find("function");
+  const Json& holder = function != tool.end() && function->is_object() ? *function : tool;
+  const auto name = holder.find("name");
+  return name != holder.end() && name->is_string() ? name->get<std::string>() : std::string();
+}
+
+// {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": …}]}: the model knows of all tools
+// and may call these. Chats have mode and tools inside "allowed_tools".
+void read_allowed_tools(Fields& choice, const Json& tools, ToolUse& use) {
+  const auto read = [&](Fields& allowed) {
+    std::string mode = "auto";
+    allowed.read("mode", mode);
+    if (mode != "auto" && mode != "required") {
+      return allowed.fail("mode", format_text("'{}' is not auto or required", mode.substr(0, 40)));
+    }
+    if (mode == "required") use.choice = ToolUse::Choice::kRequired;
+    const Json* list = allowed.find("tools");
+    if (!list || !list->is_array() || list->empty()) return allowed.fail("tools", "must be a list of tools");
+    Json callable = Json::array();
+    for (const Json& one : *list) {
+      const std::string name = one.is_object() ? name_of(one) : std::string();
+      const auto known = std::ranges::find_if(tools, [&](const Json& tool) { return name_of(tool) == name; });
+      if (name.empty() || known == tools.end()) {
+        return allowed.fail("tools", format_text("names '{}', which is none of the tools", name.substr(0, 64)));
+      }
+      callable.push_back(*known);
+    }
+    use.callable = dump(callable);
+  };
+  choice.find("allowed_tools") ? choice.within("allowed_tools", read) : read(choice);
+}
+
 void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse& use) {
   const Json* choice = fields.find("tool_choice");
   if (!choice) return;
+  if (choice->is_object() && choice->value("type", Json()) == "allowed_tools") {
+    static const Json kNone = Json::array();
+    const Json* tools = names.empty() ? nullptr : fields.find("tools");
+    return fields.within("tool_choice", [&](Fields& inner) { read_allowed_tools(inner, tools ? *tools : kNone, use); });
+  }
   if (choice->is_object()) {
     use.choice = ToolUse::Choice::kRequired;
     fields.within("tool_choice", [&](Fields& inner) { read_named_choice(inner, use); });

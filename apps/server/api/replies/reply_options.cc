@@ -152,14 +152,14 @@ std::string readable(std::string_view bytes) {
   return Json::parse(quoted).get<std::string>();
 }
 
+double json_logprob(float logprob) { return std::isfinite(logprob) ? logprob : -9999.0; }
+
 Json logprob_json(const Tokenizer& tokenizer, TokenId chosen, const Logprobs& logprobs) {
   const auto entry = [&](TokenId token, float logprob) {
     const std::string_view piece = tokenizer.piece(token, /*special=*/true);
     Json bytes = Json::array();
     for (const char c : piece) bytes.push_back(static_cast<unsigned char>(c));
-    // JSON has no infinities; OpenAI uses this value for impossible tokens.
-    const double number = std::isfinite(logprob) ? logprob : -9999.0;
-    return Json{{"token", readable(piece)}, {"logprob", number}, {"bytes", std::move(bytes)}};
+    return Json{{"token", readable(piece)}, {"logprob", json_logprob(logprob)}, {"bytes", std::move(bytes)}};
   };
   Json json = entry(chosen, logprobs.chosen);
   json["top_logprobs"] = Json::array();

@@ -61,6 +61,9 @@ Json with_results(Json head, Json choices, const Usage& usage, const GenerateSta
 // The bytes of a token as text; bytes that are not valid UTF-8 are replaced.
 std::string readable(std::string_view bytes);
 
+// JSON has no infinities; OpenAI uses -9999 for impossible tokens.
+double json_logprob(float logprob);
+
 // {"token": …, "logprob": …, "bytes": […]} and, for the chosen token, "top_logprobs".
 Json logprob_json(const Tokenizer& tokenizer, TokenId chosen, const Logprobs& logprobs);
 

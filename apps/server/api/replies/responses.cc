@@ -301,6 +301,32 @@ class FittingPrompt {
   size_t head_ = 0;  // messages that stay
 };
 
+struct ResponsePrompt {
+  ConversationPrompt prompt;
+  Json before, items, notes;  // see earlier_items(), input_items(), tools_of_chats()
+};
+
+ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, const ModelProfile& model,
+                                            GenerateOptions& generate) {
+  ResponsePrompt read{.prompt = {}, .before = {}, .items = {}, .notes = Json::array()};
+  std::string truncation = "disabled";
+  fields.read("truncation", truncation);
+  if (truncation != "auto" && truncation != "disabled") fields.fail("truncation", "must be auto or disabled");
+  check_promises(fields);
+  TRY(generate.grammar, read_text_format(fields, model.grammars));
+  const ChatOptions chat = read_chat_options(fields, model.engine, generate.thoughts);
+  TRY(read.before, earlier_items(fields, model));
+  TRY(read.items, input_items(fields));
+  TRY(const std::vector<ChatMessage> messages, read_items(fields, read.before, read.items));
+  TRY(const Json tools, tools_of_chats(fields, read.notes));
+  Json as_chat = body;
+  as_chat["tools"] = tools;
+  Fields chat_fields(as_chat);
+  TRY(const ToolUse use, read_tool_use(chat_fields));
+  TRY(read.prompt, FittingPrompt(messages, chat, use, model, generate).make(truncation == "auto"));
+  return read;
+}
+
 }  // namespace
 
 ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
@@ -308,34 +334,25 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
   fields.read("max_output_tokens", options.generate.max_tokens, {1, 1e9});
   options.n = 1;
-  std::string truncation = "disabled";
   bool store = true;
-  fields.read("truncation", truncation);
   fields.read("store", store);
-  if (truncation != "auto" && truncation != "disabled") fields.fail("truncation", "must be auto or disabled");
-  check_promises(fields);
-  TRY(options.generate.grammar, read_text_format(fields, model.grammars));
-  const ChatOptions chat = read_chat_options(fields, model.engine, options.generate.thoughts);
-  TRY(const Json before, earlier_items(fields, model));
-  TRY(const Json items, input_items(fields));
-  TRY(const std::vector<ChatMessage> messages, read_items(fields, before, items));
-  Json notes = Json::array();
-  TRY(const Json tools, tools_of_chats(fields, notes));
-  Json as_chat = body;
-  as_chat["tools"] = tools;
-  Fields chat_fields(as_chat);
-  TRY(const ToolUse use, read_tool_use(chat_fields));
-  TRY(ConversationPrompt prompt,
-      FittingPrompt(messages, chat, use, model, options.generate).make(truncation == "auto"));
-  TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "input"));
+  TRY(ResponsePrompt read, read_conversation(body, fields, model, options.generate));
+  TRY_STATUS(check_prompt_length(read.prompt.tokens.size(), model.n_ctx, "input"));
   ResponseStore* const responses = store ? model.responses : nullptr;
   Json repeated = repeated_fields(body, model.engine.sampling(options.generate.sample));
   repeated["store"] = responses != nullptr;
-  if (!notes.empty()) repeated["notes"] = std::move(notes);
-  Json all = before;
-  if (responses) all.insert(all.end(), items.begin(), items.end());
-  auto writer = std::make_unique<ResponseWriter>(model, prompt, repeated, responses, std::move(all));
-  return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
+  if (!read.notes.empty()) repeated["notes"] = std::move(read.notes);
+  Json all = read.before;
+  if (responses) all.insert(all.end(), read.items.begin(), read.items.end());
+  auto writer = std::make_unique<ResponseWriter>(model, read.prompt, repeated, responses, std::move(all));
+  return Asked{.prompts = {std::move(read.prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
+}
+
+ApiResult<Json> count_response_tokens(const Json& body, const ModelProfile& model) {
+  Fields fields(body);
+  GenerateOptions ignored;
+  TRY(const ResponsePrompt read, read_conversation(body, fields, model, ignored));
+  return Json{{"object", "response.input_tokens"}, {"input_tokens", read.prompt.tokens.size()}};
 }
 
 }  // namespace tern::server

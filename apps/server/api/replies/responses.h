@@ -6,7 +6,9 @@
 
 namespace tern::server {
 
-// 400 for options of servers that store responses: previous_response_id, background.
 ApiResult<Asked> read_response(const Json& body, const ModelProfile& model);
+
+// How long the prompt of the same request is, for POST /v1/responses/input_tokens.
+ApiResult<Json> count_response_tokens(const Json& body, const ModelProfile& model);
 
 }  // namespace tern::server

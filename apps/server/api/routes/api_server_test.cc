@@ -128,6 +128,56 @@ TEST(ApiServer, LogprobsOfChatsAndCompletions) {
   EXPECT_EQ(lists["text_offset"][1], lists["tokens"][0].get<std::string>().size());
 }
 
+// The log probabilities of a prompt are those of a reply with the same text.
+TEST(ApiServer, APromptIsScored) {
+  const RunningServer server;
+  const auto tokens_of = [&](const std::string& text) {
+    return server.post("/tokenize", Json{{"content", text}, {"add_special", true}}).json["tokens"];
+  };
+  const Json prompt = tokens_of("Once upon a time");
+  Json body = {{"prompt", prompt}, {"max_tokens", 40}, {"temperature", 0}, {"logprobs", 2}};
+  const Json reply = server.post(kText, body).json["choices"][0];
+  const std::string text = reply["text"];
+  const Json whole = tokens_of("Once upon a time" + text);
+  body["prompt"] = whole;
+  body["max_tokens"] = 1;
+  body["echo"] = true;
+  for (const bool stream : {false, true}) {
+    body["stream"] = stream;
+    const Json choice =
+        stream ? server.stream(kText, body)[1]["choices"][0] : server.post(kText, body).json["choices"][0];
+    const Json& scores = choice["logprobs"];
+    ASSERT_EQ(scores["tokens"].size(), whole.size() + 1) << choice;
+    EXPECT_TRUE(scores["token_logprobs"][0].is_null());
+    EXPECT_TRUE(scores["top_logprobs"][0].is_null());
+    for (size_t i = 0; i + prompt.size() < whole.size(); ++i) {
+      const Json& expected = reply["logprobs"];
+      EXPECT_EQ(scores["tokens"][prompt.size() + i], expected["tokens"][i]) << i;
+      EXPECT_NEAR(scores["token_logprobs"][prompt.size() + i], expected["token_logprobs"][i], 1e-3) << i;
+    }
+    EXPECT_EQ(scores["text_offset"][0], 0);
+    EXPECT_EQ(scores["text_offset"].back(), 16 + text.size());
+  }
+  // What the cache has is read again; nothing is written.
+  body["stream"] = false;
+  body["max_tokens"] = 0;
+  const Json read = server.post(kText, body).json;
+  EXPECT_EQ(read["choices"][0]["logprobs"]["tokens"].size(), whole.size()) << read;
+  EXPECT_EQ(read["usage"]["prompt_tokens_details"]["cached_tokens"], 0);
+}
+
+TEST(ApiServer, TokensThatArePartsOfACharacterHaveNamesOfTheirOwn) {
+  const RunningServer server;
+  const std::string picture = "\xF0\x9F\x8E\x89";
+  const Json body = {{"prompt", "a" + picture + " b"}, {"max_tokens", 0}, {"echo", true}, {"logprobs", 1}};
+  const Json scores = server.post(kText, body).json["choices"][0]["logprobs"];
+  std::string all;
+  for (const Json& token : scores["tokens"]) all += token.get<std::string>() + "|";
+  EXPECT_TRUE(all.contains("bytes:\\xf0|bytes:\\x9f|bytes:\\x8e|bytes:\\x89|")) << all;
+  const Json pieces = server.post("/tokenize", Json{{"content", picture}, {"with_pieces", true}}).json["tokens"];
+  EXPECT_EQ(pieces.back()["piece"], Json::array({0x89})) << pieces;
+}
+
 // Many requests at once: greedy and seeded, short and long, streamed and whole.
 TEST(ApiServer, AnswersDoNotDependOnWhoElseAsks) {
 #ifdef __SANITIZE_THREAD__

@@ -5,6 +5,7 @@
 #include "server/api/anthropic/message_answers.h"
 #include "server/api/body.h"
 #include "server/api/llama/completion.h"
+#include "server/api/replies/responses.h"
 #include "server/api/replies/similarity.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/token_routes.h"
@@ -77,6 +78,10 @@ void add_model_routes(const RouteContext& context) {
   post_json("/v1/messages/count_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
     TRY_STATUS(model.check_writes());
     return anthropic::count_message_tokens(body, model.profile());
+  });
+  post_json("/v1/responses/input_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
+    TRY_STATUS(model.check_writes());
+    return count_response_tokens(body, model.profile());
   });
   post_json("/v1/embeddings", [](const Json& body, ServedModel& model) {
     ApiResult<Json> vectors = model.embed(body);

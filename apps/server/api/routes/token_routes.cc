@@ -4,6 +4,18 @@
 #include "server/api/replies/chat_completions.h"
 
 namespace tern::server {
+namespace {
+
+// A piece that is no text, such as a part of a character, is a list of its bytes, as with llama.cpp.
+Json piece_json(std::string_view piece) {
+  std::string text = readable(piece);
+  if (text == piece) return text;
+  Json bytes = Json::array();
+  for (const char c : piece) bytes.push_back(static_cast<unsigned char>(c));
+  return bytes;
+}
+
+}  // namespace
 
 ApiResult<Json> tokenize(const Json& body, const ModelProfile& model) {
   Fields fields(body);
@@ -18,7 +30,7 @@ ApiResult<Json> tokenize(const Json& body, const ModelProfile& model) {
   const Tokenizer& tokenizer = model.engine.tokenizer();
   Json tokens = Json::array();
   for (const TokenId id : tokenizer.encode(content, options)) {
-    tokens.push_back(with_pieces ? Json{{"id", id}, {"piece", readable(tokenizer.piece(id, true))}} : Json(id));
+    tokens.push_back(with_pieces ? Json{{"id", id}, {"piece", piece_json(tokenizer.piece(id, true))}} : Json(id));
   }
   return Json{{"tokens", std::move(tokens)}};
 }

@@ -152,6 +152,9 @@ void ModelService::tell(const std::shared_ptr<RunningReplies>& replies, size_t i
     for (; reply.n_told < so_far.logprobs.size(); ++reply.n_told) {
       news.logprobs.push_back(so_far.logprobs[reply.n_told]);
     }
+    if ((news.token || news.finish) && !std::exchange(reply.is_begun, true)) {
+      news.prompt_logprobs = so_far.prompt_logprobs;
+    }
   } else {
     news.error = step.error();
   }

@@ -27,7 +27,8 @@ struct ReplyEvent {
   size_t index = 0;  // among the replies requested together
   std::string text = {};
   std::optional<TokenId> token = {};
-  std::vector<Logprobs> logprobs = {};  // of the token, if requested
+  std::vector<Logprobs> logprobs = {};         // of the token, if requested
+  std::vector<Logprobs> prompt_logprobs = {};  // with the first token or the end, if requested
   std::optional<FinishReason> finish = {};
   std::string stop = {};            // the stop string, if it ended the reply
   std::optional<Error> error = {};  // also ends the reply
@@ -61,6 +62,7 @@ class RunningReplies {
     size_t prompt;
     GenerateOptions options;
     Scheduler::ReplyId id = 0;  // 0: not begun
+    bool is_begun = false;      // it has a token, or has ended
     bool is_over = false;
     double joules = 0;
     size_t n_told = 0;            // log probabilities already reported
