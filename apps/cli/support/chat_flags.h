@@ -12,7 +12,7 @@ class ChatFlags {
  public:
   void add(CLI::App& app, const std::string& group);
 
-  bool any() const { return !template_file_.empty() || think_ || no_think_; }
+  bool any() const { return !template_file_.empty() || think_ || no_think_ || parse_special_; }
   ChatOptions options() const;
 
   // The text of --template; empty without it.
@@ -22,6 +22,7 @@ class ChatFlags {
   std::string template_file_;
   bool think_ = false;
   bool no_think_ = false;
+  bool parse_special_ = false;
 };
 
 }  // namespace tern::cli

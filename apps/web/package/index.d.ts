@@ -121,6 +121,8 @@ export interface GenerateOptions {
   ignoreEos?: boolean;
   /** For models that can think first: whether they do. */
   think?: boolean;
+  /** Control tokens count in the text or messages, too; by default they are text. Only for texts that you trust. */
+  parseSpecial?: boolean;
   /** For texts, true by default: one that ends inside a word goes on with that word. */
   heal?: boolean;
   /**

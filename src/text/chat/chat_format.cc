@@ -51,7 +51,7 @@ class Prober {
         .add_generation_prompt = false,
         .tools = R"([{"type": "function", "function": {"name": "tern_tool", "description": "c", "parameters": )"
                  R"({"type": "object", "properties": {}}}}])"};
-    return template_.render(messages, options).value_or("");
+    return template_.render(messages, options).value_or(ChatPrompt()).text;
   }
 
   // A template need not take every kind of message behind a result.

@@ -106,11 +106,20 @@ void add_text(const ChatMessage& message, std::string_view source, const Message
   items.emplace_back(std::string_view("content"), content);
 }
 
+// The known roles are the template's words: it makes marks of them, as in '<|' + role + '|>'.
+std::string_view role_of(const ChatMessage& message, TemplateMemory& memory) {
+  constexpr std::string_view kRoles[] = {"system", "user", "assistant", "tool"};
+  const std::string_view role = message.role == "developer" ? std::string_view("system") : view(message.role);
+  const auto* known = std::ranges::find(kRoles, role);
+  if (known == std::end(kRoles)) return role;
+  memory.own(*known);
+  return *known;
+}
+
 Value message_value(const ChatMessage& message, size_t number, std::string_view source, const MessageStyle& style,
                     TemplateMemory& memory) {
   check_roles(message, number);
-  const std::string_view role = message.role == "developer" ? std::string_view("system") : view(message.role);
-  Members items = {{std::string_view("role"), role}};
+  Members items = {{std::string_view("role"), role_of(message, memory)}};
   add_text(message, source, style, items, memory);
   if (!message.tool_calls.empty()) {  // some templates only check if the member exists
     std::vector<Value> calls;

@@ -88,7 +88,7 @@ TEST(ToolGrammar, TogetherWithAFormat) {
       {listed_format(), R"([TOOL_CALLS] [{"name": "now", "arguments": {}}])"}};
   for (const auto& [format, call] : forms) {
     GenerateOptions generate = {.grammar = Grammar::json_schema(kSchema).value()};
-    const auto turn = chat_turn(format, "", {.tools = kNow}, generate);
+    const auto turn = chat_turn(format, {}, {.tools = kNow}, generate);
     ASSERT_TRUE(turn) << turn.error().message;
     EXPECT_TRUE(generate.grammar->matches(R"({"ok": true})"));
     EXPECT_TRUE(generate.grammar->matches(call)) << call;
@@ -97,7 +97,7 @@ TEST(ToolGrammar, TogetherWithAFormat) {
     EXPECT_EQ(parse(turn->format, R"({"ok": true})", turn->reply), R"(|{"ok": true}|)");
     EXPECT_EQ(parse(turn->format, call, turn->reply), "||now{}");
     GenerateOptions forced = {.grammar = Grammar::json_schema(kSchema).value()};
-    ASSERT_TRUE(chat_turn(format, "", {.tools = kNow, .choice = ToolUse::Choice::kRequired}, forced));
+    ASSERT_TRUE(chat_turn(format, {}, {.tools = kNow, .choice = ToolUse::Choice::kRequired}, forced));
     EXPECT_FALSE(forced.grammar->matches(R"({"ok": true})"));
   }
 }

@@ -13,12 +13,13 @@ namespace {
 
 constexpr int64_t kMostIndent = 64;
 
-std::string self_text(TemplateCall& call) { return to_text(call.self(), call.budget()); }
+std::string_view self_text(TemplateCall& call) {
+  const auto* own = std::get_if<std::string_view>(&call.self());
+  return own != nullptr ? *own : call.memory.keep(to_text(call.self(), call.budget()));
+}
 
 TemplateValue trim(TemplateCall& call) {
-  // The result is a part of the text if the value is one.
-  const auto* own = std::get_if<std::string_view>(&call.self());
-  std::string_view text = own != nullptr ? *own : std::get<std::string_view>(call.keep(self_text(call)));
+  const std::string_view text = self_text(call);
   call.budget().work(text.size());
   const TemplateValue* set = call.find(1, "chars");
   if (set == nullptr || std::holds_alternative<None>(*set)) return strip_left(strip_right(text));
@@ -28,7 +29,8 @@ TemplateValue trim(TemplateCall& call) {
 
 template <std::string (*kMap)(std::string_view, TemplateBudget&)>
 TemplateValue map_text(TemplateCall& call) {
-  return call.keep(kMap(self_text(call), call.budget()));
+  const std::string_view text = self_text(call);
+  return call.keep_like(text, kMap(text, call.budget()));
 }
 
 TemplateValue default_value(TemplateCall& call) {
@@ -40,7 +42,7 @@ TemplateValue default_value(TemplateCall& call) {
 }
 
 TemplateValue escape(TemplateCall& call) {
-  const std::string text = self_text(call);
+  const std::string_view text = self_text(call);
   call.budget().take(5 * text.size());
   std::string out;
   for (const char c : text) {
@@ -58,12 +60,10 @@ TemplateValue escape(TemplateCall& call) {
       out += c;
     }
   }
-  return call.keep(std::move(out));
+  return call.keep_like(text, std::move(out));
 }
 
-TemplateValue string_of(TemplateCall& call) {
-  return std::holds_alternative<std::string_view>(call.self()) ? call.self() : call.keep(self_text(call));
-}
+TemplateValue string_of(TemplateCall& call) { return self_text(call); }
 
 int64_t indent_width(TemplateCall& call, size_t i, std::string_view argument, int64_t otherwise) {
   const int64_t width = call.integer(i, argument, otherwise);
@@ -73,23 +73,21 @@ int64_t indent_width(TemplateCall& call, size_t i, std::string_view argument, in
 
 // Indents all lines except the first and empty ones, unless these are asked for.
 TemplateValue indent(TemplateCall& call) {
-  const std::string text = self_text(call);
+  const std::string_view text = self_text(call);
   const TemplateValue* given = call.find(1, "width");
   const auto* prefix = given == nullptr ? nullptr : std::get_if<std::string_view>(given);
-  const std::string by =
-      prefix != nullptr
-          ? std::string(*prefix)
-          : std::string(static_cast<size_t>(std::max<int64_t>(0, indent_width(call, 1, "width", 4))), ' ');
+  const std::string spaces(
+      prefix != nullptr ? 0 : static_cast<size_t>(std::max<int64_t>(0, indent_width(call, 1, "width", 4))), ' ');
+  const std::string_view by = prefix != nullptr ? *prefix : spaces;
   bool indents = call.flag(2, "first", false);
   const bool blank = call.flag(3, "blank", false);
-  std::string out;
+  TemplateText out = call.memory.new_text();
   for (size_t at = 0;;) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    call.budget().take(2 * (by.size() + end - at + 1));
-    if (indents && (blank || end > at)) out += by;
-    out.append(text, at, end - at);
+    if (indents && (blank || end > at)) out.append(by);
+    out.append(text.substr(at, end - at));
     if (end == text.size()) break;
-    out += '\n';
+    out.append(text.substr(end, 1));
     at = end + 1;
     indents = true;
   }
@@ -122,19 +120,21 @@ TemplateValue to_json(TemplateCall& call) {
 }
 
 TemplateValue format_text_of(TemplateCall& call) {
-  const std::string text = self_text(call);
+  const std::string_view text = self_text(call);
   if (!call.named.empty()) {
     std::vector<std::pair<TemplateValue, TemplateValue>> named(call.named.begin(), call.named.end());
-    return call.keep(format_percent(text, call.memory.dict(std::move(named)), call.budget()));
+    return call.keep(format_percent(text, call.memory.dict(std::move(named)), call.memory));
   }
   std::vector<TemplateValue> values(call.args.begin() + 1, call.args.end());
-  return call.keep(format_percent(text, call.memory.list(std::move(values), true), call.budget()));
+  return call.keep(format_percent(text, call.memory.list(std::move(values), true), call.memory));
 }
 
 TemplateValue replace_text(TemplateCall& call) {
-  const std::string text = self_text(call);
-  return call.keep(replace(text, to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")),
-                           call.integer(3, "count", -1), call.budget()));
+  const std::string_view text = self_text(call);
+  TemplateText out = call.memory.new_text();
+  replace(text, to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")), call.integer(3, "count", -1),
+          out);
+  return call.keep(std::move(out));
 }
 
 // The number in a text, or the default.
@@ -178,7 +178,7 @@ TemplateValue round_number(TemplateCall& call) {
 }
 
 TemplateValue word_count(TemplateCall& call) {
-  const std::string text = self_text(call);
+  const std::string_view text = self_text(call);
   return static_cast<int64_t>(split(text, "", -1, call.budget()).size());
 }
 

@@ -30,6 +30,11 @@ struct TemplateCall {
   bool flag(size_t i, std::string_view argument, bool otherwise) const;
 
   TemplateValue keep(std::string&& made) const { return memory.keep(std::move(made)); }
+  TemplateValue keep(TemplateText&& made) const { return memory.keep(std::move(made)); }
+  // A text that was made from `source` alone.
+  TemplateValue keep_like(std::string_view source, std::string&& made) const {
+    return memory.is_own(source) ? memory.keep_own(std::move(made)) : memory.keep(std::move(made));
+  }
 };
 
 using TemplateNative = TemplateValue (*)(TemplateCall& call);

@@ -31,7 +31,7 @@ std::string with_plain_newlines(std::string_view source) {
 class TemplateLexer {
  public:
   TemplateLexer(std::string_view source, TemplateMemory& memory)
-      : source_(memory.keep(with_plain_newlines(source))), memory_(memory) {}
+      : source_(memory.keep_own(with_plain_newlines(source))), memory_(memory) {}
 
   std::vector<TemplateToken> read() {
     while (at_ < source_.size()) {
@@ -241,7 +241,7 @@ class TemplateLexer {
     if (end >= source_.size()) refuse("a text in quotes does not end");
     const std::string_view text = source_.substr(at_ + 1, end - at_ - 1);
     memory_.budget().work(text.size());
-    add(Kind::kString, has_escapes ? memory_.keep(unescaped(text)) : text);
+    add(Kind::kString, has_escapes ? memory_.keep_own(unescaped(text)) : text);
     move_to(end + 1);
   }
 

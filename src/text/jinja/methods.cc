@@ -84,7 +84,7 @@ TemplateValue find_self(TemplateCall& call) {
 }
 
 TemplateValue format_self(TemplateCall& call) {
-  return call.keep(format_fields(self_view(call), std::span(call.args).subspan(1), call.named, call.budget()));
+  return call.keep(format_fields(self_view(call), std::span(call.args).subspan(1), call.named, call.memory));
 }
 
 TemplateValue count_in_text(TemplateCall& call) {
@@ -94,13 +94,15 @@ TemplateValue count_in_text(TemplateCall& call) {
 }
 
 TemplateValue replace_in_text(TemplateCall& call) {
-  return call.keep(replace(self_view(call), to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")),
-                           call.integer(3, "count", -1), call.budget()));
+  TemplateText out = call.memory.new_text();
+  replace(self_view(call), to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")),
+          call.integer(3, "count", -1), out);
+  return call.keep(std::move(out));
 }
 
 template <std::string (*kMap)(std::string_view, TemplateBudget&)>
 TemplateValue map_self(TemplateCall& call) {
-  return call.keep(kMap(self_view(call), call.budget()));
+  return call.keep_like(self_view(call), kMap(self_view(call), call.budget()));
 }
 
 // Checks ASCII only; other characters never match.

@@ -62,11 +62,8 @@ TemplateValue repeated(const TemplateValue& value, int64_t n, TemplateMemory& me
   };
   if (const auto* text = std::get_if<std::string_view>(&value)) {
     check(text->size());
-    std::string out;
-    if (!text->empty()) {
-      out.reserve(text->size() * times);
-      for (size_t i = 0; i < times; ++i) out += *text;
-    }
+    TemplateText out = memory.new_text();
+    for (size_t i = 0; i < times && !text->empty(); ++i) out.append(*text);
     return memory.keep(std::move(out));
   }
   const auto& items = std::get<const TemplateList*>(value)->items;
@@ -208,8 +205,8 @@ TemplateValue slice(const TemplateValue& of, const TemplateSlice& bounds, Templa
     taken.push_back(items[static_cast<size_t>(i)]);
   }
   if (text == nullptr) return memory.list(std::move(taken), std::get<const TemplateList*>(of)->is_tuple);
-  std::string out;
-  for (const TemplateValue& character : taken) out += std::get<std::string_view>(character);
+  TemplateText out = memory.new_text();
+  for (const TemplateValue& character : taken) out.append(std::get<std::string_view>(character));
   return memory.keep(std::move(out));
 }
 
@@ -228,16 +225,15 @@ TemplateValue arithmetic(const TemplateValue& a, std::string_view op, const Temp
   if (is_int(a) && is_int(b)) return on_integers(to_integer(a), op, to_integer(b));
   if (is_number(a) && is_number(b)) return on_doubles(to_double(a), op, to_double(b));
   if (op == "%" && std::holds_alternative<std::string_view>(a)) {
-    return memory.keep(format_percent(std::get<std::string_view>(a), b, memory.budget()));
+    return memory.keep(format_percent(std::get<std::string_view>(a), b, memory));
   }
   if (op == "*" && is_sequence(a) && is_int(b)) return repeated(a, to_integer(b), memory);
   if (op == "*" && is_int(a) && is_sequence(b)) return repeated(b, to_integer(a), memory);
   if (op == "+" && a.index() == b.index() && is_sequence(a)) {
     if (const auto* text = std::get_if<std::string_view>(&a)) {
-      std::string out;
-      memory.budget().take(text->size());
-      out.reserve(text->size() + std::get<std::string_view>(b).size());
-      out.append(*text).append(std::get<std::string_view>(b));
+      TemplateText out = memory.new_text();
+      out.append(*text);
+      out.append(std::get<std::string_view>(b));
       return memory.keep(std::move(out));
     }
     std::vector<TemplateValue> items = items_of(a, memory.budget());

@@ -105,7 +105,9 @@ void append_json_text(std::string_view text, bool is_ascii, std::string& out, Te
   out += '"';
 }
 
-// The common part of both notations: the contents of brackets.
+void append_plain(const TemplateValue& value, std::string& out, TemplateBudget& budget);
+
+// Lists and dicts as Python prints them.
 class Printer {
  public:
   Printer(std::string& out, TemplateBudget& budget) : out_(out), budget_(budget) {}
@@ -128,7 +130,7 @@ class Printer {
       }
       out_ += '}';
     } else {
-      append_text(value, out_, budget_);
+      append_plain(value, out_, budget_);
     }
   }
 
@@ -175,7 +177,7 @@ class JsonPrinter {
     } else if (const auto* b = std::get_if<bool>(&value)) {
       out_ += *b ? "true" : "false";
     } else if (is_number(value)) {
-      append_text(value, out_, budget_);
+      append_plain(value, out_, budget_);
     } else {
       object("a {} has no form in JSON", type_name(value));
     }
@@ -209,9 +211,7 @@ class JsonPrinter {
   TemplateBudget& budget_;
 };
 
-}  // namespace
-
-void append_text(const TemplateValue& value, std::string& out, TemplateBudget& budget) {
+void append_plain(const TemplateValue& value, std::string& out, TemplateBudget& budget) {
   budget.step();
   if (std::holds_alternative<Undefined>(value)) return;
   if (const auto* text = std::get_if<std::string_view>(&value)) {
@@ -231,9 +231,21 @@ void append_text(const TemplateValue& value, std::string& out, TemplateBudget& b
   }
 }
 
+}  // namespace
+
+void append_text(const TemplateValue& value, TemplateText& out) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) {
+    out.budget().step();
+    return out.append(*text);
+  }
+  std::string printed;
+  append_plain(value, printed, out.budget());
+  out.append_said(printed);
+}
+
 std::string to_text(const TemplateValue& value, TemplateBudget& budget) {
   std::string out;
-  append_text(value, out, budget);
+  append_plain(value, out, budget);
   return out;
 }
 

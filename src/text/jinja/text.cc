@@ -120,31 +120,24 @@ size_t find_text(std::string_view text, std::string_view what, TemplateBudget& b
   return at;
 }
 
-std::string replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most,
-                    TemplateBudget& budget) {
-  std::string out;
-  const auto append = [&](std::string_view part) {
-    budget.take(2 * part.size());
-    out += part;
-  };
+void replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most, TemplateText& out) {
   for (int64_t n = 0; n != n_most; ++n) {
     size_t n_done = 0;
     if (old.empty()) {
-      append(with);
-      if (text.empty()) return out;
+      out.append(with);
+      if (text.empty()) return;
       n_done = character_bytes(text);
-      append(text.substr(0, n_done));
+      out.append(text.substr(0, n_done));
     } else {
-      const size_t at = find_text(text, old, budget);
+      const size_t at = find_text(text, old, out.budget());
       if (at == text.npos) break;
-      append(text.substr(0, at));
-      append(with);
+      out.append(text.substr(0, at));
+      out.append(with);
       n_done = at + old.size();
     }
     text.remove_prefix(n_done);
   }
-  append(text);
-  return out;
+  out.append(text);
 }
 
 namespace {

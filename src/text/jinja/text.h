@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/jinja/budget.h"
+#include "text/jinja/template_text.h"
 
 namespace tern {
 
@@ -38,8 +38,7 @@ std::string title(std::string_view text, TemplateBudget& budget);
 size_t find_text(std::string_view text, std::string_view what, TemplateBudget& budget);
 
 // `n_most` < 0: all. `old` may be empty, as in Python.
-std::string replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most,
-                    TemplateBudget& budget);
+void replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most, TemplateText& out);
 // The parts between separators; if `separator` is empty, between runs of white space.
 std::vector<std::string_view> split(std::string_view text, std::string_view separator, int64_t n_most,
                                     TemplateBudget& budget);

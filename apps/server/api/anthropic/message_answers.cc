@@ -56,7 +56,7 @@ ApiResult<GrammarPtr> read_output_format(Fields& fields, GrammarCache& grammars)
 
 ApiResult<ConversationPrompt> read_conversation(Fields& fields, const ModelProfile& model, GenerateOptions& generate) {
   fields.refuse(kPromises, "is not supported");
-  ChatOptions chat;
+  ChatOptions chat{.parse_special = model.defaults.parse_special};
   chat.think = read_thinking(fields);
   TRY(generate.grammar, read_output_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_message_list(fields));

@@ -22,7 +22,7 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
                                           const ChatOptions& options, const ToolUse& tools, const ModelProfile& model,
                                           GenerateOptions& generate);
 
-// Reads variables of the template, and whether the model should think before it answers.
-ChatOptions read_chat_options(Fields& fields);
+// Reads variables of the template, and how the conversation is rendered.
+ChatOptions read_chat_options(Fields& fields, const ReplyDefaults& defaults);
 
 }  // namespace tern::server

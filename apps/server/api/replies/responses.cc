@@ -315,7 +315,7 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   if (truncation != "auto" && truncation != "disabled") fields.fail("truncation", "must be auto or disabled");
   check_promises(fields);
   TRY(options.generate.grammar, read_text_format(fields, model.grammars));
-  const ChatOptions chat = read_chat_options(fields);
+  const ChatOptions chat = read_chat_options(fields, model.defaults);
   TRY(const Json before, earlier_items(fields, model));
   TRY(const Json items, input_items(fields));
   TRY(const std::vector<ChatMessage> messages, read_items(fields, before, items));

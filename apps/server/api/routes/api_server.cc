@@ -230,6 +230,7 @@ ServedModelOptions served_options(const ApiOptions& options) {
                        .has_seed = options.has_seed,
                        .max_tokens = options.max_tokens,
                        .speculate = options.speculate,
+                       .parse_special = options.parse_special,
                        .n_slots = options.scheduler.max_replies},
           .pooling = options.pooling};
 }

@@ -40,6 +40,7 @@ struct ApiOptions {
   bool has_seed = false;                                       // sample.seed is set
   int max_tokens = -1;                                         // default for requests
   int speculate = 0;                                           // see GenerateOptions
+  bool parse_special = false;                                  // see ChatOptions
   Pooling pooling = Pooling::kAuto;                            // for an engine loaded for embeddings
   EnergyMeter* energy = nullptr;  // measures the processor; must outlive the server; null: energy is not reported
   ConnectionLimits limits = {};
