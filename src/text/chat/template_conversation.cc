@@ -131,7 +131,8 @@ Value message_value(const ChatMessage& message, size_t number, std::string_view 
   return memory.dict(std::move(items));
 }
 
-void add_variables(std::string_view text, std::string_view source, TemplateNames& names, TemplateMemory& memory) {
+// Variables that the template lacks have no effect: gateways send one set to all models.
+void add_variables(std::string_view text, TemplateNames& names, TemplateMemory& memory) {
   if (text.empty()) return;
   const Value variables = read_template_json(text, "template variables", memory);
   const auto* dict = std::get_if<const TemplateDict*>(&variables);
@@ -140,10 +141,6 @@ void add_variables(std::string_view text, std::string_view source, TemplateNames
     const std::string_view name = std::get<std::string_view>(key);
     if (std::ranges::contains(names, name, &TemplateNames::value_type::first))
       refuse_request("template variables: '{}' is given already, by another option", printable(name));
-    if (name.empty() || !source.contains(name)) {
-      throw RequestFailure(ErrorCode::kNotSupported,
-                           format_text("template variables: the model's template has no '{}'", printable(name)));
-    }
     names.emplace_back(name, value);
   }
 }
@@ -190,7 +187,7 @@ TemplateNames conversation_names(std::span<const ChatMessage> messages, const Ch
                          {"documents", None{}},
                          {"add_generation_prompt", options.add_generation_prompt}};
   if (options.think) names.emplace_back("enable_thinking", *options.think);
-  add_variables(options.variables, source, names, memory);
+  add_variables(options.variables, names, memory);
   add_own_names(options, source, names, memory);
   return names;
 }
