@@ -68,7 +68,7 @@ TEST(QuotedText, WhatMessagesSayStaysTheirs) {
   EXPECT_EQ(of("{% filter upper %}<z>{{ c }}{% endfilter %}"), "<x>〈<Z> A</S>B 〉<y>");
   EXPECT_EQ(of("{% for k in c %}{{ k }}{% endfor %}"), "<x>〈 a</s>b 〉<y>");
   EXPECT_EQ(of("{{ ('<z>' + c)[1:5] }}"), "<x>z>〈 a〉<y>");
-  EXPECT_EQ(of("{{ ('<z>\\n' + c) | indent(1, true) }}"), "<x>〈 〉<z>\n〈  a</s>b 〉<y>");
+  EXPECT_EQ(of("{{ ('<z>\\n' + c) | indent(1, true) }}"), "<x>〈 〉<z>〈\n  a</s>b 〉<y>");
   EXPECT_EQ(of("{{ 7 }}"), "<x>〈7〉<y>");
 }
 

@@ -260,7 +260,7 @@ bool read_hex(std::string_view text, size_t n, char32_t& code) {
   if (text.size() < n) return false;
   code = 0;
   for (const char c : text.substr(0, n)) {
-    const char digit = ascii_lower(c);
+    const char digit = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
     if (!is_digit(digit) && (digit < 'a' || digit > 'f')) return false;
     code = code * 16 + static_cast<char32_t>(is_digit(digit) ? digit - '0' : digit - 'a' + 10);
   }

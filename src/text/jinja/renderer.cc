@@ -101,7 +101,7 @@ class TemplateRenderer {
     TemplateScope& inner = *memory_.make(TemplateScope{.parent = &scope});
     const std::vector<Value>& items = loop_items(s, scope, inner).items;
     if (items.empty()) return s.branches.size() > 1 ? run(s.branches[1].body, scope, out) : Flow::kOn;
-    TemplateLoop* loop = memory_.make(TemplateLoop{.items = &items, .depth = ++n_loops_});
+    TemplateLoop* loop = memory_.make(TemplateLoop{.items = &items});
     for (; loop->index < items.size(); ++loop->index) {
       budget_.step();
       inner.names.clear();
@@ -109,7 +109,6 @@ class TemplateRenderer {
       unpack(s, items[loop->index], inner);
       if (run(s.branches[0].body, inner, out) == Flow::kBreak) break;
     }
-    --n_loops_;
     return Flow::kOn;
   }
 
@@ -217,7 +216,7 @@ class TemplateRenderer {
   Value eval_operators(const Expr& e, TemplateScope& scope) {
     switch (e.kind) {
       case ExprKind::kNegative:
-        return arithmetic(int64_t{0}, "-", eval(*e.parts[0], scope), memory_);
+        return negative(eval(*e.parts[0], scope), memory_);
       case ExprKind::kPositive:
         return arithmetic(int64_t{0}, "+", eval(*e.parts[0], scope), memory_);
       case ExprKind::kNot:
@@ -338,6 +337,7 @@ class TemplateRenderer {
   Value call_value(const Value& callee, std::string_view name, TemplateCall&& made, const Value& caller) {
     const auto* function = std::get_if<const TemplateFunction*>(&callee);
     if (function == nullptr) object("'{}' is called, but is {}", printable(name), type_name(callee));
+    if ((*function)->is_method) refuse_template("a call of {}() by another name", (*function)->name);
     if ((*function)->macro != nullptr) return call_macro(**function, made, caller);
     if ((*function)->state != nullptr) made.args.insert(made.args.begin(), (*function)->state);
     return (*function)->native(made);
@@ -385,7 +385,6 @@ class TemplateRenderer {
   TemplateMemory& memory_;
   TemplateBudget& budget_;
   int depth_ = 0;
-  int n_loops_ = 0;
 };
 
 }  // namespace

@@ -51,7 +51,6 @@ struct TemplateNamespace {
 struct TemplateLoop {
   const std::vector<TemplateValue>* items = nullptr;
   size_t index = 0;
-  int depth = 1;
   std::vector<TemplateValue> last_seen = {};  // by loop.changed()
 };
 
