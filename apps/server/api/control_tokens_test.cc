@@ -56,6 +56,15 @@ TEST(ControlTokens, AMessageCannotEndItself) {
   EXPECT_EQ(server.post("/v1/responses", body).status, 400);
 }
 
+// Gateways send one set of variables to all models.
+TEST(ControlTokens, VariablesThatTheTemplateLacksChangeNothing) {
+  const RunningServer server({}, with_own_template());
+  Json body = {{"messages", kEscape}, {"max_tokens", 1}};
+  const Json prompt = server.post("/apply-template", body).json;
+  body["chat_template_kwargs"] = {{"enable_thinking", false}, {"preserve_thinking", true}};
+  EXPECT_EQ(server.post("/apply-template", body).json, prompt);
+}
+
 TEST(ControlTokens, TheServersOptionIsTheDefault) {
   const RunningServer server({.parse_special = true}, with_own_template());
   const std::string said = kEscape[0]["content"];

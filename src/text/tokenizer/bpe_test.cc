@@ -94,6 +94,7 @@ TEST(Bpe, QuotedControlTokensAreText) {
   EXPECT_EQ(encode("<|eot|>", {{0, 7}}), v.make()->encode("<|eot|>"));
   // A token that is looked for in normalized text, before and after one that normalization makes shorter.
   const std::string mark = "e\u0301<|";
+  EXPECT_EQ(encode("e\u0301e\u0301e\u0301" + mark, {{0, 9}}).back(), other);
   EXPECT_EQ(encode(mark + "a" + mark, {}), (Ids{other, 'a', other}));
   EXPECT_EQ(encode(mark + "a" + mark, {{0, mark.size()}}).back(), other);
   EXPECT_EQ(encode(mark + "a" + mark, {{0, mark.size()}}).size(), 6u);

@@ -129,6 +129,7 @@ TEST(SentencePiece, QuotedControlTokensAreText) {
   const Ids later = encode("a▁<end>b▁<end>", {{0, 10}});
   EXPECT_EQ(later.back(), end);
   EXPECT_EQ(std::ranges::count(later, end), 1);
+  EXPECT_EQ(encode("<end>b", {{5, 6}}), (Ids{end, kB}));
   const Ids earlier = encode("a▁<end>b▁<end>", {{10, 18}});
   EXPECT_EQ(earlier[2], end);
   EXPECT_EQ(std::ranges::count(earlier, end), 1);
