@@ -32,6 +32,24 @@ TEST(EngineChatFormat, RefusesToolsThatTheTemplateHasNot) {
   EXPECT_EQ(engine.render_chat(result).value().text, "[tool]b");
 }
 
+TEST(EngineChatFormat, ABegunReplyMayHaveThoughts) {
+  const auto found = [](const std::string& end) {
+    const Engine engine = with_template(
+        "{% for m in messages %}[{{ m.role }}]{% if m.reasoning_content %}<|system|>{{ m.reasoning_content }}" + end +
+        "{% endif %}{{ m.content }}{% endfor %}");
+    const ChatMessage messages[] = {{"user", "<|system|>a<|user|>"}, {"assistant", "<|system|>hm" + end + "b<|end|>"}};
+    const auto tokens =
+        engine.tokenizer().encode_chat(engine.render_chat(messages, {.continue_final_message = true}).value());
+    std::string marks;
+    for (const TokenId id : tokens) {
+      if (engine.tokenizer().piece(id).empty()) marks += engine.tokenizer().piece(id, true);
+    }
+    return marks;
+  };
+  EXPECT_EQ(found("<|user|>"), "<|system|><|user|>");
+  EXPECT_EQ(found("<|end|>"), "<|system|>");  // this token ends replies
+}
+
 TEST(EngineChatFormat, TellsHowRepliesAreToBeRead) {
   const Engine engine = with_template(
       "{% if tools %}{{ tools | tojson }}{% endif %}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% for c in "

@@ -70,7 +70,11 @@ Result<ChatPrompt> Engine::render_chat(std::span<const ChatMessage> messages, co
   const auto render = [&](std::span<const ChatMessage> all) { return impl_->chat_template->render(all, options); };
   const auto render_beginning = [&] {
     const ChatFormat format = chat_format();
-    const std::string_view marks[] = {format.think_begin, format.think_end};
+    std::vector<std::string_view> marks = {format.think_begin, format.think_end};
+    std::erase_if(marks, [&](std::string_view mark) {  // a reply cannot have begun with its end
+      const auto token = impl_->tokenizer->find(mark);
+      return token && std::ranges::contains(impl_->tokenizer->stop_tokens(), *token);
+    });
     return render_unfinished(messages, render, marks);
   };
   auto prompt = options.continue_final_message ? render_beginning() : render(messages);

@@ -321,6 +321,7 @@ export class Tern {
   /** What a text means, as a vector of length 1, for a model loaded with `embeddings: true`. */
   embed(input: string | ArrayLike<number>, options?: {pooling?: 'auto' | 'last' | 'mean'}):
     Promise<Float32Array & {nTokens: number}>;
+  /** The conversation as text, for display: it does not tell the template's control tokens from a message's text. */
   renderChat(messages: Message[]): Promise<string>;
   /** Logits after each of the tokens, from an empty context: a row per token, a column per id. */
   logits(tokens: ArrayLike<number>): Promise<{rows: number; columns: number; data: Float32Array}>;
