@@ -18,7 +18,18 @@ import tempfile
 from transformers.utils.chat_template_utils import _compile_jinja_template as compile_template
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tests" / "golden"))
-from make_tool_goldens import TOOLS, for_template  # noqa: E402
+from make_tool_goldens import for_template  # noqa: E402
+
+# Everything is described: some templates want that.
+TOOLS = [
+    {"type": "function", "function": {"name": "get_weather", "description": "The weather of a city, été <&> 'now'", "parameters": {
+        "type": "object", "required": ["city"], "properties": {
+            "city": {"type": "string", "description": "Its \"name\""},
+            "days": {"type": "array", "description": "Which", "items": {"type": "number"}},
+            "unit": {"type": "string", "description": "°C or °F", "enum": ["°C", "°F"], "default": "°C"},
+            "place": {"type": "object", "description": "Where", "properties": {"x": {"type": "number", "description": "x"}}}}}}},
+    {"type": "function", "function": {"name": "now", "description": "The time", "parameters": {"type": "object", "properties": {}}}},
+]
 
 CALL = {"id": "call00001", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Köln <&>", "days": [1, 2.5, null, true]}'}}
 ASKED = {"role": "user", "content": "  What's the weather in\nKöln? "}
