@@ -105,7 +105,7 @@ Result<std::vector<std::string>> tool_names(std::string_view tools);
 
 struct ToolChoice {
   std::string name = {};  // the only function that may be called; empty: any
-  bool parallel = false;  // allow several calls; only has an effect if calls come as a list
+  bool parallel = false;  // allow several calls; a forced call that has no marks is one
   bool is_forced = true;  // false: the model begins calls itself; calls without a mark may then have an id and a type
   std::vector<bool> loose = {};  // element i: tool i accepts any object as its arguments
 };
