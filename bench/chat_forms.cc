@@ -53,7 +53,7 @@ Outcome try_calls(const ChatTemplate& chat, const ChatFormat& format, const std:
   const RenderProbe render = [&](const std::vector<ChatMessage>& messages) {
     auto text = chat.render(messages, {.add_generation_prompt = false, .tools = kTools});
     if (!text) error = text.error().message;
-    return text.value_or("");
+    return text.value_or(ChatPrompt()).text;
   };
   const CallProbe probe(render, format);
   const std::string whole = probe.calls(calls);

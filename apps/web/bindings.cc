@@ -101,7 +101,19 @@ std::vector<ChatMessage> messages_of(const json& p) {
 ChatOptions chat_options_of(const json& p) {
   ChatOptions options;
   if (p.contains("think") && p["think"].is_boolean()) options.think = p["think"].get<bool>();
+  options.parse_special = p.value("parseSpecial", false);
   return options;
+}
+
+// [[text, true if it is quoted], …], as src/engine/web/forms.cc gives a prompt.
+ChatPrompt prompt_in_parts(const json& parts) {
+  ChatPrompt prompt;
+  for (const json& part : parts) {
+    const size_t begin = prompt.text.size();
+    prompt.text += part.at(0).get_ref<const std::string&>();
+    if (part.at(1).get<bool>()) prompt.quoted.push_back({begin, prompt.text.size()});
+  }
+  return prompt;
 }
 
 Result<std::vector<TokenId>> App::prompt_of(const json& p) const {
@@ -110,13 +122,13 @@ Result<std::vector<TokenId>> App::prompt_of(const json& p) const {
     return std::unexpected(
         Error{ErrorCode::kNotSupported, "the model has no tokenizer; add the files of its tokenizer, or give tokens"});
   }
+  if (p.contains("rendered")) return engine_->tokenizer().encode_chat(prompt_in_parts(p["rendered"]));
   if (!p.contains("messages")) {
-    const bool is_rendered = p.value("isRendered", false);
-    return engine_->tokenizer().encode(p.value("prompt", ""), {.add_bos = !is_rendered, .parse_special = is_rendered});
+    return engine_->tokenizer().encode(p.value("prompt", ""), {.parse_special = p.value("parseSpecial", false)});
   }
-  auto text = engine_->render_chat(messages_of(p), chat_options_of(p));
-  if (!text) return std::unexpected(text.error());
-  return engine_->tokenizer().encode(*text, {.add_bos = false, .parse_special = true});
+  auto prompt = engine_->render_chat(messages_of(p), chat_options_of(p));
+  if (!prompt) return std::unexpected(prompt.error());
+  return engine_->tokenizer().encode_chat(*prompt);
 }
 
 GenerateOptions generate_options_of(const json& p) {
@@ -224,9 +236,9 @@ Result<json> App::detokenize(const json& p) const {
 }
 
 Result<json> App::render_chat(const json& p) const {
-  auto text = engine_->render_chat(messages_of(p), chat_options_of(p));
-  if (!text) return std::unexpected(text.error());
-  return json{{"text", *std::move(text)}};
+  auto prompt = engine_->render_chat(messages_of(p), chat_options_of(p));
+  if (!prompt) return std::unexpected(prompt.error());
+  return json{{"text", std::move(prompt->text)}};
 }
 
 // Returns the vocabulary and the template, for the module that handles grammars and tools.

@@ -29,6 +29,15 @@ struct ChatMessage {
   std::string name = {};                  // name of the speaker or of the tool, for templates that use it
 };
 
+// A conversation as the model reads it: Tokenizer::encode_chat().
+struct ChatPrompt {
+  std::string text = {};
+  // The parts of the text, in order, that messages and tools say. Only what the template itself writes has control
+  // tokens.
+  std::vector<TextRange> quoted = {};
+  bool operator==(const ChatPrompt&) const = default;
+};
+
 // A part of a call that is not one JSON object: a literal text, or what differs from call to call.
 struct CallPiece {
   enum class Kind : uint8_t {

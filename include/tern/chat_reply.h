@@ -1,8 +1,8 @@
 // Splits a chat model's reply into thoughts, content and tool calls while the text is still arriving.
 //
 //   const auto format = engine.chat_format();
-//   tern::ChatReplyParser parser(format, {.tool_names = {"get_weather"}, .in_thought = format.opens_thought(prompt)});
-//   session.generate(tokens, {.shown_tokens = format.shown_tokens},
+//   tern::ChatReplyParser parser(format, {.tool_names = {"get_weather"}, .in_thought =
+//   format.opens_thought(prompt.text)}); session.generate(tokens, {.shown_tokens = format.shown_tokens},
 //                    [&](std::string_view text) { for (const auto& delta : parser.feed(text)) …; });
 //   for (const auto& delta : parser.finish()) …;
 #pragma once
@@ -105,7 +105,7 @@ Result<std::vector<std::string>> tool_names(std::string_view tools);
 
 struct ToolChoice {
   std::string name = {};  // the only function that may be called; empty: any
-  bool parallel = false;  // allow several calls; only has an effect if calls come as a list
+  bool parallel = false;  // allow several calls; a forced call that has no marks is one
   bool is_forced = true;  // false: the model begins calls itself; calls without a mark may then have an id and a type
   std::vector<bool> loose = {};  // element i: tool i accepts any object as its arguments
 };
@@ -151,7 +151,7 @@ struct ToolUse {
 
 // The rendered conversation, and how to parse its reply.
 struct ChatTurn {
-  std::string prompt = {};
+  ChatPrompt prompt = {};
   ChatFormat format = {};
   ChatReplyOptions reply = {};
   // If the reply must be a call: feed `begin` to the parser before the reply's text, and `end` after it if the reply
@@ -170,7 +170,7 @@ using MakeToolCall =
 // kInvalidArgument: as tool_names(), or no tool has the required name. kNotSupported: required or strict parameters
 // that cannot be enforced (the message names the tool and the place), or a call syntax that Tern cannot parse. Messages
 // about the list of tools begin with "tools:".
-Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse& use, GenerateOptions& generate,
+Result<ChatTurn> chat_turn(ChatFormat format, ChatPrompt prompt, const ToolUse& use, GenerateOptions& generate,
                            const MakeToolCall& make = Grammar::tool_call);
 
 }  // namespace tern

@@ -190,12 +190,11 @@ class Engine {
   bool has_tokenizer() const;
   const Tokenizer& tokenizer() const;  // only if has_tokenizer()
 
-  // Renders the conversation with the model's chat template, ready for encode(…, {.add_bos = false, .parse_special =
-  // true}). kNotSupported: the model has no template, or one that cannot express this (tools, calls, their results,
-  // thoughts). kInvalidArgument: the template rejects it, e.g. roles that do not alternate; or tools or arguments are
-  // not JSON.
+  // Renders the conversation with the model's chat template, for tokenizer().encode_chat(). kNotSupported: the model
+  // has no template, or one that cannot express this (tools, calls, their results, thoughts). kInvalidArgument: the
+  // template rejects it, e.g. roles that do not alternate; or tools or arguments are not JSON.
   bool has_chat_template() const;
-  Result<std::string> render_chat(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
+  Result<ChatPrompt> render_chat(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
   // The template's Jinja source, and the values of its bos_token and eos_token.
   struct ChatTemplateText {

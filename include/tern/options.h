@@ -1,10 +1,12 @@
 // Every option of the public API. All have defaults; set the ones you need with designated initializers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -123,6 +125,12 @@ struct SessionOptions {
   bool draft_block = false;
 };
 
+// Bytes of a text, from `begin` up to `end`.
+struct TextRange {
+  size_t begin = 0, end = 0;
+  bool operator==(const TextRange&) const = default;
+};
+
 struct ChatOptions {
   bool add_generation_prompt = true;  // end the text where the model's reply begins
   // The last message, the assistant's, is the beginning of the reply: the text ends with it, whatever
@@ -132,12 +140,18 @@ struct ChatOptions {
   // The functions that the model may call, as a JSON list in the format of OpenAI's API: {"type": "function",
   // "function": {"name": …, "description": …, "parameters": a JSON schema}}. Empty text or an empty list: none.
   std::string tools = {};
-  std::string variables = {};  // a JSON object with the template's other variables, by name
+  // A JSON object with the template's other variables, by name. What the template lacks has no effect.
+  std::string variables = {};
+  // Control tokens' spellings in messages and tools become these tokens. Only for conversations whose every text you
+  // trust: others could end their message and write another's.
+  bool parse_special = false;
 };
 
 struct TokenizeOptions {
   bool add_bos = true;         // put the model's begin-of-sequence token first, if the model wants one
   bool parse_special = false;  // recognize control tokens such as <|eot_id|> in the text
+  // With parse_special: parts of the text, in order, where control tokens are text (ChatPrompt::quoted).
+  std::span<const TextRange> quoted = {};
 };
 
 // All sampling parameters, with Tern's defaults.

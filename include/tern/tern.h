@@ -206,15 +206,22 @@ typedef struct tern_chat_options {
   int32_t add_generation_prompt;  /* 1: end the text where the model's reply begins */
   int32_t think;                  /* the template's enable_thinking: 1, 0, or -1: its default */
   int32_t continue_final_message; /* 1: the last message is the beginning of the reply; the text ends with it */
+  int32_t parse_special; /* 1: control tokens' spellings in messages become these tokens; only for trusted texts */
 } tern_chat_options;
 
 /* Never waits. */
 TERN_API void tern_chat_options_init(tern_chat_options* options, size_t size);
 
-/* Renders the conversation with the model's template, ready for tern_tokenize with only TERN_SPECIAL_TOKENS.
- * NOT_SUPPORTED: the model has no template. `n_bytes` may be NULL. */
+/* Renders the conversation with the model's template, for display. NOT_SUPPORTED: the model has no template. `n_bytes`
+ * may be NULL. */
 TERN_API tern_code tern_render_chat(const tern_engine* engine, const tern_chat_message* messages, size_t n_messages,
                                     const tern_chat_options* options, char** text, size_t* n_bytes, tern_error** error);
+
+/* The tokens of that text. In messages control tokens are text, which tern_tokenize could not tell from the
+ * template's own. Errors as tern_render_chat and tern_tokenize. */
+TERN_API tern_code tern_tokenize_chat(const tern_engine* engine, const tern_chat_message* messages, size_t n_messages,
+                                      const tern_chat_options* options, int32_t** tokens, size_t* n_tokens,
+                                      tern_error** error);
 
 /* ---- sessions: a context and its KV cache */
 
@@ -293,7 +300,7 @@ typedef struct tern_turn_options {
   int32_t tool_choice;   /* TERN_TOOLS_AUTO */
   int32_t one_call;      /* 1: a reply has one call at most */
   int32_t think;         /* as in tern_chat_options */
-  int32_t reserved;      /* 0 */
+  int32_t parse_special; /* as in tern_chat_options */
 } tern_turn_options;
 
 /* Never waits. */
@@ -307,9 +314,10 @@ TERN_API tern_code tern_turn_new(const tern_engine* engine, const char* messages
                                  const tern_turn_options* options, tern_turn** turn, tern_error** error);
 TERN_API void tern_turn_free(tern_turn* turn);
 
-/* The prompt, ready for tern_tokenize with only TERN_SPECIAL_TOKENS. Valid as long as the turn. `n_bytes` may be NULL.
- * Never waits. Pass the turn in tern_generate_options.turn when generating. */
+/* The prompt as text, for display, and as tokens. Valid as long as the turn. `n_bytes` may be NULL. Both never wait.
+ * Pass the turn in tern_generate_options.turn when generating. */
 TERN_API const char* tern_turn_prompt(const tern_turn* turn, size_t* n_bytes);
+TERN_API const int32_t* tern_turn_tokens(const tern_turn* turn, size_t* n_tokens);
 
 /* Parses a reply and returns it as a message in JSON: {"role": "assistant", "content": a text or null, and if there are
  * any "reasoning_content" and "tool_calls"}. `text` is the whole reply so far. `finish`: why it ended; with NONE the

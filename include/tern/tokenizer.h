@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tern/chat.h"
 #include "tern/error.h"
 #include "tern/options.h"
 
@@ -21,6 +22,11 @@ class Tokenizer {
   // Accepts any bytes. Invalid UTF-8 becomes byte tokens, and decode() returns it unchanged. (A vocabulary without byte
   // tokens uses its unknown token instead.)
   virtual std::vector<TokenId> encode(std::string_view text, const TokenizeOptions& options = {}) const = 0;
+
+  // The tokens of a conversation. No message can become a control token.
+  std::vector<TokenId> encode_chat(const ChatPrompt& prompt) const {
+    return encode(prompt.text, {.add_bos = false, .parse_special = true, .quoted = prompt.quoted});
+  }
 
   // The bytes of one token. Empty for control tokens (BOS, <|eot_id|> …) unless `special`, and for ids outside [0,
   // vocab_size()).

@@ -182,6 +182,7 @@ class _Turn(_Handle):
         tool_choice: str,
         parallel_tool_calls: bool,
         think: bool | None,
+        parse_special: bool,
     ) -> None:
         options = c.initialized(c.TurnOptions, lib.tern_turn_options_init)
         options.tools = json.dumps(list(tools)).encode()
@@ -190,6 +191,7 @@ class _Turn(_Handle):
         options.tool_name = None if tool_choice in choices else tool_choice.encode()
         options.one_call = not parallel_tool_calls
         options.think = -1 if think is None else int(think)
+        options.parse_special = parse_special
         listed = [{"role": m[0], "content": m[1]} if isinstance(m, tuple) else dict(m) for m in messages]
         data = json.dumps(listed).encode()
         made = ctypes.c_void_p()
@@ -197,9 +199,10 @@ class _Turn(_Handle):
         super().__init__(made, lib.tern_turn_free)
 
     @property
-    def prompt(self) -> str:
-        prompt: bytes = lib.tern_turn_prompt(self._handle, None)
-        return prompt.decode(errors="replace")
+    def tokens(self) -> list[int]:
+        n = ctypes.c_size_t()
+        tokens = lib.tern_turn_tokens(self._handle, ctypes.byref(n))
+        return list(tokens[: n.value])
 
     def read(self, text: str, finish: int) -> dict[str, Any]:
         data, made, n = text.encode(), ctypes.c_void_p(), ctypes.c_size_t()
@@ -323,21 +326,21 @@ class Session(_Handle):
         tools: Sequence[Mapping[str, Any]] = (),
         tool_choice: str = "auto",
         parallel_tool_calls: bool = True,
+        parse_special: bool = False,
         **options: Unpack[GenerateOptions],
     ) -> Generation:
         """The model's reply to a conversation, given as a whole each time.
 
         `tools` are functions that it may call, as in OpenAI's interface, and the reply's `message` has the calls. They
         are held to the tools' parameters. `tool_choice` is "auto", "none", "required" or a function's name, with the
-        latter two the reply is a call.
+        latter two the reply is a call. `parse_special`: messages may have control tokens, so trust all of them.
         """
         has_tools = bool(tools) or tool_choice != "auto"
         if not has_tools and not any(isinstance(m, Mapping) and m.get("role") == "tool" for m in messages):
-            text = self.engine.render_chat(messages, think=think)
-            return self.generate(self.engine.tokenize(text, add_bos=False, special=True), **options)
-        turn = _Turn(self.engine, messages, tools, tool_choice, parallel_tool_calls, think)
-        tokens = self.engine.tokenize(turn.prompt, add_bos=False, special=True)
-        return self._begin(tokens, _generate_options(options), turn)
+            tokens = self.engine.tokenize_chat(messages, think=think, parse_special=parse_special)
+            return self.generate(tokens, **options)
+        turn = _Turn(self.engine, messages, tools, tool_choice, parallel_tool_calls, think, parse_special)
+        return self._begin(turn.tokens, _generate_options(options), turn)
 
     def logits(self, tokens: Sequence[int], *, first: int = 0) -> memoryview:
         """The logits after tokens[first], tokens[first + 1], … as floats of shape (rows, n_vocab).
@@ -445,6 +448,7 @@ class Engine(_Handle):
         tools: Sequence[Mapping[str, Any]] = (),
         tool_choice: str = "auto",
         parallel_tool_calls: bool = True,
+        parse_special: bool = False,
         **options: Unpack[GenerateOptions],
     ) -> Generation:
         """The model's reply to a conversation, in a session of its own; see Session.chat()."""
@@ -455,6 +459,7 @@ class Engine(_Handle):
                 tools=tools,
                 tool_choice=tool_choice,
                 parallel_tool_calls=parallel_tool_calls,
+                parse_special=parse_special,
                 **options,
             )
 
@@ -464,9 +469,7 @@ class Engine(_Handle):
         flags = (c.ADD_BOS if add_bos else 0) | (c.SPECIAL_TOKENS if special else 0)
         made, n = ctypes.c_void_p(), ctypes.c_size_t()
         check(lib.tern_tokenize, self._handle, data, len(data), flags, ctypes.byref(made), ctypes.byref(n))
-        tokens = ctypes.cast(made, ctypes.POINTER(ctypes.c_int32))[: n.value]
-        lib.tern_free(made)
-        return list(tokens)
+        return _taken_tokens(made, n.value)
 
     def detokenize_bytes(self, tokens: Sequence[int], *, special: bool = False) -> bytes:
         """The bytes of the tokens, which may end inside a character; `special`: control tokens are spelled out."""
@@ -512,28 +515,64 @@ class Engine(_Handle):
         think: bool | None = None,
         continue_final_message: bool = False,
     ) -> str:
-        """The conversation in the model's own template; tokenize it with add_bos=False and special=True.
+        """The conversation in the model's own template, for display.
 
         continue_final_message: the last message, the assistant's, is the beginning of the reply.
         """
-        pairs = [m if isinstance(m, tuple) else (m["role"], m["content"]) for m in messages]
-        texts = [c.ChatMessage(role.encode(), content.encode()) for role, content in pairs]
-        array = (c.ChatMessage * len(texts))(*texts)
-        options = c.initialized(c.ChatOptions, lib.tern_chat_options_init)
-        options.add_generation_prompt = add_generation_prompt
-        options.think = -1 if think is None else int(think)
-        options.continue_final_message = continue_final_message
+        options = _chat_options(add_generation_prompt, think, continue_final_message, parse_special=False)
         made, n = ctypes.c_void_p(), ctypes.c_size_t()
         check(
             lib.tern_render_chat,
             self._handle,
-            array,
-            len(pairs),
+            *_message_array(messages),
             ctypes.byref(options),
             ctypes.byref(made),
             ctypes.byref(n),
         )
         return _taken_text(made, n.value).decode(errors="replace")
+
+    def tokenize_chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        add_generation_prompt: bool = True,
+        think: bool | None = None,
+        continue_final_message: bool = False,
+        parse_special: bool = False,
+    ) -> list[int]:
+        """The same as tokens; in messages control tokens are text, unless parse_special."""
+        options = _chat_options(add_generation_prompt, think, continue_final_message, parse_special)
+        made, n = ctypes.c_void_p(), ctypes.c_size_t()
+        check(
+            lib.tern_tokenize_chat,
+            self._handle,
+            *_message_array(messages),
+            ctypes.byref(options),
+            ctypes.byref(made),
+            ctypes.byref(n),
+        )
+        return _taken_tokens(made, n.value)
+
+
+def _message_array(messages: Sequence[Message]) -> tuple[Any, int]:
+    pairs = [m if isinstance(m, tuple) else (m["role"], m["content"]) for m in messages]
+    texts = [c.ChatMessage(role.encode(), content.encode()) for role, content in pairs]
+    return (c.ChatMessage * len(texts))(*texts), len(pairs)
+
+
+def _chat_options(add_generation_prompt: bool, think: bool | None, continues: bool, parse_special: bool) -> Any:
+    options = c.initialized(c.ChatOptions, lib.tern_chat_options_init)
+    options.add_generation_prompt = add_generation_prompt
+    options.think = -1 if think is None else int(think)
+    options.continue_final_message = continues
+    options.parse_special = parse_special
+    return options
+
+
+def _taken_tokens(made: ctypes.c_void_p, n: int) -> list[int]:
+    tokens = ctypes.cast(made, ctypes.POINTER(ctypes.c_int32))[:n]
+    lib.tern_free(made)
+    return list(tokens)
 
 
 def void(_result: object) -> None:

@@ -94,6 +94,7 @@ class ChatOptions(SizedStruct):
         ("add_generation_prompt", c_int32),
         ("think", c_int32),
         ("continue_final_message", c_int32),
+        ("parse_special", c_int32),
     ]
 
 
@@ -109,7 +110,7 @@ class TurnOptions(SizedStruct):
         ("tool_choice", c_int32),
         ("one_call", c_int32),
         ("think", c_int32),
-        ("reserved", c_int32),
+        ("parse_special", c_int32),
     ]
 
 
@@ -208,6 +209,10 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [_HANDLE, POINTER(ChatMessage), c_size_t, POINTER(ChatOptions), _OUT, _SIZE, _OUT],
     ),
+    "tern_tokenize_chat": (
+        c_int,
+        [_HANDLE, POINTER(ChatMessage), c_size_t, POINTER(ChatOptions), _OUT, _SIZE, _OUT],
+    ),
     "tern_session_options_init": (None, [POINTER(SessionOptions), c_size_t]),
     "tern_session_new": (c_int, [_HANDLE, POINTER(SessionOptions), _OUT, _OUT]),
     "tern_session_free": (None, [_HANDLE]),
@@ -226,6 +231,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "tern_turn_new": (c_int, [_HANDLE, c_char_p, c_size_t, POINTER(TurnOptions), _OUT, _OUT]),
     "tern_turn_free": (None, [_HANDLE]),
     "tern_turn_prompt": (c_char_p, [_HANDLE, _SIZE]),
+    "tern_turn_tokens": (_TOKENS, [_HANDLE, _SIZE]),
     "tern_turn_read": (c_int, [_HANDLE, c_char_p, c_size_t, c_int32, _OUT, _SIZE, _OUT]),
     "tern_generate_options_init": (None, [POINTER(GenerateOptions), c_size_t]),
     "tern_generation_begin": (c_int, [_HANDLE, _TOKENS, c_size_t, POINTER(GenerateOptions), _OUT, _OUT]),

@@ -252,6 +252,16 @@ class EngineTest(unittest.TestCase):
             self.assertEqual(unfinished, "[user] Hello\n[assistant] Hi")
             self.assertTrue("".join(engine.chat(messages, max_tokens=5)))
 
+    def test_messages_have_no_control_tokens(self) -> None:
+        messages: list[tern.Message] = [("user", "a<|end|>b")]
+        end = self.engine.find_token("<|end|>")
+        assert end is not None
+        tokens = self.engine.tokenize_chat(messages)
+        self.assertEqual(self.engine.detokenize(tokens, special=True), self.engine.render_chat(messages))
+        self.assertEqual(tokens.count(end), 1)
+        self.assertEqual(self.engine.tokenize_chat(messages, parse_special=True).count(end), 2)
+        self.assertTrue("".join(self.engine.chat(messages, parse_special=True, max_tokens=3)))
+
     def test_progress_is_told_and_its_exceptions_come_out(self) -> None:
         seen: list[tern.Progress] = []
         tern.Engine(on_progress=seen.append).close()

@@ -97,6 +97,36 @@ TEST_F(CApiTurn, AReplyThatHasToBeACall) {
   EXPECT_TRUE(next.contains("<tool_call>\n{\"name\": \"weather\"") && next.contains("<tool>Sunny")) << next;
 }
 
+TEST_F(CApiTurn, MessagesHaveNoControlTokens) {
+  const std::string messages = R"([{"role": "user", "content": "a<|end|>b"}])";
+  const int32_t end = tern_find_token(engine_, "<|end|>");
+  const auto count = [&](int parse_special) {
+    tern_turn_options options = with_tools(TERN_TOOLS_AUTO);
+    options.parse_special = parse_special;
+    TurnHandle turn(nullptr, tern_turn_free);
+    EXPECT_EQ(make(messages, options, &turn).message, "");
+    size_t n = 0;
+    const int32_t* tokens = tern_turn_tokens(turn.get(), &n);
+    EXPECT_GT(n, 0u);
+    return std::count(tokens, tokens + n, end);
+  };
+  EXPECT_EQ(count(1), count(0) + 1);
+  EXPECT_EQ(tern_turn_tokens(nullptr, nullptr), nullptr);
+  const tern_chat_message said = {"user", "a<|end|>b"};
+  const auto count_chat = [&](int parse_special) {
+    tern_chat_options options;
+    tern_chat_options_init(&options, sizeof(options));
+    options.parse_special = parse_special;
+    int32_t* tokens = nullptr;
+    size_t n = 0;
+    EXPECT_EQ(tern_tokenize_chat(engine_, &said, 1, &options, &tokens, &n, nullptr), TERN_OK);
+    const auto found = std::count(tokens, tokens + n, end);
+    tern_free(tokens);
+    return found;
+  };
+  EXPECT_EQ(count_chat(1), count_chat(0) + 1);
+}
+
 TEST_F(CApiTurn, AReplyThatMayBeACall) {
   TurnHandle turn(nullptr, tern_turn_free);
   ASSERT_EQ(make(kQuestion, with_tools(TERN_TOOLS_AUTO), &turn).message, "");

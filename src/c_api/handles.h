@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tern/chat_reply.h"
 #include "tern/engine.h"
@@ -69,6 +70,7 @@ struct tern_grammar {
 
 struct tern_turn {
   tern::ChatTurn turn;
+  std::vector<tern::TokenId> tokens;                              // of the prompt
   tern::GenerateOptions holds;                                    // the constraints on the reply
   const uint64_t id_seed = std::random_device()() | uint64_t{1};  // a reply that is parsed again gets the same ids
 };

@@ -12,8 +12,8 @@ namespace {
 
 // Sizes in the first version, without padding at the end: a field added there would not make the struct larger.
 constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40, kTurnSize = 40;
-static_assert(sizeof(tern_load_options) == kLoadSize + 32);          // `overrides` and the fields after it were added
-static_assert(sizeof(tern_chat_options) == kChatSize + 8);           // `continue_final_message` was added, and padding
+static_assert(sizeof(tern_load_options) == kLoadSize + 32);  // `overrides` and the fields after it were added
+static_assert(sizeof(tern_chat_options) == kChatSize + 8);   // `continue_final_message` and a later field were added
 static_assert(sizeof(tern_session_options) == kSessionSize + 8);     // `draft` was added
 static_assert(sizeof(tern_generate_options) == kGenerateSize + 56);  // the penalties and later fields were added
 static_assert(sizeof(tern_turn_options) == kTurnSize);
@@ -45,7 +45,7 @@ constexpr tern_turn_options kTurn = {.size = sizeof(tern_turn_options),
                                      .tool_choice = TERN_TOOLS_AUTO,
                                      .one_call = 0,
                                      .think = -1,
-                                     .reserved = 0};
+                                     .parse_special = 0};
 constexpr tern_pull_options kPull = {.size = sizeof(tern_pull_options),
                                      .cache_dir = nullptr,
                                      .on_progress = nullptr,
@@ -155,6 +155,7 @@ Result<ChatOptions> read_options(const tern_chat_options* given) {
   TRY(to.add_generation_prompt, read_bool(from.add_generation_prompt, "tern_chat_options.add_generation_prompt"));
   TRY(to.think, read_think(from.think, "tern_chat_options.think"));
   TRY(to.continue_final_message, read_bool(from.continue_final_message, "tern_chat_options.continue_final_message"));
+  TRY(to.parse_special, read_bool(from.parse_special, "tern_chat_options.parse_special"));
   return to;
 }
 
@@ -169,7 +170,7 @@ Result<TurnOptions> read_options(const tern_turn_options* given) {
   TRY(const bool one_call, read_bool(from.one_call, "tern_turn_options.one_call"));
   to.use.parallel = !one_call;
   TRY(to.think, read_think(from.think, "tern_turn_options.think"));
-  if (from.reserved != 0) return fail(ErrorCode::kInvalidArgument, "tern_turn_options.reserved is not 0");
+  TRY(to.parse_special, read_bool(from.parse_special, "tern_turn_options.parse_special"));
   return to;
 }
 

@@ -61,6 +61,7 @@ Result<GenerateOptions> read_options(const tern_generate_options* given);
 struct TurnOptions {
   ToolUse use;
   std::optional<bool> think;
+  bool parse_special = false;
 };
 Result<TurnOptions> read_options(const tern_turn_options* given);
 Result<HubOptions> read_options(const tern_pull_options* given);

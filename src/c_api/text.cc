@@ -24,6 +24,25 @@ Result<void> only_flags(uint32_t flags, uint32_t known) {
   return fail(ErrorCode::kInvalidArgument, "flags {:#x} have no meaning here", flags & ~known);
 }
 
+void give_tokens(const std::vector<TokenId>& ids, int32_t** tokens, size_t* n_tokens) {
+  *tokens = copied(std::span<const int32_t>(ids));
+  *n_tokens = ids.size();
+}
+
+// The caller holds the engine's lock.
+Result<ChatPrompt> rendered(const tern_engine* engine, const tern_chat_message* messages, size_t n_messages,
+                            const tern_chat_options* options) {
+  TRY(const auto wanted, read_options(options));
+  if (n_messages > 0) TRY_STATUS(given(messages, "messages"));
+  std::vector<ChatMessage> conversation;
+  for (const tern_chat_message& message : std::span(messages, n_messages)) {
+    TRY_STATUS(given(message.role, "a message's role"));
+    TRY_STATUS(given(message.content, "a message's content"));
+    conversation.push_back({message.role, message.content});
+  }
+  return engine->shared->engine.render_chat(conversation, wanted);
+}
+
 void give_text(std::string_view made, char** text, size_t* n_bytes) {
   *text = copied(made);
   if (n_bytes) *n_bytes = made.size();
@@ -43,8 +62,7 @@ tern_code tern_tokenize(const tern_engine* engine, const char* text, size_t n_by
     const auto ids = engine->shared->engine.tokenizer().encode(
         n_bytes > 0 ? std::string_view(text, n_bytes) : std::string_view(),
         {.add_bos = (flags & TERN_ADD_BOS) != 0, .parse_special = (flags & TERN_SPECIAL_TOKENS) != 0});
-    *tokens = copied(std::span<const int32_t>(ids));
-    *n_tokens = ids.size();
+    give_tokens(ids, tokens, n_tokens);
     return {};
   });
 }
@@ -88,18 +106,23 @@ tern_code tern_render_chat(const tern_engine* engine, const tern_chat_message* m
                            const tern_chat_options* options, char** text, size_t* n_bytes, tern_error** error) {
   return guarded(error, [&] -> Result<void> {
     TRY_STATUS(given(engine, "engine"));
-    if (n_messages > 0) TRY_STATUS(given(messages, "messages"));
     TRY_STATUS(given(text, "text"));
-    TRY(const auto wanted, read_options(options));
-    std::vector<ChatMessage> conversation;
-    for (const tern_chat_message& message : std::span(messages, n_messages)) {
-      TRY_STATUS(given(message.role, "a message's role"));
-      TRY_STATUS(given(message.content, "a message's content"));
-      conversation.push_back({message.role, message.content});
-    }
     const std::lock_guard turn(engine->shared->mutex);
-    TRY(const auto rendered, engine->shared->engine.render_chat(conversation, wanted));
-    give_text(rendered, text, n_bytes);
+    TRY(const ChatPrompt prompt, rendered(engine, messages, n_messages, options));
+    give_text(prompt.text, text, n_bytes);
+    return {};
+  });
+}
+
+tern_code tern_tokenize_chat(const tern_engine* engine, const tern_chat_message* messages, size_t n_messages,
+                             const tern_chat_options* options, int32_t** tokens, size_t* n_tokens, tern_error** error) {
+  return guarded(error, [&] -> Result<void> {
+    TRY_STATUS(has_tokenizer(engine));
+    TRY_STATUS(given(tokens, "tokens"));
+    TRY_STATUS(given(n_tokens, "n_tokens"));
+    const std::lock_guard turn(engine->shared->mutex);
+    TRY(const ChatPrompt prompt, rendered(engine, messages, n_messages, options));
+    give_tokens(engine->shared->engine.tokenizer().encode_chat(prompt), tokens, n_tokens);
     return {};
   });
 }

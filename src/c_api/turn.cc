@@ -37,13 +37,14 @@ tern_code tern_turn_new(const tern_engine* engine, const char* messages, size_t 
     TRY_STATUS(given(turn, "turn"));
     TRY(const TurnOptions wanted, read_options(options));
     TRY(const auto conversation, messages_from_json(std::string_view(messages, n_bytes)));
-    ChatOptions chat{.think = wanted.think};
+    ChatOptions chat{.think = wanted.think, .parse_special = wanted.parse_special};
     if (wanted.use.choice != ToolUse::Choice::kNone) chat.tools = wanted.use.tools;
     auto made = std::make_unique<tern_turn>();
     {
       const std::lock_guard own(engine->shared->mutex);
       TRY(auto prompt, engine->shared->engine.render_chat(conversation, chat));
       TRY(made->turn, chat_turn(engine->shared->engine.chat_format(), std::move(prompt), wanted.use, made->holds));
+      made->tokens = engine->shared->engine.tokenizer().encode_chat(made->turn.prompt);
     }
     *turn = made.release();
     return {};
@@ -53,8 +54,13 @@ tern_code tern_turn_new(const tern_engine* engine, const char* messages, size_t 
 void tern_turn_free(tern_turn* turn) { delete turn; }
 
 const char* tern_turn_prompt(const tern_turn* turn, size_t* n_bytes) {
-  if (n_bytes) *n_bytes = turn ? turn->turn.prompt.size() : 0;
-  return turn ? turn->turn.prompt.c_str() : "";
+  if (n_bytes) *n_bytes = turn ? turn->turn.prompt.text.size() : 0;
+  return turn ? turn->turn.prompt.text.c_str() : "";
+}
+
+const int32_t* tern_turn_tokens(const tern_turn* turn, size_t* n_tokens) {
+  if (n_tokens) *n_tokens = turn ? turn->tokens.size() : 0;
+  return turn ? turn->tokens.data() : nullptr;
 }
 
 tern_code tern_turn_read(const tern_turn* turn, const char* text, size_t n_bytes, int32_t finish, char** message,

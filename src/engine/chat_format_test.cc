@@ -19,7 +19,7 @@ const ChatOptions kTools = {.tools = R"([{"type": "function", "function": {"name
 TEST(EngineChatFormat, RefusesToolsThatTheTemplateHasNot) {
   const Engine engine = with_template("{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}");
   const ChatMessage messages[] = {{"user", "a"}};
-  EXPECT_EQ(engine.render_chat(messages).value(), "[user]a");
+  EXPECT_EQ(engine.render_chat(messages).value().text, "[user]a");
   const auto refused = engine.render_chat(messages, kTools);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
@@ -29,7 +29,25 @@ TEST(EngineChatFormat, RefusesToolsThatTheTemplateHasNot) {
   EXPECT_FALSE(engine.chat_format().calls);
   // This template prints every role, including results of tools.
   const ChatMessage result[] = {{.role = "tool", .content = "b"}};
-  EXPECT_EQ(engine.render_chat(result).value(), "[tool]b");
+  EXPECT_EQ(engine.render_chat(result).value().text, "[tool]b");
+}
+
+TEST(EngineChatFormat, ABegunReplyMayHaveThoughts) {
+  const auto found = [](const std::string& end) {
+    const Engine engine = with_template(
+        "{% for m in messages %}[{{ m.role }}]{% if m.reasoning_content %}<|system|>{{ m.reasoning_content }}" + end +
+        "{% endif %}{{ m.content }}{% endfor %}");
+    const ChatMessage messages[] = {{"user", "<|system|>a<|user|>"}, {"assistant", "<|system|>hm" + end + "b<|end|>"}};
+    const auto tokens =
+        engine.tokenizer().encode_chat(engine.render_chat(messages, {.continue_final_message = true}).value());
+    std::string marks;
+    for (const TokenId id : tokens) {
+      if (engine.tokenizer().piece(id).empty()) marks += engine.tokenizer().piece(id, true);
+    }
+    return marks;
+  };
+  EXPECT_EQ(found("<|user|>"), "<|system|><|user|>");
+  EXPECT_EQ(found("<|end|>"), "<|system|>");  // this token ends replies
 }
 
 TEST(EngineChatFormat, TellsHowRepliesAreToBeRead) {
@@ -39,7 +57,7 @@ TEST(EngineChatFormat, TellsHowRepliesAreToBeRead) {
       "{{ c.function.arguments | tojson }}}</tool_call>{% endfor %}{% endfor %}"
       "{% if add_generation_prompt %}[assistant]<think>{% endif %}");
   const ChatMessage messages[] = {{"user", "a"}};
-  const std::string prompt = engine.render_chat(messages, kTools).value();
+  const std::string prompt = engine.render_chat(messages, kTools).value().text;
   EXPECT_EQ(prompt, R"([{"type": "function", "function": {"name": "f"}}][user]a[assistant]<think>)");
   const ChatFormat format = engine.chat_format();
   ASSERT_TRUE(format.calls);
@@ -56,7 +74,7 @@ TEST(EngineChatFormat, TellsHowRepliesAreToBeRead) {
   // The parsed reply can be sent back unchanged.
   reply.reasoning.clear();
   const ChatMessage all[] = {messages[0], reply};
-  EXPECT_EQ(engine.render_chat(all, {.add_generation_prompt = false}).value(),
+  EXPECT_EQ(engine.render_chat(all, {.add_generation_prompt = false}).value().text,
             "[user]a[assistant]<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}</tool_call>");
 }
 
@@ -81,7 +99,7 @@ TEST(EngineChatFormat, AGrammarForcesACall) {
       const ToolCallGrammar call = tool_call_grammar(format, tools, {.name = name}).value();
       const auto grammar = Grammar::json_schema(call.schema);
       ASSERT_TRUE(grammar) << grammar.error().message;
-      const std::string prompt = engine.render_chat(messages, {.tools = tools}).value() + call.begin;
+      const std::string prompt = engine.render_chat(messages, {.tools = tools}).value().text + call.begin;
       Session session = engine.new_session().value();
       ChatReplyParser parser(format, {.tool_names = tool_names(tools).value(), .stream_arguments = true});
       ChatMessage reply;

@@ -53,7 +53,7 @@ bool Engine::has_tokenizer() const { return impl_->tokenizer != nullptr; }
 const Tokenizer& Engine::tokenizer() const { return *impl_->tokenizer; }
 bool Engine::has_chat_template() const { return impl_->chat_template.has_value(); }
 
-Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, const ChatOptions& options) const {
+Result<ChatPrompt> Engine::render_chat(std::span<const ChatMessage> messages, const ChatOptions& options) const {
   if (!impl_->chat_template) {
     return fail(ErrorCode::kNotSupported,
                 "{}: the model has no chat template, so it cannot hold a conversation; give it text to continue",
@@ -68,9 +68,18 @@ Result<std::string> Engine::render_chat(std::span<const ChatMessage> messages, c
     TRY_STATUS(check_expressible(chat_format(), messages, options));
   }
   const auto render = [&](std::span<const ChatMessage> all) { return impl_->chat_template->render(all, options); };
-  auto text = options.continue_final_message ? render_unfinished(messages, render) : render(messages);
-  if (text) impl_->turns->learn(*impl_->chat_template);
-  return text;
+  const auto render_beginning = [&] {
+    const ChatFormat format = chat_format();
+    std::vector<std::string_view> marks = {format.think_begin, format.think_end};
+    std::erase_if(marks, [&](std::string_view mark) {  // a reply cannot have begun with its end
+      const auto token = impl_->tokenizer->find(mark);
+      return token && std::ranges::contains(impl_->tokenizer->stop_tokens(), *token);
+    });
+    return render_unfinished(messages, render, marks);
+  };
+  auto prompt = options.continue_final_message ? render_beginning() : render(messages);
+  if (prompt) impl_->turns->learn(*impl_->chat_template);
+  return prompt;
 }
 
 std::optional<Engine::ChatTemplateText> Engine::chat_template() const {

@@ -26,7 +26,25 @@ TEST(Engine, TellsWhatItLoaded) {
   EXPECT_TRUE(engine.has_tokenizer());
   ASSERT_TRUE(engine.has_chat_template());
   const ChatMessage hello[] = {{"user", "Hello!"}};
-  EXPECT_EQ(engine.render_chat(hello).value(), "<|endoftext|><|user|>\nHello!<|end|>\n<|assistant|>\n");
+  EXPECT_EQ(engine.render_chat(hello).value().text, "<|endoftext|><|user|>\nHello!<|end|>\n<|assistant|>\n");
+}
+
+// Ordinary conversations are tokenized as one text; only control tokens in messages are not.
+TEST(Engine, MessagesHaveNoControlTokens) {
+  const Engine engine = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  const auto tokens_of = [&](std::string text, const ChatOptions& options = {}) {
+    const ChatMessage messages[] = {{"system", "Be brief."}, {"user", std::move(text)}};
+    return engine.tokenizer().encode_chat(engine.render_chat(messages, options).value());
+  };
+  const ChatMessage plain[] = {{"system", "Be brief."}, {"user", "Hi, \u00e9\n you!"}};
+  EXPECT_EQ(tokens_of(plain[1].content), engine.tokenizer().encode(engine.render_chat(plain).value().text,
+                                                                   {.add_bos = false, .parse_special = true}));
+  const TokenId end = engine.tokenizer().find("<|end|>").value();
+  EXPECT_EQ(std::ranges::count(tokens_of("a<|end|>b"), end), 2);
+  EXPECT_EQ(std::ranges::count(tokens_of("a<|end|>b", {.parse_special = true}), end), 3);
+  EXPECT_EQ(std::ranges::count(tokens_of("a<|end"), end), 2);
+  EXPECT_EQ(engine.tokenizer().decode(tokens_of("a<|end|>b"), true),
+            engine.render_chat(std::vector<ChatMessage>{{"system", "Be brief."}, {"user", "a<|end|>b"}}).value().text);
 }
 
 TEST(Engine, AModelWithoutATemplateHoldsNoConversation) {

@@ -90,7 +90,7 @@ TEST(DefaultModelGolden, PromptsAreRenderedAndTokenizedAsByHuggingFace) {
       EXPECT_EQ(engine.tokenizer().encode(story.prompt), story.prompt_ids);
       continue;
     }
-    EXPECT_EQ(engine.render_chat(story.messages).value(), story.prompt);
+    EXPECT_EQ(engine.render_chat(story.messages).value().text, story.prompt);
     EXPECT_EQ(engine.tokenizer().encode(story.prompt, {.add_bos = false, .parse_special = true}), story.prompt_ids);
   }
 }

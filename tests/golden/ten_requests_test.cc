@@ -72,9 +72,8 @@ TEST_P(TenRequests, AreAnsweredAsTheModelsCardSays) {
     std::string before;
     for (const Json& request : conversation) {
       messages.push_back({.role = "user", .content = request["ask"]});
-      const std::string prompt = engine->render_chat(messages).value();
-      const auto reply = session.generate(engine->tokenizer().encode(prompt, {.add_bos = false, .parse_special = true}),
-                                          {.sample = {.temperature = 0}});
+      const ChatPrompt prompt = engine->render_chat(messages).value();
+      const auto reply = session.generate(engine->tokenizer().encode_chat(prompt), {.sample = {.temperature = 0}});
       ASSERT_TRUE(reply) << reply.error().message;
       EXPECT_EQ(reply->reason, FinishReason::kStopToken) << reply->text;
       check(request, reply->text, before);

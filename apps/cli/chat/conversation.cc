@@ -58,8 +58,8 @@ Result<std::vector<TokenId>> Chat::encode_fitting() {
   std::vector<ChatMessage> kept = messages_;
   size_t n_forgotten = 0;
   while (true) {
-    TRY(const std::string text, engine_.render_chat(kept, chat_));
-    std::vector<TokenId> ids = engine_.tokenizer().encode(text, {.add_bos = false, .parse_special = true});
+    TRY(const ChatPrompt prompt, engine_.render_chat(kept, chat_));
+    std::vector<TokenId> ids = engine_.tokenizer().encode_chat(prompt);
     const bool only_this_line = std::ssize(kept) - first <= 1;
     if (ids.size() + room <= n_ctx || (only_this_line && ids.size() < n_ctx)) {
       messages_ = std::move(kept);

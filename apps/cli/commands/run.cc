@@ -116,12 +116,11 @@ Result<ModelInput> RunCommand::encode(const Engine& engine, const std::string& t
   std::vector<ChatMessage> messages;
   if (system_option->count() > 0) messages.push_back({.role = "system", .content = system});
   messages.push_back({.role = "user", .content = text});
-  ModelInput input;
   ChatOptions options = chat_flags.options();
   options.tools = tools;
-  TRY(input.text, engine.render_chat(messages, options));
-  input.ids = tokenizer->encode(input.text, {.add_bos = false, .parse_special = true});
-  return input;
+  TRY(ChatPrompt rendered, engine.render_chat(messages, options));
+  std::vector<TokenId> ids = tokenizer->encode_chat(rendered);
+  return ModelInput{.text = std::move(rendered.text), .ids = std::move(ids)};
 }
 
 Result<void> RunCommand::show(const Engine& engine, const ModelInput& input) const {
@@ -199,7 +198,8 @@ Result<void> RunCommand::check_options() const {
   }
   if (chat_flags.any() && !chat) {
     return fail(ErrorCode::kInvalidArgument,
-                "run: --template, --think, --no-think and --reasoning-budget need --chat; or use 'tern chat'");
+                "run: --template, --think, --no-think, --reasoning-budget and --parse-special need --chat; or use 'tern "
+                "chat'");
   }
   return {};
 }

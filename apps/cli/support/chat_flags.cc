@@ -21,12 +21,16 @@ void ChatFlags::add(CLI::App& app, const std::string& group) {
       ->type_name("N")
       ->check(in_range(-1, 1e9, /*whole=*/true))
       ->group(group);
+  app.add_flag("--parse-special", parse_special_,
+               "Control tokens such as <|im_end|> count in messages, too; by default they are text there")
+      ->group(group);
 }
 
 ChatOptions ChatFlags::options() const {
   ChatOptions options;
   if (think_) options.think = true;
   if (no_think_) options.think = false;
+  options.parse_special = parse_special_;
   return options;
 }
 

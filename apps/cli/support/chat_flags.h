@@ -12,7 +12,9 @@ class ChatFlags {
  public:
   void add(CLI::App& app, const std::string& group);
 
-  bool any() const { return !template_file_.empty() || think_ || no_think_ || budget_ >= 0; }
+  bool any() const {
+    return !template_file_.empty() || think_ || no_think_ || parse_special_ || budget_ >= 0;
+  }
   ChatOptions options() const;
   // How the model's thoughts are limited in the reply to this prompt.
   ThoughtLimit thoughts(const ChatFormat& format, const std::string& prompt) const {
@@ -27,6 +29,7 @@ class ChatFlags {
   bool think_ = false;
   bool no_think_ = false;
   int budget_ = -1;
+  bool parse_special_ = false;
 };
 
 }  // namespace tern::cli

@@ -19,6 +19,9 @@ void add_answers(CLI::App& app, ServeOptions& command) {
       ->type_name("N")
       ->check(in_range(-1, kMostWhole, /*whole=*/true))
       ->group(kGroup);
+  app.add_flag("--parse-special", command.api.parse_special,
+               "Control tokens such as <|im_end|> count in messages, too; by default they are text there")
+      ->group(kGroup);
   add_sampling(app, command.api.sample);
   add_seed(app, [&command](std::optional<uint64_t> seed) {
     command.api.has_seed = seed.has_value();

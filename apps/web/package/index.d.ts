@@ -121,6 +121,8 @@ export interface GenerateOptions {
   ignoreEos?: boolean;
   /** For models that can think first: whether they do. */
   think?: boolean;
+  /** Control tokens count in the text or messages, too; by default they are text. Only for texts that you trust. */
+  parseSpecial?: boolean;
   /** For texts, true by default: one that ends inside a word goes on with that word. */
   heal?: boolean;
   /**
@@ -319,6 +321,7 @@ export class Tern {
   /** What a text means, as a vector of length 1, for a model loaded with `embeddings: true`. */
   embed(input: string | ArrayLike<number>, options?: {pooling?: 'auto' | 'last' | 'mean'}):
     Promise<Float32Array & {nTokens: number}>;
+  /** The conversation as text, for display: it does not tell the template's control tokens from a message's text. */
   renderChat(messages: Message[]): Promise<string>;
   /** Logits after each of the tokens, from an empty context: a row per token, a column per id. */
   logits(tokens: ArrayLike<number>): Promise<{rows: number; columns: number; data: Float32Array}>;

@@ -65,10 +65,21 @@ function checkAll(open) {
     await model.close();
   });
 
+  test('messages have no control tokens', async () => {
+    const model = await open({chatTemplate: `${kTemplate}{{ 'ÄÖ' | lower }}`});
+    const said = [{role: 'user', content: 'a<|end|><|end|>b'}];
+    const count = async (options) => (await model.generate(said, {...kOf, maxTokens: 1, ...options})).stats.nPrompt;
+    const more = await count({}) - await count({parseSpecial: true});
+    assert.ok(more > 0);
+    assert.equal(await count({tools: kTools}) - await count({tools: kTools, parseSpecial: true}), more);
+    await model.close();
+  });
+
   test('a call that is required, and its result', async () => {
     const model = await open({chatTemplate: kTemplate});
     for (const toolChoice of ['required', 'weather']) {
-      const {text, stats} = await model.generate(kQuestion, {...kOf, tools: kTools, toolChoice});
+      const {text, stats} = await model.generate(kQuestion,
+        {...kOf, tools: kTools, toolChoice, parallelToolCalls: false});
       assert.equal(text, '');
       assert.equal(stats.finishReason, 'stop_token');
       const [call, ...more] = stats.toolCalls;

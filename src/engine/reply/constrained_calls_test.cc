@@ -21,7 +21,7 @@ struct Asked {
 
 Asked ask(const ChatFormat& format = kMarked, bool parallel = true) {
   Asked asked;
-  asked.turn = chat_turn(format, "", {.tools = kOneTool, .parallel = parallel}, asked.options).value();
+  asked.turn = chat_turn(format, {}, {.tools = kOneTool, .parallel = parallel}, asked.options).value();
   asked.options.max_tokens = 200;
   return asked;
 }

@@ -160,13 +160,14 @@ class Forms {
     TRY(const auto messages, messages_from_json(p["messages"].dump()));
     ChatOptions chat;
     if (p.contains("think")) chat.think = p["think"].get<bool>();
+    chat.parse_special = p.value("parseSpecial", false);
     if (use.choice != ToolUse::Choice::kNone) chat.tools = use.tools;
     TRY_STATUS(tool_names(use.tools));
     TRY_STATUS(check_expressible(format_, messages, chat));
     TRY(auto prompt, template_->render(messages, chat));
     TRY(turn_, chat_turn(format_, std::move(prompt), use, options_));
     parser_.emplace(turn_.format, turn_.reply);
-    result["prompt"] = turn_.prompt;
+    result["prompt"] = parts_of(turn_.prompt);
     result["shownTokens"] = options_.shown_tokens;
     result["deltas"] = deltas_of(parser_->feed(turn_.begin));
     return {};
@@ -178,6 +179,22 @@ class Forms {
     for (json& delta : deltas_of(parser_->finish())) all.push_back(std::move(delta));
     constraint_.reset();
     return all;
+  }
+
+  // [[text, true if it is quoted], …]
+  static json parts_of(const ChatPrompt& prompt) {
+    json parts = json::array();
+    size_t done = 0;
+    const auto add = [&](size_t end, bool is_quoted) {
+      if (end > done) parts.push_back({prompt.text.substr(done, end - done), is_quoted});
+      done = end;
+    };
+    for (const TextRange& quoted : prompt.quoted) {
+      add(quoted.begin, false);
+      add(quoted.end, true);
+    }
+    add(prompt.text.size(), false);
+    return parts;
   }
 
   static json deltas_of(const std::vector<ChatDelta>& deltas) {

@@ -60,7 +60,7 @@ TEST_F(GemmaVocab, GivesTheIdsOfTheTokenizerJson) {
 TEST_F(GemmaVocab, ReadsAConversationAsItsTokens) {
   const ChatTemplate chat(read_gguf_chat_template(file_).value().value(), "<bos>", "<eos>");
   const ChatMessage messages[] = {{"system", "be kind"}, {"user", " the cat "}};
-  const std::string text = chat.render(messages).value();
+  const std::string text = chat.render(messages).value().text;
   EXPECT_EQ(text, "<bos><start_of_turn>user\nbe kind\n\nthe cat<end_of_turn>\n<start_of_turn>model\n");
   const Ids ids = make_tokenizer(vocab_).value()->encode(text, {.add_bos = false, .parse_special = true});
   EXPECT_EQ(ids.front(), 2);

@@ -130,7 +130,7 @@ TEST(CallForms, ChosenCallsAreHeldToTheirGrammar) {
     SCOPED_TRACE(form.name);
     const auto [chat, format] = probed(form);
     GenerateOptions generate;
-    const auto turn = chat_turn(format, "", {.tools = kTools}, generate);
+    const auto turn = chat_turn(format, {}, {.tools = kTools}, generate);
     ASSERT_TRUE(turn) << turn.error().message;
     ASSERT_TRUE(generate.calls);
     for (const std::vector<ToolCall>& calls : conversations()) {

@@ -116,7 +116,7 @@ inline std::vector<std::vector<ToolCall>> conversations() {
 // What the template writes for an assistant's calls.
 inline std::string rendered(const ChatTemplate& chat, const std::vector<ToolCall>& calls) {
   const RenderProbe render = [&](const std::vector<ChatMessage>& messages) {
-    return chat.render(messages, {.add_generation_prompt = false, .tools = kTools}).value_or("");
+    return chat.render(messages, {.add_generation_prompt = false, .tools = kTools}).value_or(ChatPrompt()).text;
   };
   const std::string text = CallProbe(render).calls(calls);
   const size_t end = text.rfind("<|end|>");

@@ -111,7 +111,7 @@ TEST(ChannelReply, EndingAnywhereLeaksNoMark) {
 // Whichever header the model writes, the call is held to the function's parameters.
 TEST(ChannelReply, CallsAreHeld) {
   GenerateOptions generate;
-  const auto turn = chat_turn(channels(), "<|start|>assistant", {.tools = kTools}, generate);
+  const auto turn = chat_turn(channels(), {.text = "<|start|>assistant"}, {.tools = kTools}, generate);
   ASSERT_TRUE(turn && generate.calls) << (turn ? "" : turn.error().message);
   const std::string body = R"({"place": "Rome"})";
   for (const std::string header :
@@ -130,9 +130,9 @@ TEST(ChannelReply, CallsAreHeld) {
 TEST(ChannelReply, CallsAreForced) {
   GenerateOptions generate;
   const ToolUse use = {.tools = kTools, .choice = ToolUse::Choice::kRequired, .required = "look"};
-  const auto turn = chat_turn(channels(), "<|start|>assistant", use, generate);
+  const auto turn = chat_turn(channels(), {.text = "<|start|>assistant"}, use, generate);
   ASSERT_TRUE(turn) << turn.error().message;
-  EXPECT_EQ(turn->prompt, "<|start|>assistant to=functions.");
+  EXPECT_EQ(turn->prompt.text, "<|start|>assistant to=functions.");
   const std::string reply = "look<|channel|>commentary json<|message|>{\"place\": \"Rome\"}<|call|>";
   EXPECT_TRUE(generate.grammar->matches(reply));
   EXPECT_EQ(parse(turn->format, turn->begin + reply + turn->end, turn->reply), "||look{\"place\": \"Rome\"}");

@@ -51,7 +51,7 @@ class Prober {
         .add_generation_prompt = false,
         .tools = R"([{"type": "function", "function": {"name": "tern_tool", "description": "c", "parameters": )"
                  R"({"type": "object", "properties": {}}}}])"};
-    return template_.render(messages, options).value_or("");
+    return template_.render(messages, options).value_or(ChatPrompt()).text;
   }
 
   // A template need not take every kind of message behind a result.
@@ -157,12 +157,15 @@ MarkedCalls python_calls() {
 
 // A call's last mark that ends the reply anyway need not be waited for, nor asked of the model.
 void drop_stop_token(ToolCallFormat& calls, const Tokenizer& tokenizer) {
+  const auto stops = [&](std::string_view mark) {
+    const std::string_view text = without_json_space(mark);
+    const auto token = text.empty() ? std::nullopt : tokenizer.find(text);
+    return token && std::ranges::contains(tokenizer.stop_tokens(), *token);
+  };
+  if (!calls.marked && !calls.is_list && stops(calls.end)) calls.end.clear();
   if (!calls.marked || calls.marked->values != MarkedCalls::Values::kJson || !calls.end.empty()) return;
   std::vector<CallPiece>& pieces = calls.marked->pieces;
-  const auto token = tokenizer.find(without_json_space(pieces.back().text));
-  if (pieces.back().kind == CallPiece::Kind::kText && token && std::ranges::contains(tokenizer.stop_tokens(), *token)) {
-    pieces.pop_back();
-  }
+  if (pieces.back().kind == CallPiece::Kind::kText && stops(pieces.back().text)) pieces.pop_back();
 }
 
 }  // namespace

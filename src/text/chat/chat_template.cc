@@ -24,9 +24,21 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
 }
 
+// The parts of a text of `size` bytes that `own` leaves out.
+std::vector<TextRange> between(const std::vector<TextRange>& own, size_t size) {
+  std::vector<TextRange> others;
+  size_t done = 0;
+  for (const TextRange& part : own) {
+    if (part.begin > done) others.push_back({done, part.begin});
+    done = part.end;
+  }
+  if (size > done) others.push_back({done, size});
+  return others;
+}
+
 // Parses `source` and calls `use` with the tree. A template's error becomes one line.
 template <class Use>
-Result<std::string> with_parsed(const std::string& source, TemplateBudget& budget, const Use& use) {
+Result<ChatPrompt> with_parsed(const std::string& source, TemplateBudget& budget, const Use& use) {
   if (source.size() > kMaxBytes) {
     return fail(ErrorCode::kNotSupported, "chat template: {} bytes; at most {} are accepted", source.size(), kMaxBytes);
   }
@@ -44,7 +56,7 @@ Result<std::string> with_parsed(const std::string& source, TemplateBudget& budge
 
 Result<void> ChatTemplate::check() const {
   TemplateBudget budget(0);
-  TRY_STATUS(with_parsed(source_, budget, [](const TemplateBody&, TemplateMemory&) { return std::string(); }));
+  TRY_STATUS(with_parsed(source_, budget, [](const TemplateBody&, TemplateMemory&) { return ChatPrompt(); }));
   return {};
 }
 
@@ -67,7 +79,7 @@ MessageStyle ChatTemplate::find_call_style() const {
     for (const bool null_content : {false, true}) {
       const MessageStyle style = {.null_content = null_content, .text_arguments = text_arguments};
       const auto text = render_as(style, messages, options);
-      if (text && text->contains("tern_value")) return style;
+      if (text && text->text.contains("tern_value")) return style;
     }
   }
   return {};
@@ -77,12 +89,12 @@ bool ChatTemplate::wants_typed_content(const ChatOptions& options) const {
   const ChatMessage message = {.role = "user", .content = "tern_word"};
   const auto shows = [&](bool typed) {
     const auto text = render_as({.typed_content = typed}, std::span(&message, 1), options);
-    return text && text->contains(message.content);
+    return text && text->text.contains(message.content);
   };
   return !shows(false) && shows(true);
 }
 
-Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, const ChatOptions& options) const {
+Result<ChatPrompt> ChatTemplate::render(std::span<const ChatMessage> messages, const ChatOptions& options) const {
   MessageStyle style;
   if (std::ranges::any_of(messages, [](const ChatMessage& message) { return !message.tool_calls.empty(); })) {
     std::call_once(styles_->of_calls, [this] { styles_->calls = find_call_style(); });
@@ -92,23 +104,27 @@ Result<std::string> ChatTemplate::render(std::span<const ChatMessage> messages, 
   // Only templates that look at the types of a content's parts can want some.
   if (!source_.contains("type") || messages.empty()) return text;
   const auto asked = std::ranges::find_last(messages, std::string_view("user"), &ChatMessage::role);
-  if (asked.empty() || (text && text->contains(trimmed(asked.front().content)))) return text;
+  if (asked.empty() || (text && text->text.contains(trimmed(asked.front().content)))) return text;
   std::call_once(styles_->of_content, [&] { styles_->typed_content = wants_typed_content(options); });
   if (!styles_->typed_content) return text;
   style.typed_content = true;
   return render_as(style, messages, options);
 }
 
-Result<std::string> ChatTemplate::render_as(const MessageStyle& style, std::span<const ChatMessage> messages,
-                                            const ChatOptions& options) const {
+Result<ChatPrompt> ChatTemplate::render_as(const MessageStyle& style, std::span<const ChatMessage> messages,
+                                           const ChatOptions& options) const {
   TemplateBudget budget(conversation_bytes(messages, options));
   return with_parsed(source_, budget, [&](const TemplateBody& body, TemplateMemory& memory) {
     TemplateNames names = conversation_names(messages, options, source_, style, memory);
-    const std::string_view bos = bos_;
-    const std::string_view eos = eos_;
-    names.emplace_back("bos_token", bos);
-    names.emplace_back("eos_token", eos);
-    return render_template(body, std::move(names), memory);
+    for (const auto& [name, token] : {std::pair("bos_token", bos()), std::pair("eos_token", eos())}) {
+      memory.own(token);
+      names.emplace_back(name, token);
+    }
+    TemplateText text = render_template(body, std::move(names), memory);
+    ChatPrompt prompt;
+    if (!options.parse_special) prompt.quoted = between(text.own(), text.size());
+    prompt.text = std::move(text).take();
+    return prompt;
   });
 }
 

@@ -29,7 +29,7 @@ class ChatTemplate {
   // Thread-safe. Errors: those of check(); kNotSupported: the template uses something that Tern lacks, or was stopped;
   // kInvalidArgument: the template itself raises an error, e.g. for roles that do not alternate, or the request is
   // invalid (template_conversation.h).
-  Result<std::string> render(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
+  Result<ChatPrompt> render(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
   std::string_view source() const { return source_; }
   std::string_view bos() const { return bos_; }
@@ -37,8 +37,8 @@ class ChatTemplate {
 
  private:
   struct Styles;
-  Result<std::string> render_as(const MessageStyle& style, std::span<const ChatMessage> messages,
-                                const ChatOptions& options) const;
+  Result<ChatPrompt> render_as(const MessageStyle& style, std::span<const ChatMessage> messages,
+                               const ChatOptions& options) const;
   MessageStyle find_call_style() const;
   bool wants_typed_content(const ChatOptions& options) const;
 

@@ -21,7 +21,7 @@ inline const std::string kShared = source_path("../shared/data/");
 inline std::string render(const std::string& source, const std::vector<ChatMessage>& messages,
                           const ChatOptions& options = {}) {
   const auto text = ChatTemplate(source, "<s>", "</s>").render(messages, options);
-  return text ? *text : "error: " + text.error().message;
+  return text ? text->text : "error: " + text.error().message;
 }
 
 inline std::string published_template(const std::string& name) {
@@ -29,8 +29,8 @@ inline std::string published_template(const std::string& name) {
   return read_text_file(kShared + folder + name).value();
 }
 
-using RenderGolden = std::function<Result<std::string>(const ChatTemplate& chat, const nlohmann::ordered_json& golden,
-                                                       const nlohmann::ordered_json& conversation)>;
+using RenderGolden = std::function<Result<ChatPrompt>(const ChatTemplate& chat, const nlohmann::ordered_json& golden,
+                                                      const nlohmann::ordered_json& conversation)>;
 
 // Compares `render` with Jinja's output in a file of tests/golden/tokenizer; where Jinja raises an error, any error
 // will do.
@@ -49,7 +49,7 @@ inline void check_goldens(const nlohmann::ordered_json& file, bool is_published,
       EXPECT_FALSE(text) << golden;
     } else {
       ASSERT_TRUE(text) << golden << text.error().message;
-      EXPECT_EQ(*text, golden.at("text").get<std::string>()) << golden;
+      EXPECT_EQ(text->text, golden.at("text").get<std::string>()) << golden;
     }
   }
   EXPECT_GE(n, at_least);

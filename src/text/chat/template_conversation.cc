@@ -106,11 +106,20 @@ void add_text(const ChatMessage& message, std::string_view source, const Message
   items.emplace_back(std::string_view("content"), content);
 }
 
+// The known roles are the template's words: it makes marks of them, as in '<|' + role + '|>'.
+std::string_view role_of(const ChatMessage& message, TemplateMemory& memory) {
+  constexpr std::string_view kRoles[] = {"system", "user", "assistant", "tool"};
+  const std::string_view role = message.role == "developer" ? std::string_view("system") : view(message.role);
+  const auto* known = std::ranges::find(kRoles, role);
+  if (known == std::end(kRoles)) return role;
+  memory.own(*known);
+  return *known;
+}
+
 Value message_value(const ChatMessage& message, size_t number, std::string_view source, const MessageStyle& style,
                     TemplateMemory& memory) {
   check_roles(message, number);
-  const std::string_view role = message.role == "developer" ? std::string_view("system") : view(message.role);
-  Members items = {{std::string_view("role"), role}};
+  Members items = {{std::string_view("role"), role_of(message, memory)}};
   add_text(message, source, style, items, memory);
   if (!message.tool_calls.empty()) {  // some templates only check if the member exists
     std::vector<Value> calls;
@@ -122,7 +131,8 @@ Value message_value(const ChatMessage& message, size_t number, std::string_view 
   return memory.dict(std::move(items));
 }
 
-void add_variables(std::string_view text, std::string_view source, TemplateNames& names, TemplateMemory& memory) {
+// Variables that the template lacks have no effect: gateways send one set to all models.
+void add_variables(std::string_view text, TemplateNames& names, TemplateMemory& memory) {
   if (text.empty()) return;
   const Value variables = read_template_json(text, "template variables", memory);
   const auto* dict = std::get_if<const TemplateDict*>(&variables);
@@ -131,10 +141,6 @@ void add_variables(std::string_view text, std::string_view source, TemplateNames
     const std::string_view name = std::get<std::string_view>(key);
     if (std::ranges::contains(names, name, &TemplateNames::value_type::first))
       refuse_request("template variables: '{}' is given already, by another option", printable(name));
-    if (name.empty() || !source.contains(name)) {
-      throw RequestFailure(ErrorCode::kNotSupported,
-                           format_text("template variables: the model's template has no '{}'", printable(name)));
-    }
     names.emplace_back(name, value);
   }
 }
@@ -181,7 +187,7 @@ TemplateNames conversation_names(std::span<const ChatMessage> messages, const Ch
                          {"documents", None{}},
                          {"add_generation_prompt", options.add_generation_prompt}};
   if (options.think) names.emplace_back("enable_thinking", *options.think);
-  add_variables(options.variables, source, names, memory);
+  add_variables(options.variables, names, memory);
   add_own_names(options, source, names, memory);
   return names;
 }

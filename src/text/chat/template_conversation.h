@@ -20,8 +20,8 @@ struct MessageStyle {
 // Size in bytes of all input of a template.
 size_t conversation_bytes(std::span<const ChatMessage> messages, const ChatOptions& options);
 
-// "messages", "tools", "add_generation_prompt" and the rest. `source` is the template's: variables that it does
-// not mention are refused, and thoughts left out. RequestFailure: invalid tools or arguments, or calls in a message
+// "messages", "tools", "add_generation_prompt" and the rest. `source` is the template's: thoughts that it does
+// not read are left out. RequestFailure: invalid tools or arguments, or calls in a message
 // whose role is not "assistant". The result points into the arguments.
 TemplateNames conversation_names(std::span<const ChatMessage> messages, const ChatOptions& options,
                                  std::string_view source, const MessageStyle& style, TemplateMemory& memory);

@@ -75,6 +75,15 @@ ToolCallGrammar json_call_grammar(const ToolCallFormat& format, const std::vecto
   grammar.whole = R"({"$calls": {"all": [)" + json_quoted(format.begin) + R"(, {"json": )" +
                   (format.is_list ? list : "{" + any + "}") + "}, " + json_quoted(format.end) + "]}" + defs;
   grammar.trigger = grammar.begin.substr(0, grammar.begin.find_last_not_of(" \n") + 1);
+  const std::string mark_end(without_json_space(format.end));
+  if (choice.is_forced && choice.parallel && choice.name.empty() && !format.is_list && !grammar.trigger.empty() &&
+      !mark_end.empty()) {
+    // Each call ends with its mark, so that another one can follow.
+    const std::string end = format.end.substr(0, format.end.find(mark_end) + mark_end.size());
+    grammar.schema = R"({"$calls": {"some": {"all": [{"json": {)" + any + "}}, " + json_quoted(end) +
+                     R"(]}, "between": )" + json_quoted("\n" + format.begin) + "}" + defs;
+    grammar.end.clear();
+  }
   grammar.triggers_only_at_start = grammar.trigger.empty();
   if (grammar.trigger.empty()) grammar.trigger = "{" + name + ":";
   return grammar;

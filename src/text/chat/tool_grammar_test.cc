@@ -62,6 +62,30 @@ TEST(ToolGrammar, OfOtherForms) {
       Json::parse(tool_call_grammar(listed_format(), kTools, {.parallel = true}).value().schema).contains("maxItems"));
 }
 
+// Calls that must come may be several: each then ends with its mark.
+TEST(ToolGrammar, ForcedCallsBetweenTagsMayBeSeveral) {
+  const auto call = tool_call_grammar(tagged_format(), kTools, {.parallel = true}).value();
+  EXPECT_EQ(call.begin, "<tool_call>\n");
+  EXPECT_EQ(call.end, "");
+  const auto grammar = Grammar::tool_call(call.schema, "").value();
+  const std::string now = R"({"name": "now", "arguments": {}})", tree = R"({"name": "tree", "arguments": {}})";
+  const std::string end = "\n</tool_call>", next = "\n<tool_call>\n";
+  EXPECT_TRUE(grammar->matches(now + end));
+  EXPECT_TRUE(grammar->matches(now + end + next + tree + end + next + now + end));
+  EXPECT_FALSE(grammar->matches(now));
+  EXPECT_FALSE(grammar->matches(now + end + next));
+  EXPECT_FALSE(grammar->matches(now + end + "\nText"));
+  EXPECT_EQ(tool_call_grammar(tagged_format(), kTools, {.name = "now", .parallel = true}).value().end, end);
+  ChatReplyParser parser(tagged_format(), {.tool_names = {"now", "tree"}, .stream_arguments = true});
+  ChatMessage message;
+  for (const std::string& text : {call.begin, now + end + next + tree + end, call.end})
+    append(message, parser.feed(text));
+  append(message, parser.finish());
+  ASSERT_EQ(message.tool_calls.size(), 2u);
+  EXPECT_EQ(message.tool_calls[1].name, "tree");
+  EXPECT_EQ(message.content, "");
+}
+
 // Whatever a tool's parameters leave open, its arguments are an object.
 TEST(ToolGrammar, ArgumentsAreAnObject) {
   for (const std::string parameters :
@@ -88,7 +112,7 @@ TEST(ToolGrammar, TogetherWithAFormat) {
       {listed_format(), R"([TOOL_CALLS] [{"name": "now", "arguments": {}}])"}};
   for (const auto& [format, call] : forms) {
     GenerateOptions generate = {.grammar = Grammar::json_schema(kSchema).value()};
-    const auto turn = chat_turn(format, "", {.tools = kNow}, generate);
+    const auto turn = chat_turn(format, {}, {.tools = kNow}, generate);
     ASSERT_TRUE(turn) << turn.error().message;
     EXPECT_TRUE(generate.grammar->matches(R"({"ok": true})"));
     EXPECT_TRUE(generate.grammar->matches(call)) << call;
@@ -97,7 +121,7 @@ TEST(ToolGrammar, TogetherWithAFormat) {
     EXPECT_EQ(parse(turn->format, R"({"ok": true})", turn->reply), R"(|{"ok": true}|)");
     EXPECT_EQ(parse(turn->format, call, turn->reply), "||now{}");
     GenerateOptions forced = {.grammar = Grammar::json_schema(kSchema).value()};
-    ASSERT_TRUE(chat_turn(format, "", {.tools = kNow, .choice = ToolUse::Choice::kRequired}, forced));
+    ASSERT_TRUE(chat_turn(format, {}, {.tools = kNow, .choice = ToolUse::Choice::kRequired}, forced));
     EXPECT_FALSE(forced.grammar->matches(R"({"ok": true})"));
   }
 }

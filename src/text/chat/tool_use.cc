@@ -26,7 +26,7 @@ Result<void> require_call(const ToolUse& use, ChatTurn& turn, GenerateOptions& g
   turn.begin = call.begin;
   turn.end = call.end;
   turn.reply.stream_arguments = true;
-  turn.prompt += turn.reply.in_thought ? turn.format.think_end + "\n\n" + call.begin : call.begin;
+  turn.prompt.text += turn.reply.in_thought ? turn.format.think_end + "\n\n" + call.begin : call.begin;
   turn.reply.in_thought = false;
   generate.thoughts = {};
   return {};
@@ -87,11 +87,11 @@ Result<void> hold_calls(const ToolUse& use, ChatTurn& turn, GenerateOptions& gen
 
 }  // namespace
 
-Result<ChatTurn> chat_turn(ChatFormat format, std::string prompt, const ToolUse& use, GenerateOptions& generate,
+Result<ChatTurn> chat_turn(ChatFormat format, ChatPrompt prompt, const ToolUse& use, GenerateOptions& generate,
                            const MakeToolCall& make) {
   ChatTurn turn{.prompt = std::move(prompt), .format = std::move(format)};
-  turn.reply.in_thought = turn.format.opens_thought(turn.prompt);
-  generate.thoughts = turn.format.thoughts(turn.prompt, generate.thoughts.tokens);
+  turn.reply.in_thought = turn.format.opens_thought(turn.prompt.text);
+  generate.thoughts = turn.format.thoughts(turn.prompt.text, generate.thoughts.tokens);
   if (!generate.grammar || turn.reply.in_thought) generate.shown_tokens = turn.format.thought_tokens;
   if (use.choice == ToolUse::Choice::kNone) return turn;
   TRY(turn.reply.tool_names, tool_names(use.to_call()));

@@ -12,11 +12,11 @@ std::string after_reply(const ChatTemplate& chat_template) {
   constexpr std::string_view kReply = "tern-reply";
   // The following question keeps templates from ending the text in a special way.
   const ChatMessage messages[] = {{"user", "a"}, {"assistant", std::string(kReply)}, {"user", "b"}};
-  const auto text = chat_template.render(messages, {.add_generation_prompt = false});
-  const size_t at = text ? text->rfind(kReply) : std::string::npos;
+  const auto prompt = chat_template.render(messages, {.add_generation_prompt = false});
+  const size_t at = prompt ? prompt->text.rfind(kReply) : std::string::npos;
   if (at == std::string::npos) return {};
-  const size_t end = text->find_first_not_of(" \n", at + kReply.size());
-  return end == text->npos ? std::string() : text->substr(end);
+  const size_t end = prompt->text.find_first_not_of(" \n", at + kReply.size());
+  return end == std::string::npos ? std::string() : prompt->text.substr(end);
 }
 
 }  // namespace

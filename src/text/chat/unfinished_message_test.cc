@@ -12,7 +12,7 @@ const std::string kTurns =
 std::string unfinished(const std::string& source, const std::vector<ChatMessage>& messages) {
   const ChatTemplate chat(source, "<s>", "</s>");
   const auto text = render_unfinished(messages, [&](std::span<const ChatMessage> all) { return chat.render(all); });
-  return text ? *text : "error: " + text.error().message;
+  return text ? text->text : "error: " + text.error().message;
 }
 
 TEST(UnfinishedMessage, EndsWithItsContent) {

@@ -180,7 +180,7 @@ const Expr* TemplateExprParser::strings() {
     memory_.budget().take(2 * cursor_.peek().text.size());
     all += cursor_.next().text;
   }
-  return literal(memory_.keep(std::move(all)));
+  return literal(memory_.keep_own(std::move(all)));
 }
 
 const Expr* TemplateExprParser::number() {

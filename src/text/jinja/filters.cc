@@ -2,23 +2,28 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 #include "text/jinja/format.h"
 #include "text/jinja/functions.h"
 #include "text/jinja/list_filters.h"
 #include "text/jinja/text.h"
+#include "text/unicode/character_class.h"
+#include "text/unicode/utf8.h"
 
 namespace tern {
 namespace {
 
 constexpr int64_t kMostIndent = 64;
 
-std::string self_text(TemplateCall& call) { return to_text(call.self(), call.budget()); }
+std::string_view self_text(TemplateCall& call) {
+  const auto* own = std::get_if<std::string_view>(&call.self());
+  return own != nullptr ? *own : call.memory.keep(to_text(call.self(), call.budget()));
+}
 
 TemplateValue trim(TemplateCall& call) {
-  // The result is a part of the text if the value is one.
-  const auto* own = std::get_if<std::string_view>(&call.self());
-  std::string_view text = own != nullptr ? *own : std::get<std::string_view>(call.keep(self_text(call)));
+  const std::string_view text = self_text(call);
   call.budget().work(text.size());
   const TemplateValue* set = call.find(1, "chars");
   if (set == nullptr || std::holds_alternative<None>(*set)) return strip_left(strip_right(text));
@@ -28,7 +33,8 @@ TemplateValue trim(TemplateCall& call) {
 
 template <std::string (*kMap)(std::string_view, TemplateBudget&)>
 TemplateValue map_text(TemplateCall& call) {
-  return call.keep(kMap(self_text(call), call.budget()));
+  const std::string_view text = self_text(call);
+  return call.keep_like(text, kMap(text, call.budget()));
 }
 
 TemplateValue default_value(TemplateCall& call) {
@@ -40,7 +46,7 @@ TemplateValue default_value(TemplateCall& call) {
 }
 
 TemplateValue escape(TemplateCall& call) {
-  const std::string text = self_text(call);
+  const std::string_view text = self_text(call);
   call.budget().take(5 * text.size());
   std::string out;
   for (const char c : text) {
@@ -58,12 +64,10 @@ TemplateValue escape(TemplateCall& call) {
       out += c;
     }
   }
-  return call.keep(std::move(out));
+  return call.keep_like(text, std::move(out));
 }
 
-TemplateValue string_of(TemplateCall& call) {
-  return std::holds_alternative<std::string_view>(call.self()) ? call.self() : call.keep(self_text(call));
-}
+TemplateValue string_of(TemplateCall& call) { return self_text(call); }
 
 int64_t indent_width(TemplateCall& call, size_t i, std::string_view argument, int64_t otherwise) {
   const int64_t width = call.integer(i, argument, otherwise);
@@ -71,27 +75,24 @@ int64_t indent_width(TemplateCall& call, size_t i, std::string_view argument, in
   return width;
 }
 
-// Indents all lines except the first and empty ones, unless these are asked for.
+// Indents all lines except the first and empty ones, unless these are asked for. Every line break becomes \n.
 TemplateValue indent(TemplateCall& call) {
-  const std::string text = self_text(call);
+  const std::string_view text = self_text(call);
   const TemplateValue* given = call.find(1, "width");
   const auto* prefix = given == nullptr ? nullptr : std::get_if<std::string_view>(given);
-  const std::string by =
-      prefix != nullptr
-          ? std::string(*prefix)
-          : std::string(static_cast<size_t>(std::max<int64_t>(0, indent_width(call, 1, "width", 4))), ' ');
-  bool indents = call.flag(2, "first", false);
+  const std::string spaces(
+      prefix != nullptr ? 0 : static_cast<size_t>(std::max<int64_t>(0, indent_width(call, 1, "width", 4))), ' ');
+  const std::string_view by = prefix != nullptr ? *prefix : spaces;
+  const bool indents = call.flag(2, "first", false);
   const bool blank = call.flag(3, "blank", false);
-  std::string out;
-  for (size_t at = 0;;) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    call.budget().take(2 * (by.size() + end - at + 1));
-    if (indents && (blank || end > at)) out += by;
-    out.append(text, at, end - at);
-    if (end == text.size()) break;
-    out += '\n';
-    at = end + 1;
-    indents = true;
+  std::vector<std::string_view> lines = split_lines(text, /*keeps_ends=*/false, call.budget());
+  const std::vector<std::string_view> whole = split_lines(text, /*keeps_ends=*/true, call.budget());
+  if (whole.empty() || whole.back().size() > lines.back().size()) lines.emplace_back();
+  TemplateText out = call.memory.new_text();
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (i > 0) out.append("\n");
+    if (i == 0 ? indents : blank || !lines[i].empty()) out.append(by);
+    out.append(lines[i]);
   }
   return call.keep(std::move(out));
 }
@@ -122,19 +123,21 @@ TemplateValue to_json(TemplateCall& call) {
 }
 
 TemplateValue format_text_of(TemplateCall& call) {
-  const std::string text = self_text(call);
+  const std::string_view text = self_text(call);
   if (!call.named.empty()) {
     std::vector<std::pair<TemplateValue, TemplateValue>> named(call.named.begin(), call.named.end());
-    return call.keep(format_percent(text, call.memory.dict(std::move(named)), call.budget()));
+    return call.keep(format_percent(text, call.memory.dict(std::move(named)), call.memory));
   }
   std::vector<TemplateValue> values(call.args.begin() + 1, call.args.end());
-  return call.keep(format_percent(text, call.memory.list(std::move(values), true), call.budget()));
+  return call.keep(format_percent(text, call.memory.list(std::move(values), true), call.memory));
 }
 
 TemplateValue replace_text(TemplateCall& call) {
-  const std::string text = self_text(call);
-  return call.keep(replace(text, to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")),
-                           call.integer(3, "count", -1), call.budget()));
+  const std::string_view text = self_text(call);
+  TemplateText out = call.memory.new_text();
+  replace(text, to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")), call.integer(3, "count", -1),
+          out);
+  return call.keep(std::move(out));
 }
 
 // The number in a text, or the default.
@@ -147,6 +150,8 @@ TemplateValue number_of(TemplateCall& call, Number otherwise) {
   if (text != nullptr) {
     const std::string_view digits = strip_left(strip_right(*text));
     call.budget().work(digits.size());
+    if (std::is_integral_v<Number> && call.integer(2, "base", 10) != 10)
+      refuse_template("int() with another base than ten");
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != digits.data() + digits.size()) return fallback;
   } else if (is_number(call.self())) {
@@ -167,19 +172,42 @@ TemplateValue absolute(TemplateCall& call) {
   return value < 0 ? arithmetic(int64_t{0}, "-", value, call.memory) : TemplateValue(value);
 }
 
+// Python's round(), which rounds the exact value, half to even.
+double rounded(double value, int precision) {
+  if (precision < 0) {
+    const double unit = std::pow(10.0, -precision);
+    return std::nearbyint(value / unit) * unit;
+  }
+  char text[400];
+  std::snprintf(text, sizeof text, "%.*f", precision, value);
+  return std::strtod(text, nullptr);
+}
+
 TemplateValue round_number(TemplateCall& call) {
-  const double scale =
-      std::pow(10.0, static_cast<double>(std::clamp<int64_t>(call.integer(1, "precision", 0), -15, 15)));
-  const double scaled = to_double(call.self()) * scale;
+  const int precision = static_cast<int>(std::clamp<int64_t>(call.integer(1, "precision", 0), -15, 15));
   const std::string_view method = call.text(2, "method", "common");
-  if (method == "ceil") return std::ceil(scaled) / scale;
-  if (method == "floor") return std::floor(scaled) / scale;
-  return std::nearbyint(scaled) / scale;  // half to even
+  const double value = to_double(call.self());
+  if (method == "common") {
+    if (std::holds_alternative<double>(call.self())) return rounded(value, precision);
+    return precision >= 0 ? TemplateValue(to_integer(call.self())) : static_cast<int64_t>(rounded(value, precision));
+  }
+  const double scale = std::pow(10.0, precision);
+  return (method == "ceil" ? std::ceil(value * scale) : std::floor(value * scale)) / scale;
 }
 
 TemplateValue word_count(TemplateCall& call) {
-  const std::string text = self_text(call);
-  return static_cast<int64_t>(split(text, "", -1, call.budget()).size());
+  const std::string_view text = self_text(call);
+  call.budget().work(8 * text.size());
+  int64_t n = 0;
+  bool is_in_word = false;
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Char c = decode_utf8(text.substr(at));
+    const bool is_word = c.status == Utf8Status::kValid && is_word_character(c.code);
+    n += is_word && !is_in_word ? 1 : 0;
+    is_in_word = is_word;
+    at += c.length;
+  }
+  return n;
 }
 
 struct NamedFilter {
@@ -203,7 +231,7 @@ constexpr NamedFilter kTextFilters[] = {
     {"round", round_number},
     {"safe", [](TemplateCall& call) { return call.self(); }},
     {"string", string_of},
-    {"title", map_text<title>},
+    {"title", map_text<title_words>},
     {"tojson", to_json},
     {"trim", trim},
     {"upper", map_text<upper>},

@@ -24,18 +24,17 @@ const TemplateValue& value_at(std::span<const TemplateValue> values, size_t i) {
 
 }  // namespace
 
-std::string format_fields(std::string_view text, std::span<const TemplateValue> values,
-                          std::span<const std::pair<std::string_view, TemplateValue>> named, TemplateBudget& budget) {
-  std::string out;
+TemplateText format_fields(std::string_view text, std::span<const TemplateValue> values,
+                           std::span<const std::pair<std::string_view, TemplateValue>> named, TemplateMemory& memory) {
+  TemplateText out = memory.new_text();
   size_t next = 0;
-  budget.take(2 * text.size());
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     const bool is_twice = at + 1 < text.size() && text[at + 1] == c;
     if ((c == '{' || c == '}') && is_twice) ++at;
     if (c == '}' && !is_twice) object("format() of a text with a single '}}'");
     if (c != '{' || is_twice) {
-      out += c;
+      out.append(text.substr(at, 1));
       continue;
     }
     const size_t end = text.find('}', at);
@@ -45,42 +44,41 @@ std::string format_fields(std::string_view text, std::span<const TemplateValue> 
     if (field.find_first_of(":!.[{") != field.npos)
       refuse_template("format() with '{}'; fields without specifications are supported", printable(field, 40));
     if (field.empty()) {
-      append_text(value_at(values, next++), out, budget);
+      append_text(value_at(values, next++), out);
     } else if (const auto index = index_of(field)) {
-      append_text(value_at(values, *index), out, budget);
+      append_text(value_at(values, *index), out);
     } else {
       const auto found = std::ranges::find(named, field, &std::pair<std::string_view, TemplateValue>::first);
       if (found == named.end()) object("format() without '{}'", printable(field, 40));
-      append_text(found->second, out, budget);
+      append_text(found->second, out);
     }
   }
   return out;
 }
 
-std::string format_percent(std::string_view text, const TemplateValue& value, TemplateBudget& budget) {
+TemplateText format_percent(std::string_view text, const TemplateValue& value, TemplateMemory& memory) {
   const auto* list = std::get_if<const TemplateList*>(&value);
   const auto* dict = std::get_if<const TemplateDict*>(&value);
   const bool is_tuple = list != nullptr && (*list)->is_tuple;
   const std::span<const TemplateValue> values =
       is_tuple ? std::span<const TemplateValue>((*list)->items) : std::span<const TemplateValue>(&value, 1);
-  std::string out;
+  TemplateText out = memory.new_text();
   size_t next = 0;
-  budget.take(2 * text.size());
   for (size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '%') {
-      out += text[at];
+      out.append(text.substr(at, 1));
       continue;
     }
     if (++at == text.size()) object("a text to format ends with '%'");
     if (text[at] == '%') {
-      out += '%';
+      out.append(text.substr(at, 1));
       continue;
     }
     const TemplateValue* found = nullptr;
     if (text[at] == '(') {
       const size_t end = std::min(text.find(')', at), text.size());
       const std::string_view name = text.substr(at + 1, end - at - 1);
-      found = dict == nullptr ? nullptr : find(**dict, name, budget);
+      found = dict == nullptr ? nullptr : find(**dict, name, memory.budget());
       if (found == nullptr) object("a text is formatted without '{}'", printable(name, 40));
       at = end + 1;
     } else {
@@ -90,11 +88,11 @@ std::string format_percent(std::string_view text, const TemplateValue& value, Te
     if (kind != 's' && kind != 'd' && kind != 'i')
       refuse_template("a text formatted with '%{}'; %s, %d and %i are supported", std::string_view(&kind, 1));
     if (kind == 's') {
-      append_text(*found, out, budget);
+      append_text(*found, out);
     } else if (const auto* real = std::get_if<double>(found)) {
-      out += std::to_string(static_cast<int64_t>(*real));
+      out.append_said(std::to_string(static_cast<int64_t>(*real)));
     } else {
-      out += std::to_string(to_integer(*found));
+      out.append_said(std::to_string(to_integer(*found)));
     }
   }
   if (dict == nullptr && next < values.size()) object("a text is formatted with too many values");

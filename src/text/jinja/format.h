@@ -11,10 +11,10 @@
 namespace tern {
 
 // Fields are {}, {0} and {name}; format specifications, conversions and attributes are refused.
-std::string format_fields(std::string_view text, std::span<const TemplateValue> values,
-                          std::span<const std::pair<std::string_view, TemplateValue>> named, TemplateBudget& budget);
+TemplateText format_fields(std::string_view text, std::span<const TemplateValue> values,
+                           std::span<const std::pair<std::string_view, TemplateValue>> named, TemplateMemory& memory);
 
 // %s, %d, %i, %% and %(name)s, without widths. `value` is a tuple, a dict for names, or the only value.
-std::string format_percent(std::string_view text, const TemplateValue& value, TemplateBudget& budget);
+TemplateText format_percent(std::string_view text, const TemplateValue& value, TemplateMemory& memory);
 
 }  // namespace tern

@@ -30,6 +30,11 @@ struct TemplateCall {
   bool flag(size_t i, std::string_view argument, bool otherwise) const;
 
   TemplateValue keep(std::string&& made) const { return memory.keep(std::move(made)); }
+  TemplateValue keep(TemplateText&& made) const { return memory.keep(std::move(made)); }
+  // A text that was made from `source` alone.
+  TemplateValue keep_like(std::string_view source, std::string&& made) const {
+    return memory.is_own(source) ? memory.keep_own(std::move(made)) : memory.keep(std::move(made));
+  }
 };
 
 using TemplateNative = TemplateValue (*)(TemplateCall& call);
@@ -41,6 +46,7 @@ TemplateTest find_template_test(std::string_view name);
 TemplateNative find_template_global(std::string_view name);
 // Methods of texts, lists and dicts. Refuses methods that modify their object, which transformers forbids too.
 TemplateNative find_template_method(const TemplateValue& of, std::string_view name);
+TemplateNative find_dict_method(std::string_view name);
 
 // append() and pop() of a list that a namespace has: the namespace gets another list, as lists do not change.
 bool changes_list(std::string_view method);
@@ -59,6 +65,7 @@ struct TemplateFunction {
   TemplateNamespace* state = nullptr;        // state of a native function: args[0] of its calls
   const TemplateStatement* macro = nullptr;  // or a call block
   TemplateScope* scope = nullptr;            // where the macro is defined
+  bool is_method = false;                    // called with its object only: object.name()
 };
 
 }  // namespace tern

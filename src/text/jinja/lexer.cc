@@ -31,7 +31,7 @@ std::string with_plain_newlines(std::string_view source) {
 class TemplateLexer {
  public:
   TemplateLexer(std::string_view source, TemplateMemory& memory)
-      : source_(memory.keep(with_plain_newlines(source))), memory_(memory) {}
+      : source_(memory.keep_own(with_plain_newlines(source))), memory_(memory) {}
 
   std::vector<TemplateToken> read() {
     while (at_ < source_.size()) {
@@ -241,7 +241,7 @@ class TemplateLexer {
     if (end >= source_.size()) refuse("a text in quotes does not end");
     const std::string_view text = source_.substr(at_ + 1, end - at_ - 1);
     memory_.budget().work(text.size());
-    add(Kind::kString, has_escapes ? memory_.keep(unescaped(text)) : text);
+    add(Kind::kString, has_escapes ? memory_.keep_own(unescaped(text)) : text);
     move_to(end + 1);
   }
 
@@ -260,7 +260,7 @@ bool read_hex(std::string_view text, size_t n, char32_t& code) {
   if (text.size() < n) return false;
   code = 0;
   for (const char c : text.substr(0, n)) {
-    const char digit = ascii_lower(c);
+    const char digit = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
     if (!is_digit(digit) && (digit < 'a' || digit > 'f')) return false;
     code = code * 16 + static_cast<char32_t>(is_digit(digit) ? digit - '0' : digit - 'a' + 10);
   }

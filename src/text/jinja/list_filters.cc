@@ -208,12 +208,12 @@ constexpr NamedListFilter kListFilters[] = {
 }  // namespace
 
 TemplateValue join_texts(TemplateCall& call, const TemplateValue& items, std::string_view separator) {
-  std::string out;
+  TemplateText out = call.memory.new_text();
   bool is_first = true;
   for (const TemplateValue& value : items_of(items, call.budget())) {
-    if (!is_first) append_text(separator, out, call.budget());
+    if (!is_first) out.append(separator);
     is_first = false;
-    append_text(value, out, call.budget());
+    append_text(value, out);
   }
   return call.keep(std::move(out));
 }

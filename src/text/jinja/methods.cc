@@ -6,7 +6,7 @@
 #include "text/jinja/functions.h"
 #include "text/jinja/list_filters.h"
 #include "text/jinja/text.h"
-#include "text/unicode/utf8.h"
+#include "text/unicode/unicode.h"
 
 namespace tern {
 namespace {
@@ -22,18 +22,6 @@ TemplateValue strip(TemplateCall& call) {
   if (kRight) text = of_spaces ? strip_right(text) : strip_right(text, to_string_view(*set), call.budget());
   if (kLeft) text = of_spaces ? strip_left(text) : strip_left(text, to_string_view(*set), call.budget());
   return text;
-}
-
-// Takes one text or several, of which any may match.
-template <bool (*kHas)(std::string_view, std::string_view)>
-TemplateValue has_end(TemplateCall& call) {
-  const TemplateValue& ends = call.need(1, "prefix");
-  call.budget().work(self_view(call).size());
-  if (std::holds_alternative<std::string_view>(ends)) return kHas(self_view(call), to_string_view(ends));
-  for (const TemplateValue& end : items_of(ends, call.budget())) {
-    if (kHas(self_view(call), to_string_view(end))) return true;
-  }
-  return false;
 }
 
 bool has_prefix(std::string_view text, std::string_view prefix) { return text.starts_with(prefix); }
@@ -64,9 +52,12 @@ TemplateValue split_self(TemplateCall& call) {
 
 // With a limit, the rightmost separators count.
 TemplateValue split_from_right(TemplateCall& call) {
-  const std::string_view separator = to_string_view(call.need(1, "sep"));
+  const TemplateValue* given = call.find(1, "sep");
+  const bool at_spaces = given == nullptr || std::holds_alternative<None>(*given);
   const int64_t n_most = call.integer(2, "maxsplit", -1);
-  if (separator.empty()) object("rsplit() at nothing");
+  if (at_spaces && n_most >= 0) refuse_template("rsplit() at white space with a limit");
+  const std::string_view separator = at_spaces ? "" : to_string_view(*given);
+  if (!at_spaces && separator.empty()) object("rsplit() at nothing");
   std::vector<std::string_view> parts = split(self_view(call), separator, -1, call.budget());
   if (n_most >= 0 && parts.size() > static_cast<size_t>(n_most) + 1) {
     const auto n_joined = parts.size() - static_cast<size_t>(n_most);
@@ -77,14 +68,63 @@ TemplateValue split_from_right(TemplateCall& call) {
   return list_of(call, parts);
 }
 
+// The part of the text that arguments `i` (start) and `i` + 1 (end) choose, in characters.
+std::string_view bounded_self(TemplateCall& call, size_t i) {
+  if (call.args.size() <= i) return self_view(call);
+  const TemplateValue end = call.args.size() > i + 1 ? call.args[i + 1] : TemplateValue(None{});
+  return std::get<std::string_view>(slice(call.self(), {.from = call.args[i], .to = end}, call.memory));
+}
+
+// Takes one text or several, of which any may match.
+template <bool (*kHas)(std::string_view, std::string_view)>
+TemplateValue has_end(TemplateCall& call) {
+  const TemplateValue& ends = call.need(1, "prefix");
+  const std::string_view text = bounded_self(call, 2);
+  call.budget().work(text.size());
+  if (std::holds_alternative<std::string_view>(ends)) return kHas(text, to_string_view(ends));
+  for (const TemplateValue& end : items_of(ends, call.budget())) {
+    if (kHas(text, to_string_view(end))) return true;
+  }
+  return false;
+}
+
+// -1: not found.
+template <bool kFromRight>
+int64_t place_of(TemplateCall& call) {
+  const std::string_view text = bounded_self(call, 2), sub = to_string_view(call.need(1, "sub"));
+  call.budget().work(text.size());
+  const size_t at = kFromRight ? text.rfind(sub) : find_text(text, sub, call.budget());
+  if (at == text.npos) return -1;
+  const auto from = static_cast<size_t>(text.data() - self_view(call).data());
+  return static_cast<int64_t>(count_characters(self_view(call).substr(0, from + at), call.budget()));
+}
+
+template <bool kFromRight, bool kMustBe>
 TemplateValue find_self(TemplateCall& call) {
-  const size_t at = find_text(self_view(call), to_string_view(call.need(1, "sub")), call.budget());
-  if (at == std::string_view::npos) return int64_t{-1};
-  return static_cast<int64_t>(count_characters(self_view(call).substr(0, at), call.budget()));
+  const int64_t at = place_of<kFromRight>(call);
+  if (kMustBe && at < 0) object("{}() of something that is not in the text", call.name);
+  return at;
+}
+
+// (before, the separator, behind), or the text and nothing if the separator is not in it.
+template <bool kFromRight>
+TemplateValue partition(TemplateCall& call) {
+  const std::string_view text = self_view(call), separator = to_string_view(call.need(1, "sep"));
+  if (separator.empty()) object("{}() at nothing", call.name);
+  call.budget().work(text.size());
+  const size_t at = kFromRight ? text.rfind(separator) : find_text(text, separator, call.budget());
+  const std::string_view none;
+  if (at == text.npos) {
+    std::vector<TemplateValue> parts(3, none);
+    parts[kFromRight ? 2 : 0] = text;
+    return call.memory.list(std::move(parts), true);
+  }
+  return call.memory.list({text.substr(0, at), text.substr(at, separator.size()), text.substr(at + separator.size())},
+                          true);
 }
 
 TemplateValue format_self(TemplateCall& call) {
-  return call.keep(format_fields(self_view(call), std::span(call.args).subspan(1), call.named, call.budget()));
+  return call.keep(format_fields(self_view(call), std::span(call.args).subspan(1), call.named, call.memory));
 }
 
 TemplateValue count_in_text(TemplateCall& call) {
@@ -94,26 +134,25 @@ TemplateValue count_in_text(TemplateCall& call) {
 }
 
 TemplateValue replace_in_text(TemplateCall& call) {
-  return call.keep(replace(self_view(call), to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")),
-                           call.integer(3, "count", -1), call.budget()));
+  TemplateText out = call.memory.new_text();
+  replace(self_view(call), to_string_view(call.need(1, "old")), to_string_view(call.need(2, "new")),
+          call.integer(3, "count", -1), out);
+  return call.keep(std::move(out));
 }
 
 template <std::string (*kMap)(std::string_view, TemplateBudget&)>
 TemplateValue map_self(TemplateCall& call) {
-  return call.keep(kMap(self_view(call), call.budget()));
+  return call.keep_like(self_view(call), kMap(self_view(call), call.budget()));
 }
 
-// Checks ASCII only; other characters never match.
-template <bool (*kIs)(char)>
+template <bool (*kIs)(char32_t)>
 TemplateValue all_are(TemplateCall& call) {
-  call.budget().work(self_view(call).size());
-  return !self_view(call).empty() && std::ranges::all_of(self_view(call), kIs);
+  return all_of(self_view(call), kIs, call.budget());
 }
 
-bool is_decimal(char c) { return c >= '0' && c <= '9'; }
-bool is_alphabetic(char c) { return ascii_lower(c) != ascii_upper(c); }
-bool is_alphanumeric(char c) { return is_decimal(c) || is_alphabetic(c); }
-bool is_blank(char c) { return is_python_space(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 0x80; }
+bool is_decimal(char32_t c) { return c >= '0' && c <= '9'; }  // other digits are not known here
+bool is_alphanumeric(char32_t c) { return is_decimal(c) || is_letter(c); }
+bool is_ascii(char32_t c) { return c < 0x80; }
 
 TemplateValue test_self(TemplateCall& call) {
   TemplateCall inner{.memory = call.memory, .name = call.name.substr(2), .args = {call.self()}};
@@ -162,34 +201,47 @@ constexpr NamedMethod kTextMethods[] = {
     {"capitalize", map_self<capitalize>},
     {"count", count_in_text},
     {"endswith", has_end<has_suffix>},
-    {"find", find_self},
+    {"find", find_self<false, false>},
     {"format", format_self},
+    {"index", find_self<false, true>},
     {"isalnum", all_are<is_alphanumeric>},
-    {"isalpha", all_are<is_alphabetic>},
+    {"isalpha", all_are<is_letter>},
+    {"isascii", all_are<is_ascii>},
     {"isdecimal", all_are<is_decimal>},
     {"isdigit", all_are<is_decimal>},
     {"islower", test_self},
     {"isnumeric", all_are<is_decimal>},
-    {"isspace", all_are<is_blank>},
+    {"isspace", all_are<is_python_space>},
     {"isupper", test_self},
     {"join", [](TemplateCall& call) { return join_texts(call, call.need(1, "iterable"), self_view(call)); }},
     {"lower", map_self<lower>},
     {"lstrip", strip<true, false>},
+    {"partition", partition<false>},
     {"removeprefix", without_prefix},
     {"removesuffix", without_suffix},
     {"replace", replace_in_text},
+    {"rfind", find_self<true, false>},
+    {"rindex", find_self<true, true>},
+    {"rpartition", partition<true>},
     {"rsplit", split_from_right},
     {"rstrip", strip<false, true>},
     {"split", split_self},
-    {"splitlines", [](TemplateCall& call) { return list_of(call, split_lines(self_view(call), call.budget())); }},
+    {"splitlines",
+     [](TemplateCall& call) {
+       return list_of(call, split_lines(self_view(call), call.flag(1, "keepends", false), call.budget()));
+     }},
     {"startswith", has_end<has_prefix>},
     {"strip", strip<true, true>},
     {"title", map_self<title>},
     {"upper", map_self<upper>},
 };
 
-constexpr NamedMethod kDictMethods[] = {{"get", get}, {"items", filter_self}, {"keys", keys}, {"values", values}};
-constexpr NamedMethod kListMethods[] = {{"count", count_in_list}, {"index", index_in_list}};
+// Nothing changes a list or a dict, so a copy is the same.
+TemplateValue copy(TemplateCall& call) { return call.self(); }
+
+constexpr NamedMethod kDictMethods[] = {
+    {"copy", copy}, {"get", get}, {"items", filter_self}, {"keys", keys}, {"values", values}};
+constexpr NamedMethod kListMethods[] = {{"copy", copy}, {"count", count_in_list}, {"index", index_in_list}};
 constexpr std::string_view kChanging[] = {"append", "clear",   "extend", "insert",     "pop",   "popitem",
                                           "remove", "reverse", "sort",   "setdefault", "update"};
 
@@ -285,6 +337,8 @@ TemplateNative find_template_method(const TemplateValue& of, std::string_view na
   if (is_dict) return find_named(kDictMethods, name);
   return std::holds_alternative<std::string_view>(of) ? find_named(kTextMethods, name) : nullptr;
 }
+
+TemplateNative find_dict_method(std::string_view name) { return find_named(kDictMethods, name); }
 
 bool changes_list(std::string_view method) { return method == "append" || method == "pop"; }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "text/jinja/format.h"
+#include "text/jinja/functions.h"
 #include "text/jinja/text.h"
 
 namespace tern {
@@ -27,8 +28,8 @@ TemplateValue loop_attribute(const TemplateLoop& loop, std::string_view name) {
   if (name == "first") return index == 0;
   if (name == "last") return index + 1 == n;
   if (name == "length") return n;
-  if (name == "depth") return int64_t{loop.depth};
-  if (name == "depth0") return int64_t{loop.depth} - 1;
+  if (name == "depth") return int64_t{1};  // only recursive loops are deeper
+  if (name == "depth0") return int64_t{0};
   if (name == "previtem" && index > 0) return (*loop.items)[loop.index - 1];
   if (name == "nextitem" && index + 1 < n) return (*loop.items)[loop.index + 1];
   return Undefined{name};
@@ -62,11 +63,8 @@ TemplateValue repeated(const TemplateValue& value, int64_t n, TemplateMemory& me
   };
   if (const auto* text = std::get_if<std::string_view>(&value)) {
     check(text->size());
-    std::string out;
-    if (!text->empty()) {
-      out.reserve(text->size() * times);
-      for (size_t i = 0; i < times; ++i) out += *text;
-    }
+    TemplateText out = memory.new_text();
+    for (size_t i = 0; i < times && !text->empty(); ++i) out.append(*text);
     return memory.keep(std::move(out));
   }
   const auto& items = std::get<const TemplateList*>(value)->items;
@@ -76,7 +74,7 @@ TemplateValue repeated(const TemplateValue& value, int64_t n, TemplateMemory& me
     out.reserve(items.size() * times);
     for (size_t i = 0; i < times; ++i) out.insert(out.end(), items.begin(), items.end());
   }
-  return memory.list(std::move(out));
+  return memory.list(std::move(out), std::get<const TemplateList*>(value)->is_tuple);
 }
 
 TemplateValue integer_power(int64_t a, int64_t b) {
@@ -154,7 +152,12 @@ std::string_view to_string_view(const TemplateValue& value) {
 TemplateValue attribute(const TemplateValue& of, std::string_view name, TemplateMemory& memory) {
   if (std::holds_alternative<Undefined>(of)) object_to_undefined(of);
   const TemplateValue* found = nullptr;
-  if (const auto* dict = std::get_if<const TemplateDict*>(&of)) found = find(**dict, name, memory.budget());
+  if (const auto* dict = std::get_if<const TemplateDict*>(&of)) {
+    // As in Python, a method hides a member of its name.
+    if (const TemplateNative method = find_dict_method(name))
+      return memory.make(TemplateFunction{.native = method, .name = name, .is_method = true});
+    found = find(**dict, name, memory.budget());
+  }
   if (const auto* space = std::get_if<TemplateNamespace*>(&of)) found = find(**space, name, memory.budget());
   if (const auto* loop = std::get_if<TemplateLoop*>(&of)) return loop_attribute(**loop, name);
   return found == nullptr ? TemplateValue(Undefined{name}) : *found;
@@ -208,8 +211,8 @@ TemplateValue slice(const TemplateValue& of, const TemplateSlice& bounds, Templa
     taken.push_back(items[static_cast<size_t>(i)]);
   }
   if (text == nullptr) return memory.list(std::move(taken), std::get<const TemplateList*>(of)->is_tuple);
-  std::string out;
-  for (const TemplateValue& character : taken) out += std::get<std::string_view>(character);
+  TemplateText out = memory.new_text();
+  for (const TemplateValue& character : taken) out.append(std::get<std::string_view>(character));
   return memory.keep(std::move(out));
 }
 
@@ -228,24 +231,31 @@ TemplateValue arithmetic(const TemplateValue& a, std::string_view op, const Temp
   if (is_int(a) && is_int(b)) return on_integers(to_integer(a), op, to_integer(b));
   if (is_number(a) && is_number(b)) return on_doubles(to_double(a), op, to_double(b));
   if (op == "%" && std::holds_alternative<std::string_view>(a)) {
-    return memory.keep(format_percent(std::get<std::string_view>(a), b, memory.budget()));
+    return memory.keep(format_percent(std::get<std::string_view>(a), b, memory));
   }
   if (op == "*" && is_sequence(a) && is_int(b)) return repeated(a, to_integer(b), memory);
   if (op == "*" && is_int(a) && is_sequence(b)) return repeated(b, to_integer(a), memory);
   if (op == "+" && a.index() == b.index() && is_sequence(a)) {
     if (const auto* text = std::get_if<std::string_view>(&a)) {
-      std::string out;
-      memory.budget().take(text->size());
-      out.reserve(text->size() + std::get<std::string_view>(b).size());
-      out.append(*text).append(std::get<std::string_view>(b));
+      TemplateText out = memory.new_text();
+      out.append(*text);
+      out.append(std::get<std::string_view>(b));
       return memory.keep(std::move(out));
     }
+    const bool is_tuple = std::get<const TemplateList*>(a)->is_tuple;
+    if (is_tuple != std::get<const TemplateList*>(b)->is_tuple)
+      object("no {} for {} and {}", op, type_name(a), type_name(b));
     std::vector<TemplateValue> items = items_of(a, memory.budget());
     const std::vector<TemplateValue> more = items_of(b, memory.budget());
     items.insert(items.end(), more.begin(), more.end());
-    return memory.list(std::move(items));
+    return memory.list(std::move(items), is_tuple);
   }
   object("no {} for {} and {}", op, type_name(a), type_name(b));
+}
+
+TemplateValue negative(const TemplateValue& value, TemplateMemory& memory) {
+  if (const auto* real = std::get_if<double>(&value)) return -*real;  // 0.0 has a sign, too
+  return arithmetic(int64_t{0}, "-", value, memory);
 }
 
 bool compare(const TemplateValue& a, std::string_view op, const TemplateValue& b, TemplateBudget& budget) {

@@ -26,6 +26,7 @@ size_t length(const TemplateValue& of, TemplateBudget& budget);
 
 // + - * / // % **
 TemplateValue arithmetic(const TemplateValue& a, std::string_view op, const TemplateValue& b, TemplateMemory& memory);
+TemplateValue negative(const TemplateValue& value, TemplateMemory& memory);
 // == != < <= > >= in, not in
 bool compare(const TemplateValue& a, std::string_view op, const TemplateValue& b, TemplateBudget& budget);
 

@@ -49,12 +49,37 @@ void append(std::string& out, std::string_view text, TemplateBudget& budget) {
   out += text;
 }
 
+// Unassigned characters are not known here and count as printable.
+bool is_printable(char32_t c) {
+  constexpr std::pair<char32_t, char32_t> kNot[] = {
+      {0x80, 0xA0},     {0xAD, 0xAD},     {0x600, 0x605},   {0x61C, 0x61C},     {0x6DD, 0x6DD},   {0x70F, 0x70F},
+      {0x1680, 0x1680}, {0x180E, 0x180E}, {0x2000, 0x200F}, {0x2028, 0x202F},   {0x205F, 0x206F}, {0x3000, 0x3000},
+      {0xE000, 0xF8FF}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0x10FFFF}};
+  return std::ranges::none_of(kNot, [&](const auto& range) {
+    return c >= range.first && c <= range.second && !(c >= 0xE0100 && c <= 0xE01EF);
+  });
+}
+
+// A character beyond ASCII in repr(): as it is, or escaped.
+void append_printable(const Utf8Char& c, std::string_view bytes, std::string& out) {
+  if (c.status != Utf8Status::kValid || is_printable(c.code)) {
+    out += bytes;
+  } else if (c.code < 0x100) {
+    out += format_text("\\x{:02x}", static_cast<uint32_t>(c.code));
+  } else if (c.code < 0x10000) {
+    out += format_text("\\u{:04x}", static_cast<uint32_t>(c.code));
+  } else {
+    out += format_text("\\U{:08x}", static_cast<uint32_t>(c.code));
+  }
+}
+
 // Appends repr() of a text.
 void append_quoted(std::string_view text, std::string& out, TemplateBudget& budget) {
   const char quote = text.contains('\'') && !text.contains('"') ? '"' : '\'';
   budget.take(8 * text.size());
   out += quote;
-  for (const char c : text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     if (c == '\n') {
       out += "\\n";
     } else if (c == '\r') {
@@ -65,6 +90,10 @@ void append_quoted(std::string_view text, std::string& out, TemplateBudget& budg
       out += {'\\', c};
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
       out += format_text("\\x{:02x}", static_cast<unsigned char>(c));
+    } else if (static_cast<unsigned char>(c) > 0x7F) {
+      const Utf8Char wide = decode_utf8(text.substr(at));
+      append_printable(wide, text.substr(at, wide.length), out);
+      at += wide.length - 1;
     } else {
       out += c;
     }
@@ -105,7 +134,9 @@ void append_json_text(std::string_view text, bool is_ascii, std::string& out, Te
   out += '"';
 }
 
-// The common part of both notations: the contents of brackets.
+void append_plain(const TemplateValue& value, std::string& out, TemplateBudget& budget);
+
+// Lists and dicts as Python prints them.
 class Printer {
  public:
   Printer(std::string& out, TemplateBudget& budget) : out_(out), budget_(budget) {}
@@ -128,7 +159,8 @@ class Printer {
       }
       out_ += '}';
     } else {
-      append_text(value, out_, budget_);
+      if (std::holds_alternative<Undefined>(value)) out_ += "Undefined";
+      append_plain(value, out_, budget_);
     }
   }
 
@@ -166,7 +198,7 @@ class JsonPrinter {
         std::ranges::stable_sort(items, [&](const auto& a, const auto& b) { return less(a.first, b.first, budget_); });
       }
       print_items('{', items, '}', depth, [&](const auto& item) {
-        append_json_text(to_text(item.first, budget_), style_.is_ascii, out_, budget_);
+        print_key(item.first);
         out_ += style_.key_separator;
         print(item.second, depth + 1);
       });
@@ -175,7 +207,7 @@ class JsonPrinter {
     } else if (const auto* b = std::get_if<bool>(&value)) {
       out_ += *b ? "true" : "false";
     } else if (is_number(value)) {
-      append_text(value, out_, budget_);
+      append_plain(value, out_, budget_);
     } else {
       object("a {} has no form in JSON", type_name(value));
     }
@@ -188,6 +220,15 @@ class JsonPrinter {
     budget_.take(2 * width);
     out_ += '\n';
     out_.append(width, ' ');
+  }
+
+  // Keys are texts: numbers and the like become what they are in JSON.
+  void print_key(const TemplateValue& key) {
+    const bool is_word = std::holds_alternative<None>(key) || std::holds_alternative<bool>(key);
+    if (is_word) out_ += '"';
+    if (is_word) print(key, 0);
+    if (is_word) out_ += '"';
+    if (!is_word) append_json_text(to_text(key, budget_), style_.is_ascii, out_, budget_);
   }
 
   template <class Items, class PrintItem>
@@ -209,9 +250,7 @@ class JsonPrinter {
   TemplateBudget& budget_;
 };
 
-}  // namespace
-
-void append_text(const TemplateValue& value, std::string& out, TemplateBudget& budget) {
+void append_plain(const TemplateValue& value, std::string& out, TemplateBudget& budget) {
   budget.step();
   if (std::holds_alternative<Undefined>(value)) return;
   if (const auto* text = std::get_if<std::string_view>(&value)) {
@@ -231,9 +270,21 @@ void append_text(const TemplateValue& value, std::string& out, TemplateBudget& b
   }
 }
 
+}  // namespace
+
+void append_text(const TemplateValue& value, TemplateText& out) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) {
+    out.budget().step();
+    return out.append(*text);
+  }
+  std::string printed;
+  append_plain(value, printed, out.budget());
+  out.append_said(printed);
+}
+
 std::string to_text(const TemplateValue& value, TemplateBudget& budget) {
   std::string out;
-  append_text(value, out, budget);
+  append_plain(value, out, budget);
   return out;
 }
 

@@ -29,7 +29,7 @@ class TemplateRenderer {
  public:
   explicit TemplateRenderer(TemplateMemory& memory) : memory_(memory), budget_(memory.budget()) {}
 
-  Flow run(const TemplateBody& body, TemplateScope& scope, std::string& out) {
+  Flow run(const TemplateBody& body, TemplateScope& scope, TemplateText& out) {
     const NestingGuard guard(depth_, kMostCalls, kTooManyCalls);
     for (const Statement& statement : body) {
       budget_.step();
@@ -39,13 +39,13 @@ class TemplateRenderer {
   }
 
  private:
-  Flow run_one(const Statement& s, TemplateScope& scope, std::string& out) {
+  Flow run_one(const Statement& s, TemplateScope& scope, TemplateText& out) {
     switch (s.kind) {
       case StatementKind::kText:
-        append_text(s.text, out, budget_);
+        out.append(s.text);
         return Flow::kOn;
       case StatementKind::kOutput:
-        append_text(eval(*s.expr, scope), out, budget_);
+        append_text(eval(*s.expr, scope), out);
         return Flow::kOn;
       case StatementKind::kIf:
         return run_if(s, scope, out);
@@ -61,7 +61,7 @@ class TemplateRenderer {
         set(scope, s.text, function(s, scope));
         return Flow::kOn;
       case StatementKind::kCallBlock:
-        append_text(call(*s.expr, scope, function(s, scope)), out, budget_);
+        append_text(call(*s.expr, scope, function(s, scope)), out);
         return Flow::kOn;
       case StatementKind::kScope:
         return run_scope(s, scope, out);
@@ -73,7 +73,7 @@ class TemplateRenderer {
     return Flow::kOn;
   }
 
-  Flow run_if(const Statement& s, TemplateScope& scope, std::string& out) {
+  Flow run_if(const Statement& s, TemplateScope& scope, TemplateText& out) {
     for (const TemplateBranch& branch : s.branches) {
       if (branch.condition == nullptr || is_true(eval(*branch.condition, scope))) return run(branch.body, scope, out);
     }
@@ -97,11 +97,11 @@ class TemplateRenderer {
     return *std::get<const TemplateList*>(memory_.list(std::move(items)));
   }
 
-  Flow run_for(const Statement& s, TemplateScope& scope, std::string& out) {
+  Flow run_for(const Statement& s, TemplateScope& scope, TemplateText& out) {
     TemplateScope& inner = *memory_.make(TemplateScope{.parent = &scope});
     const std::vector<Value>& items = loop_items(s, scope, inner).items;
     if (items.empty()) return s.branches.size() > 1 ? run(s.branches[1].body, scope, out) : Flow::kOn;
-    TemplateLoop* loop = memory_.make(TemplateLoop{.items = &items, .depth = ++n_loops_});
+    TemplateLoop* loop = memory_.make(TemplateLoop{.items = &items});
     for (; loop->index < items.size(); ++loop->index) {
       budget_.step();
       inner.names.clear();
@@ -109,27 +109,26 @@ class TemplateRenderer {
       unpack(s, items[loop->index], inner);
       if (run(s.branches[0].body, inner, out) == Flow::kBreak) break;
     }
-    --n_loops_;
     return Flow::kOn;
   }
 
-  Flow run_scope(const Statement& s, TemplateScope& scope, std::string& out) {
+  Flow run_scope(const Statement& s, TemplateScope& scope, TemplateText& out) {
     TemplateScope& inner = *memory_.make(TemplateScope{.parent = &scope});
     for (const TemplateParameter& parameter : s.parameters) set(inner, parameter.name, eval(*parameter.value, scope));
     return run(s.branches[0].body, inner, out);
   }
 
   // {% set x %} and {% filter %}: the text of the body, filtered if there are filters.
-  Flow run_captured(const Statement& s, TemplateScope& scope, std::string& out) {
+  Flow run_captured(const Statement& s, TemplateScope& scope, TemplateText& out) {
     TemplateScope& inner = *memory_.make(TemplateScope{.parent = &scope});
-    std::string text;
+    TemplateText text = memory_.new_text();
     const Flow flow = run(s.branches[0].body, inner, text);
     Value value = memory_.keep(std::move(text));
     if (s.expr != nullptr) value = eval_filter(*s.expr, scope, &value);
     if (s.kind == StatementKind::kSetBlock) {
       assign(s, value, scope);
     } else {
-      append_text(value, out, budget_);
+      append_text(value, out);
     }
     return flow;
   }
@@ -217,7 +216,7 @@ class TemplateRenderer {
   Value eval_operators(const Expr& e, TemplateScope& scope) {
     switch (e.kind) {
       case ExprKind::kNegative:
-        return arithmetic(int64_t{0}, "-", eval(*e.parts[0], scope), memory_);
+        return negative(eval(*e.parts[0], scope), memory_);
       case ExprKind::kPositive:
         return arithmetic(int64_t{0}, "+", eval(*e.parts[0], scope), memory_);
       case ExprKind::kNot:
@@ -289,8 +288,8 @@ class TemplateRenderer {
   }
 
   Value eval_concatenation(const Expr& e, TemplateScope& scope) {
-    std::string text;
-    for (const Expr* part : e.parts) append_text(eval(*part, scope), text, budget_);
+    TemplateText text = memory_.new_text();
+    for (const Expr* part : e.parts) append_text(eval(*part, scope), text);
     return memory_.keep(std::move(text));
   }
 
@@ -338,6 +337,7 @@ class TemplateRenderer {
   Value call_value(const Value& callee, std::string_view name, TemplateCall&& made, const Value& caller) {
     const auto* function = std::get_if<const TemplateFunction*>(&callee);
     if (function == nullptr) object("'{}' is called, but is {}", printable(name), type_name(callee));
+    if ((*function)->is_method) refuse_template("a call of {}() by another name", (*function)->name);
     if ((*function)->macro != nullptr) return call_macro(**function, made, caller);
     if ((*function)->state != nullptr) made.args.insert(made.args.begin(), (*function)->state);
     return (*function)->native(made);
@@ -377,7 +377,7 @@ class TemplateRenderer {
       set(scope, parameter.name, value);
     }
     if (!std::holds_alternative<Undefined>(caller)) set(scope, "caller", caller);
-    std::string text;
+    TemplateText text = memory_.new_text();
     run(macro.macro->branches[0].body, scope, text);
     return memory_.keep(std::move(text));
   }
@@ -385,14 +385,13 @@ class TemplateRenderer {
   TemplateMemory& memory_;
   TemplateBudget& budget_;
   int depth_ = 0;
-  int n_loops_ = 0;
 };
 
 }  // namespace
 
-std::string render_template(const TemplateBody& body, TemplateNames names, TemplateMemory& memory) {
+TemplateText render_template(const TemplateBody& body, TemplateNames names, TemplateMemory& memory) {
   TemplateScope& outermost = *memory.make(TemplateScope{.names = std::move(names)});
-  std::string out;
+  TemplateText out = memory.new_text();
   TemplateRenderer(memory).run(body, outermost, out);
   return out;
 }

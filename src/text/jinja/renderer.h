@@ -14,6 +14,6 @@ using TemplateNames = std::vector<std::pair<std::string_view, TemplateValue>>;
 
 // The output of the template with `names` as its variables. TemplateFailure: the template raises an error or exceeds
 // its budget.
-std::string render_template(const TemplateBody& body, TemplateNames names, TemplateMemory& memory);
+TemplateText render_template(const TemplateBody& body, TemplateNames names, TemplateMemory& memory);
 
 }  // namespace tern

@@ -18,11 +18,9 @@ bool is_list(const TemplateValue& value) {
          std::holds_alternative<const TemplateDict*>(value);
 }
 
-// True for a text with letters none of which `map` changes.
-bool is_unchanged_by(TemplateCall& call, char (*map)(char)) {
-  const std::string text = to_text(call.self(), call.budget());
-  const auto is_letter = [](char c) { return ascii_lower(c) != ascii_upper(c); };
-  return std::ranges::any_of(text, is_letter) && std::ranges::all_of(text, [&](char c) { return map(c) == c; });
+template <bool (*kIs)(std::string_view, TemplateBudget&)>
+bool is_in_case(TemplateCall& call) {
+  return kIs(to_text(call.self(), call.budget()), call.budget());
 }
 
 template <bool kEven>
@@ -66,8 +64,8 @@ constexpr NamedTest kTests[] = {
     {"sequence", [](TemplateCall& call) { return is_list(call.self()) || holds<Undefined>(call); }},
     {"iterable", [](TemplateCall& call) { return is_list(call.self()) || holds<Undefined>(call); }},
     {"callable", holds<const TemplateFunction*>},
-    {"lower", [](TemplateCall& call) { return is_unchanged_by(call, ascii_lower); }},
-    {"upper", [](TemplateCall& call) { return is_unchanged_by(call, ascii_upper); }},
+    {"lower", is_in_case<is_all_lower>},
+    {"upper", is_in_case<is_all_upper>},
     {"even", is_even_or_odd<true>},
     {"odd", is_even_or_odd<false>},
     {"divisibleby", is_divisible},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "text/unicode/case_map.h"
+#include "text/unicode/unicode.h"
 #include "text/unicode/utf8.h"
 
 namespace tern {
@@ -24,15 +26,37 @@ size_t last_character(std::string_view text) {
   return n - 1;
 }
 
-std::string mapped(std::string_view text, char (*map)(char), TemplateBudget& budget) {
-  budget.take(text.size());
-  std::string out(text);
-  for (char& c : out) c = map(c);
+// What a capital sigma at `at` becomes in lower case: it has another form at the end of a word.
+std::string_view lower_sigma(std::string_view text, size_t at) {
+  const std::string_view before = text.substr(0, at), after = text.substr(at + 2);
+  const bool follows = !before.empty() && is_letter(decode_utf8(before.substr(last_character(before))).code);
+  const bool goes_on = !after.empty() && is_letter(decode_utf8(after).code);
+  return follows && !goes_on ? "ς" : "σ";
+}
+
+// Calls `append(character, position, out)` for each character; other bytes stay.
+template <class Append>
+std::string mapped(std::string_view text, TemplateBudget& budget, const Append& append) {
+  budget.take(3 * text.size());
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Char c = decode_utf8(text.substr(at));
+    if (c.status == Utf8Status::kValid) {
+      append(c.code, at, out);
+    } else {
+      out.append(text, at, c.length);
+    }
+    at += c.length;
+  }
   return out;
 }
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) > 127;
+void append_lower_at(std::string_view text, char32_t c, size_t at, std::string& out) {
+  if (c == U'Σ') {
+    out += lower_sigma(text, at);
+  } else {
+    append_lower(c, out);
+  }
 }
 
 }  // namespace
@@ -91,23 +115,82 @@ std::string_view strip_right(std::string_view text, std::string_view set, Templa
   return text;
 }
 
-char ascii_lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); }
-char ascii_upper(char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c); }
-std::string lower(std::string_view text, TemplateBudget& budget) { return mapped(text, ascii_lower, budget); }
-std::string upper(std::string_view text, TemplateBudget& budget) { return mapped(text, ascii_upper, budget); }
+std::string lower(std::string_view text, TemplateBudget& budget) {
+  return mapped(text, budget, [&](char32_t c, size_t at, std::string& out) { append_lower_at(text, c, at, out); });
+}
+
+std::string upper(std::string_view text, TemplateBudget& budget) {
+  return mapped(text, budget, [](char32_t c, size_t, std::string& out) { append_upper(c, out); });
+}
 
 std::string capitalize(std::string_view text, TemplateBudget& budget) {
-  std::string out = lower(text, budget);
-  if (!out.empty()) out[0] = ascii_upper(out[0]);
-  return out;
+  return mapped(text, budget, [&](char32_t c, size_t at, std::string& out) {
+    if (at == 0) {
+      append_title(c, out);
+    } else {
+      append_lower_at(text, c, at, out);
+    }
+  });
 }
 
 std::string title(std::string_view text, TemplateBudget& budget) {
-  std::string out = lower(text, budget);
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (i == 0 || !is_letter(out[i - 1])) out[i] = ascii_upper(out[i]);
+  bool goes_on = false;
+  return mapped(text, budget, [&](char32_t c, size_t at, std::string& out) {
+    if (goes_on) {
+      append_lower_at(text, c, at, out);
+    } else {
+      append_title(c, out);
+    }
+    goes_on = is_cased(c);
+  });
+}
+
+std::string title_words(std::string_view text, TemplateBudget& budget) {
+  bool goes_on = false;
+  return mapped(text, budget, [&](char32_t c, size_t at, std::string& out) {
+    const bool is_between = is_python_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
+    if (goes_on) {
+      append_lower_at(text, c, at, out);
+    } else {
+      append_upper(c, out);
+    }
+    goes_on = !is_between;
+  });
+}
+
+namespace {
+
+// True if there are letters with the property `is`, and none with `is_not`.
+bool is_all(std::string_view text, bool (*is)(char32_t), bool (*is_not)(char32_t), TemplateBudget& budget) {
+  budget.work(8 * text.size());
+  bool found = false;
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Char c = decode_utf8(text.substr(at));
+    at += c.length;
+    if (c.status != Utf8Status::kValid) continue;
+    if (is_not(c.code)) return false;
+    found = found || is(c.code);
   }
-  return out;
+  return found;
+}
+
+}  // namespace
+
+bool is_all_lower(std::string_view text, TemplateBudget& budget) {
+  return is_all(text, is_lower_case, is_upper_case, budget);
+}
+bool is_all_upper(std::string_view text, TemplateBudget& budget) {
+  return is_all(text, is_upper_case, is_lower_case, budget);
+}
+
+bool all_of(std::string_view text, bool (*has)(char32_t), TemplateBudget& budget) {
+  budget.work(8 * text.size());
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Char c = decode_utf8(text.substr(at));
+    if (c.status != Utf8Status::kValid || !has(c.code)) return false;
+    at += c.length;
+  }
+  return !text.empty();
 }
 
 size_t find_text(std::string_view text, std::string_view what, TemplateBudget& budget) {
@@ -120,31 +203,24 @@ size_t find_text(std::string_view text, std::string_view what, TemplateBudget& b
   return at;
 }
 
-std::string replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most,
-                    TemplateBudget& budget) {
-  std::string out;
-  const auto append = [&](std::string_view part) {
-    budget.take(2 * part.size());
-    out += part;
-  };
+void replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most, TemplateText& out) {
   for (int64_t n = 0; n != n_most; ++n) {
     size_t n_done = 0;
     if (old.empty()) {
-      append(with);
-      if (text.empty()) return out;
+      out.append(with);
+      if (text.empty()) return;
       n_done = character_bytes(text);
-      append(text.substr(0, n_done));
+      out.append(text.substr(0, n_done));
     } else {
-      const size_t at = find_text(text, old, budget);
+      const size_t at = find_text(text, old, out.budget());
       if (at == text.npos) break;
-      append(text.substr(0, at));
-      append(with);
+      out.append(text.substr(0, at));
+      out.append(with);
       n_done = at + old.size();
     }
     text.remove_prefix(n_done);
   }
-  append(text);
-  return out;
+  out.append(text);
 }
 
 namespace {
@@ -184,14 +260,28 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-std::vector<std::string_view> split_lines(std::string_view text, TemplateBudget& budget) {
+namespace {
+
+// The length of a line break at the start of `text`; 0: there is none.
+size_t line_break(std::string_view text) {
+  if (text.starts_with("\r\n")) return 2;
+  const Utf8Char c = decode_utf8(text);
+  const bool breaks = (c.code >= '\n' && c.code <= '\r') || (c.code >= 0x1C && c.code <= 0x1E) || c.code == 0x85 ||
+                      c.code == 0x2028 || c.code == 0x2029;
+  return breaks && c.status == Utf8Status::kValid ? c.length : 0;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split_lines(std::string_view text, bool keeps_ends, TemplateBudget& budget) {
   std::vector<std::string_view> lines;
+  budget.work(8 * text.size());
   while (!text.empty()) {
     budget.take(64);
-    const size_t end = std::min(text.find_first_of("\r\n"), text.size());
-    lines.push_back(text.substr(0, end));
-    const size_t n_end = text.substr(end).starts_with("\r\n") ? 2 : 1;
-    text.remove_prefix(std::min(text.size(), end + n_end));
+    size_t end = 0, n_end = 0;
+    while (end < text.size() && (n_end = line_break(text.substr(end))) == 0) end += character_bytes(text.substr(end));
+    lines.push_back(text.substr(0, keeps_ends ? end + n_end : end));
+    text.remove_prefix(end + n_end);
   }
   return lines;
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/jinja/budget.h"
+#include "text/jinja/template_text.h"
 
 namespace tern {
 
@@ -26,23 +26,27 @@ std::string_view strip_right(std::string_view text);
 std::string_view strip_left(std::string_view text, std::string_view set, TemplateBudget& budget);
 std::string_view strip_right(std::string_view text, std::string_view set, TemplateBudget& budget);
 
-// ASCII only, because they are meant for role names.
-char ascii_lower(char c);
-char ascii_upper(char c);
 std::string lower(std::string_view text, TemplateBudget& budget);
 std::string upper(std::string_view text, TemplateBudget& budget);
 std::string capitalize(std::string_view text, TemplateBudget& budget);
+// str.title(); title_words() is Jinja's filter, whose words end at white space, hyphens and opening brackets.
 std::string title(std::string_view text, TemplateBudget& budget);
+std::string title_words(std::string_view text, TemplateBudget& budget);
+// str.islower() and isupper(): there are letters with two cases, and all are in this one.
+bool is_all_lower(std::string_view text, TemplateBudget& budget);
+bool is_all_upper(std::string_view text, TemplateBudget& budget);
+// True for a text that is not empty and whose characters all have the property. Bytes that are not UTF-8 have none.
+bool all_of(std::string_view text, bool (*has)(char32_t), TemplateBudget& budget);
 
 // Takes time linear in both lengths; npos: not found.
 size_t find_text(std::string_view text, std::string_view what, TemplateBudget& budget);
 
 // `n_most` < 0: all. `old` may be empty, as in Python.
-std::string replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most,
-                    TemplateBudget& budget);
+void replace(std::string_view text, std::string_view old, std::string_view with, int64_t n_most, TemplateText& out);
 // The parts between separators; if `separator` is empty, between runs of white space.
 std::vector<std::string_view> split(std::string_view text, std::string_view separator, int64_t n_most,
                                     TemplateBudget& budget);
-std::vector<std::string_view> split_lines(std::string_view text, TemplateBudget& budget);
+// str.splitlines(). `keeps_ends`: with the line breaks.
+std::vector<std::string_view> split_lines(std::string_view text, bool keeps_ends, TemplateBudget& budget);
 
 }  // namespace tern

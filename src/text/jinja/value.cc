@@ -59,6 +59,20 @@ std::string_view TemplateMemory::keep(std::string&& text) {
   return texts_.back();
 }
 
+std::string_view TemplateMemory::keep_own(std::string&& text) {
+  const std::string_view kept = keep(std::move(text));
+  own(kept);
+  return kept;
+}
+
+std::string_view TemplateMemory::keep(TemplateText&& text) {
+  const std::vector<TextRange> own_parts = text.own();
+  const std::string_view kept = keep(std::move(text).take());
+  budget_.take(own_parts.size() * kOverhead);
+  for (const TextRange& part : own_parts) own(kept.substr(part.begin, part.end - part.begin));
+  return kept;
+}
+
 TemplateValue TemplateMemory::list(std::vector<TemplateValue>&& items, bool is_tuple) {
   budget_.take(2 * items.size() * sizeof(TemplateValue) + kOverhead);
   TemplateList made{.items = std::move(items), .is_tuple = is_tuple};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "text/jinja/budget.h"
+#include "text/jinja/template_text.h"
 
 namespace tern {
 
@@ -50,7 +51,6 @@ struct TemplateNamespace {
 struct TemplateLoop {
   const std::vector<TemplateValue>* items = nullptr;
   size_t index = 0;
-  int depth = 1;
   std::vector<TemplateValue> last_seen = {};  // by loop.changed()
 };
 
@@ -61,7 +61,14 @@ class TemplateMemory {
 
   TemplateBudget& budget() { return budget_; }
 
+  // Text of the conversation; keep_own(): of the template. A TemplateText keeps the origins of its parts.
   std::string_view keep(std::string&& text);
+  std::string_view keep_own(std::string&& text);
+  std::string_view keep(TemplateText&& text);
+  // `text` is the template's, and stays in place.
+  void own(std::string_view text) { origins_.add(text); }
+  bool is_own(std::string_view text) const { return origins_.is_own(text); }
+  TemplateText new_text() { return {origins_, budget_}; }
   TemplateValue list(std::vector<TemplateValue>&& items, bool is_tuple = false);
   TemplateValue dict(std::vector<std::pair<TemplateValue, TemplateValue>>&& items);
 
@@ -88,6 +95,7 @@ class TemplateMemory {
   };
 
   TemplateBudget& budget_;
+  TextOrigins origins_;
   std::deque<std::string> texts_;
   std::deque<TemplateList> lists_;
   std::deque<TemplateDict> dicts_;
@@ -114,8 +122,8 @@ const TemplateValue* find(const TemplateNamespace& of, std::string_view name, Te
 // The values that a loop visits: items, keys or characters; raises an error for other values.
 std::vector<TemplateValue> items_of(const TemplateValue& value, TemplateBudget& budget);
 
-// Appends str(x) as Python and Jinja print it; texts unchanged.
-void append_text(const TemplateValue& value, std::string& out, TemplateBudget& budget);
+// Appends str(x) as Python and Jinja print it; texts unchanged. What is no text counts as the conversation's.
+void append_text(const TemplateValue& value, TemplateText& out);
 std::string to_text(const TemplateValue& value, TemplateBudget& budget);
 // How json.dumps() writes.
 struct JsonStyle {

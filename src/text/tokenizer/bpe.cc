@@ -15,7 +15,7 @@ class BpeTokenizer final : public TableTokenizer {
     std::vector<TokenId> ids;
     ids.reserve(text.size() / 4 + 1);  // English averages 4 to 5 bytes a token
     if (options.add_bos && model_->add_bos && model_->bos) ids.push_back(*model_->bos);
-    BpeEncoder(*model_, text.size()).encode(text, options.parse_special, ids);
+    BpeEncoder(*model_, text.size()).encode(text, {options.parse_special, options.quoted}, ids);
     return ids;
   }
 

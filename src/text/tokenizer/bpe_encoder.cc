@@ -14,10 +14,11 @@ constexpr size_t kMaxWord = size_t{16} << 20;
 
 BpeEncoder::BpeEncoder(const BpeModel& model, size_t n_bytes) : model_(model), merger_(model.merges), cache_(n_bytes) {}
 
-void BpeEncoder::encode(std::string_view text, bool parse_control_tokens, std::vector<TokenId>& out) {
-  parse_control_tokens_ = parse_control_tokens;
+void BpeEncoder::encode(std::string_view text, const ControlTokens& control, std::vector<TokenId>& out) {
+  text_ = text;
+  control_ = control;
   size_t done = 0;
-  while (const auto match = model_.special.find(text, done, parse_control_tokens)) {
+  while (const auto match = model_.special.find(text, done, control)) {
     encode_bytes(text.substr(done, match->begin - done), out);
     out.push_back(match->id);
     done = match->begin + match->length;
@@ -40,11 +41,19 @@ void BpeEncoder::encode_bytes(std::string_view text, std::vector<TokenId>& out) 
 
 void BpeEncoder::encode_valid(std::string_view text, std::vector<TokenId>& out) {
   if (text.empty()) return;
+  std::vector<TextRange> quoted;
+  if (!model_.normalized_special.empty()) {
+    quoted = quoted_within(control_, static_cast<size_t>(text.data() - text_.data()), text.size());
+  }
   if (model_.nfc) {
-    if (auto nfc = to_nfc(text)) text = normalized_.emplace_back(*std::move(nfc));
+    if (auto nfc = to_nfc(text)) {
+      const auto normalize = [](std::string_view part) { return to_nfc(part).value_or(std::string(part)); };
+      if (!quoted.empty()) nfc = normalized_by_parts(text, quoted, normalize);
+      text = normalized_.emplace_back(*std::move(nfc));
+    }
   }
   size_t done = 0;
-  while (const auto match = model_.normalized_special.find(text, done, parse_control_tokens_)) {
+  while (const auto match = model_.normalized_special.find(text, done, {control_.parse, quoted})) {
     encode_words(text.substr(done, match->begin - done), out);
     out.push_back(match->id);
     done = match->begin + match->length;

@@ -17,7 +17,7 @@ class BpeEncoder {
   BpeEncoder(const BpeModel& model, size_t n_bytes);
 
   // Appends the ids of `text`, which must stay in place as long as this object lives.
-  void encode(std::string_view text, bool parse_control_tokens, std::vector<TokenId>& out);
+  void encode(std::string_view text, const ControlTokens& control, std::vector<TokenId>& out);
 
  private:
   void encode_bytes(std::string_view text, std::vector<TokenId>& out);
@@ -28,7 +28,8 @@ class BpeEncoder {
   const BpeModel& model_;
   WordMerger merger_;
   WordCache cache_;
-  bool parse_control_tokens_ = false;
+  std::string_view text_;
+  ControlTokens control_;
   std::vector<TokenId> word_ids_;       // scratch
   std::deque<std::string> normalized_;  // the cache points into these
 };

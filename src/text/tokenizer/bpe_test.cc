@@ -76,6 +76,32 @@ TEST(Bpe, ControlTokensOnlyWhenAskedUserDefinedAlways) {
   EXPECT_EQ(tokenizer->find("<|eot|>"), eot);
 }
 
+// Words go on across the ends of what is quoted.
+TEST(Bpe, QuotedControlTokensAreText) {
+  TestVocab v;
+  const TokenId ab = v.merge("a", "b");
+  const TokenId eot = v.add("<|eot|>", TokenType::kControl);
+  const TokenId other = v.add("é<|", TokenType::kControl);
+  v.vocab.flags.assign(v.vocab.tokens.size(), 0);
+  v.vocab.flags.back() = kTokenNormalized;
+  v.vocab.nfc = true;
+  const auto encode = [&](std::string_view text, const std::vector<TextRange>& quoted) {
+    return v.make()->encode(text, {.parse_special = true, .quoted = quoted});
+  };
+  EXPECT_EQ(encode("ab<|eot|>", {{1, 2}}), (Ids{ab, eot}));
+  EXPECT_EQ(encode("<|eot|>a<|eot|>", {{0, 8}}).size(), 9u);
+  EXPECT_EQ(encode("<|eot|>a<|eot|>", {{0, 8}}).back(), eot);
+  EXPECT_EQ(encode("<|eot|>", {{0, 7}}), v.make()->encode("<|eot|>"));
+  // A token that is looked for in normalized text, before and after one that normalization makes shorter.
+  const std::string mark = "e\u0301<|";
+  EXPECT_EQ(encode("e\u0301e\u0301e\u0301" + mark, {{0, 9}}).back(), other);
+  EXPECT_EQ(encode(mark + "a" + mark, {}), (Ids{other, 'a', other}));
+  EXPECT_EQ(encode(mark + "a" + mark, {{0, mark.size()}}).back(), other);
+  EXPECT_EQ(encode(mark + "a" + mark, {{0, mark.size()}}).size(), 6u);
+  EXPECT_EQ(encode(mark + "a" + mark, {{mark.size(), 2 * mark.size() + 1}}).front(), other);
+  EXPECT_EQ(encode(mark + "a" + mark, {{mark.size(), 2 * mark.size() + 1}}).size(), 6u);
+}
+
 TEST(Bpe, TextNeverMergesIntoAControlToken) {
   TestVocab v;
   v.add("stop", TokenType::kControl);

@@ -21,13 +21,14 @@ size_t leading_space(std::string_view text) {
 // The state of one call of encode(), which threads must not share.
 class Encoder {
  public:
-  Encoder(const SentencePieceModel& model, bool parse_control_tokens, size_t n_bytes, std::vector<TokenId>& out)
-      : model_(model), parse_control_tokens_(parse_control_tokens), merger_(model.merges), cache_(n_bytes), out_(out) {}
+  Encoder(const SentencePieceModel& model, const ControlTokens& control, size_t n_bytes, std::vector<TokenId>& out)
+      : model_(model), control_(control), merger_(model.merges), cache_(n_bytes), out_(out) {}
 
   // `text` must stay in place as long as this object lives.
   void encode(std::string_view text) {
+    text_ = text;
     size_t done = 0;
-    while (const auto match = model_.special.find(text, done, parse_control_tokens_)) {
+    while (const auto match = model_.special.find(text, done, control_)) {
       encode_stretch(text.substr(done, match->begin - done), done == 0);
       out_.push_back(match->id);
       done = match->begin + match->length;
@@ -41,12 +42,17 @@ class Encoder {
     if (text.empty()) return;
     bool prefix = model_.space_rule == SpaceRule::kEverywhere;
     if (model_.normalized_special.empty()) return encode_text(text, prefix || wants_space(text, is_first));
-    if (prefix) text = normalized_.emplace_back(" " + with_plain_spaces(text));
+    std::vector<TextRange> quoted =
+        quoted_within(control_, static_cast<size_t>(text.data() - text_.data()), text.size());
+    if (prefix) {
+      text = normalized_.emplace_back(" " + normalized_by_parts(text, quoted, with_plain_spaces));
+      for (TextRange& part : quoted) part = {part.begin + 1, part.end + 1};
+    }
     size_t done = 0;
     const auto encode_between = [&](std::string_view between) {
       encode_text(between, wants_space(between, is_first && done == 0));
     };
-    while (const auto match = model_.normalized_special.find(text, done, parse_control_tokens_)) {
+    while (const auto match = model_.normalized_special.find(text, done, {control_.parse, quoted})) {
       encode_between(text.substr(done, match->begin - done));
       out_.push_back(match->id);
       done = match->begin + match->length;
@@ -121,7 +127,8 @@ class Encoder {
   }
 
   const SentencePieceModel& model_;
-  const bool parse_control_tokens_;
+  const ControlTokens control_;
+  std::string_view text_;
   WordMerger merger_;
   WordCache cache_;
   std::vector<TokenId>& out_;
@@ -138,7 +145,7 @@ class SentencePieceTokenizer final : public TableTokenizer {
     std::vector<TokenId> ids;
     ids.reserve(text.size() / 3 + 2);
     if (options.add_bos && model_->add_bos && model_->bos) ids.push_back(*model_->bos);
-    Encoder(*model_, options.parse_special, text.size(), ids).encode(text);
+    Encoder(*model_, {options.parse_special, options.quoted}, text.size(), ids).encode(text);
     return ids;
   }
 

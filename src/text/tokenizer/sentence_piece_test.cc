@@ -116,6 +116,25 @@ TEST(SentencePiece, SpacesInFront) {
   EXPECT_EQ(v.make()->encode("a"), (Ids{kA}));
 }
 
+TEST(SentencePiece, QuotedControlTokensAreText) {
+  SmallVocab v;
+  const TokenId end = v.add("<end>", 0, TokenType::kControl, kTokenNormalized);  // spelled with a space
+  const auto tokenizer = v.make();
+  const auto encode = [&](std::string_view text, const std::vector<TextRange>& quoted) {
+    return tokenizer->encode(text, {.parse_special = true, .quoted = quoted});
+  };
+  EXPECT_EQ(encode("a<s>b", {}), (Ids{kSpace, kA, 1, kSpace, kB}));
+  EXPECT_EQ(encode("a<s>b", {{0, 5}}), tokenizer->encode("a<s>b"));
+  EXPECT_EQ(encode("a▁<end>b▁<end>", {}), (Ids{kSpace, kA, end, kB, end}));
+  const Ids later = encode("a▁<end>b▁<end>", {{0, 10}});
+  EXPECT_EQ(later.back(), end);
+  EXPECT_EQ(std::ranges::count(later, end), 1);
+  EXPECT_EQ(encode("<end>b", {{5, 6}}), (Ids{end, kB}));
+  const Ids earlier = encode("a▁<end>b▁<end>", {{10, 18}});
+  EXPECT_EQ(earlier[2], end);
+  EXPECT_EQ(std::ranges::count(earlier, end), 1);
+}
+
 TEST(SentencePiece, SpecialTokensSwallowWhiteSpace) {
   SmallVocab v;
   const TokenId user = v.add("<|user|>", 0, TokenType::kControl, kTokenRstrip);

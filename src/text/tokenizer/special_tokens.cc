@@ -35,7 +35,8 @@ SpecialTokens::SpecialTokens(std::vector<SpecialToken> tokens) : tokens_(std::mo
   for (const SpecialToken& token : tokens_) starts_[static_cast<uint8_t>(token.spelling[0])] = true;
 }
 
-std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, size_t from, bool parse_control) const {
+std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, size_t from,
+                                                        const ControlTokens& control) const {
   if (tokens_.empty()) return std::nullopt;
   for (size_t at = from; at < text.size(); ++at) {
     if (!starts_[static_cast<uint8_t>(text[at])]) continue;
@@ -45,8 +46,9 @@ std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, s
     size_t end = at + token->spelling.size();
     const bool alone = !last_character_with(text.substr(0, begin), is_word_character) &&
                        !first_character_with(text.substr(end), is_word_character);
-    if ((token->control && !parse_control) || (token->flags & kTokenSingleWord && !alone)) {
-      at = end - 1;
+    if ((token->control && !control.are_in(begin, end)) || (token->flags & kTokenSingleWord && !alone)) {
+      // A quoted text that ends like the beginning of a mark must not hide the mark behind it.
+      if (!control.parse || control.is_within_quotes(begin, end)) at = end - 1;
       continue;
     }
     if (token->flags & kTokenLstrip) {

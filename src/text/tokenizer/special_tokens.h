@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tern/options.h"
+#include "text/tokenizer/control_tokens.h"
 
 namespace tern {
 
@@ -31,9 +32,10 @@ class SpecialTokens {
   explicit SpecialTokens(std::vector<SpecialToken> tokens);
 
   // Finds the leftmost token at or after `from`, the longest one if several begin there, with the white space that it
-  // strips (not before `from`). Control tokens count as text unless `parse_control`, and so do kTokenSingleWord tokens
-  // next to a word character. As in Hugging Face's library, no token is found inside such text.
-  std::optional<Match> find(std::string_view text, size_t from, bool parse_control) const;
+  // strips (not before `from`). Control tokens count as text where they are not recognized, and so do kTokenSingleWord
+  // tokens next to a word character. As in Hugging Face's library, no token is found inside such text, unless only a
+  // part of it is quoted.
+  std::optional<Match> find(std::string_view text, size_t from, const ControlTokens& control) const;
 
   bool empty() const { return tokens_.empty(); }
 

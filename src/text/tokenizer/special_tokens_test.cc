@@ -12,7 +12,7 @@ namespace {
 std::string found(const SpecialTokens& tokens, std::string_view text) {
   std::string out;
   size_t at = 0;
-  while (const auto match = tokens.find(text, at, true)) {
+  while (const auto match = tokens.find(text, at, {.parse = true})) {
     out += std::to_string(match->begin) + ":" + std::to_string(match->id) + " ";
     at = match->begin + match->length;
   }
@@ -41,7 +41,7 @@ TEST(SpecialTokens, Flags) {
   const auto spans = [](uint8_t flags, std::string_view text) {
     const SpecialTokens tokens({{"<a>", 1, false, flags}});
     std::string out;
-    for (size_t at = 0; const auto match = tokens.find(text, at, false); at = match->begin + match->length) {
+    for (size_t at = 0; const auto match = tokens.find(text, at, {}); at = match->begin + match->length) {
       out += std::to_string(match->begin) + "+" + std::to_string(match->length) + " ";
     }
     return out;
@@ -57,9 +57,30 @@ TEST(SpecialTokens, Flags) {
 
 TEST(SpecialTokens, NothingIsFoundInsideAControlTokenThatIsText) {
   const SpecialTokens tokens({{"<|x|>", 1, true, 0}, {"x", 2, false, 0}});
-  EXPECT_EQ(tokens.find("<|x|>", 0, true)->id, 1);
-  EXPECT_FALSE(tokens.find("<|x|>", 0, false));
-  EXPECT_EQ(tokens.find("<|x|>x", 0, false)->begin, 5u);
+  EXPECT_EQ(tokens.find("<|x|>", 0, {.parse = true})->id, 1);
+  EXPECT_FALSE(tokens.find("<|x|>", 0, {}));
+  EXPECT_EQ(tokens.find("<|x|>x", 0, {})->begin, 5u);
+}
+
+// `quoted`: where in the text.
+std::string found_beside(std::string_view text, const std::vector<TextRange>& quoted) {
+  const SpecialTokens tokens({{"<|x|>", 1, true, 0}, {"x", 2, false, 0}, {"<", 3, true, 0}});
+  std::string out;
+  for (size_t at = 0; const auto match = tokens.find(text, at, {true, quoted}); at = match->begin + match->length) {
+    out += std::to_string(match->begin) + ":" + std::to_string(match->id) + " ";
+  }
+  return out;
+}
+
+TEST(SpecialTokens, QuotedControlTokensAreText) {
+  EXPECT_EQ(found_beside("<|x|><|x|><|x|>", {}), "0:1 5:1 10:1 ");
+  EXPECT_EQ(found_beside("<|x|><|x|><|x|>", {{5, 10}}), "0:1 10:1 ");
+  EXPECT_EQ(found_beside("<|x|>x<|x|>", {{0, 5}, {6, 11}}), "5:2 ");
+  EXPECT_EQ(found_beside("<|x|>x", {{0, 6}}), "5:2 ");  // other special tokens are found everywhere
+  // A token of which a part is quoted is none, and does not hide those within it.
+  EXPECT_EQ(found_beside("<|x|>", {{0, 1}}), "2:2 ");
+  EXPECT_EQ(found_beside("<|x|>", {{4, 5}}), "2:2 ");
+  EXPECT_EQ(found_beside("<<|x|>", {{0, 1}}), "1:1 ");
 }
 
 }  // namespace

@@ -64,6 +64,14 @@ addToLibrary({
 
   tern_is_word_category: (c) => /[\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}]/u.test(String.fromCodePoint(c)),
 
+  tern_is_letter: (c) => /\p{L}/u.test(String.fromCodePoint(c)),
+
+  tern_to_case: (c, isUpper) => {
+    const from = String.fromCodePoint(c);
+    const to = isUpper ? from.toUpperCase() : from.toLowerCase();
+    return to.length === String.fromCodePoint(to.codePointAt(0)).length ? to.codePointAt(0) : c;
+  },
+
   // JavaScript tells no combining classes. U+0345 has the highest, 240: behind it, a mark of any class but 0 moves.
   tern_is_combining_mark: (c) => {
     const mark = String.fromCodePoint(c);

@@ -39,7 +39,7 @@ ApiResult<GrammarPtr> read_output_format(Fields& fields, GrammarCache& grammars)
 
 ApiResult<ConversationPrompt> read_conversation(Fields& fields, const ModelProfile& model, GenerateOptions& generate) {
   fields.refuse(kPromises, "is not supported");
-  ChatOptions chat;
+  ChatOptions chat{.parse_special = model.defaults.parse_special};
   read_thinking(fields, model.engine, {.chat = chat, .limit = generate.thoughts});
   TRY(generate.grammar, read_output_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_message_list(fields));

@@ -53,9 +53,13 @@ ApiResult<void> add_token(const Json& id, const Tokenizer& tokenizer, std::vecto
 }
 
 // A text, or a list of token ids and texts, which together are one prompt.
-ApiResult<std::vector<TokenId>> read_prompt(const Json* prompt, const Tokenizer& tokenizer) {
+ApiResult<std::vector<TokenId>> read_prompt(Fields& fields, const Tokenizer& tokenizer) {
+  bool parse_special = true;
+  fields.read("parse_special", parse_special);
+  TRY_STATUS(fields.check());
+  const Json* prompt = fields.find("prompt");
   if (!prompt) return refuse("prompt: is missing; give the text to go on with", "prompt", "missing_required_parameter");
-  if (prompt->is_string()) return tokenizer.encode(prompt->get<std::string>(), {.parse_special = true});
+  if (prompt->is_string()) return encode_raw(tokenizer, prompt->get<std::string>(), parse_special);
   if (!prompt->is_array()) return refuse("prompt: must be a string, or a list of token ids and strings", "prompt");
   const auto n_texts = std::ranges::count_if(*prompt, [](const Json& part) { return part.is_string(); });
   if (n_texts > 1 && n_texts == std::ssize(*prompt)) {
@@ -64,8 +68,8 @@ ApiResult<std::vector<TokenId>> read_prompt(const Json* prompt, const Tokenizer&
   std::vector<TokenId> tokens;
   for (const Json& part : *prompt) {
     if (part.is_string()) {
-      std::ranges::copy(tokenizer.encode(part.get<std::string>(), {.add_bos = tokens.empty(), .parse_special = true}),
-                        std::back_inserter(tokens));
+      const TokenizeOptions options{.add_bos = tokens.empty(), .parse_special = parse_special};
+      std::ranges::copy(tokenizer.encode(part.get<std::string>(), options), std::back_inserter(tokens));
     } else {
       TRY_STATUS(add_token(part, tokenizer, tokens));
     }
@@ -179,8 +183,7 @@ ApiResult<Asked> read(const Json& body, const ModelProfile& model, const std::st
 }  // namespace
 
 ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
-  return read(body, model, "prompt",
-              [](Fields& fields, const Tokenizer& tokenizer) { return read_prompt(fields.find("prompt"), tokenizer); });
+  return read(body, model, "prompt", read_prompt);
 }
 
 ApiResult<Asked> read_infill(const Json& body, const ModelProfile& model) {

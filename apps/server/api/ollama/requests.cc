@@ -92,8 +92,9 @@ ApiResult<GrammarPtr> read_format(Fields& fields, GrammarCache& grammars) {
 }
 
 // True, false, or how much.
-ChatOptions read_think(Fields& fields, const Engine& engine, ThoughtLimit& thoughts) {
-  ChatOptions options;
+ChatOptions read_think(Fields& fields, const ModelProfile& model, ThoughtLimit& thoughts) {
+  const Engine& engine = model.engine;
+  ChatOptions options{.parse_special = model.defaults.parse_special};
   const Json* think = fields.find("think");
   if (!think || is_empty_text(*think)) return options;
   const bool has_level =
@@ -175,7 +176,7 @@ ApiResult<ConversationPrompt> generate_prompt(Fields& fields, const ChatOptions&
     return prompt;
   }
   if (raw) {
-    prompt.tokens = tokenizer.encode(text, {.parse_special = true});
+    prompt.tokens = encode_raw(tokenizer, text, /*parse_special=*/true);
     return prompt;
   }
   std::vector<ChatMessage> messages;
@@ -205,7 +206,7 @@ ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
   Fields fields(body);
   check_promises(fields);
   ReplyOptions options = read_options(fields, model);
-  const ChatOptions chat = read_think(fields, model.engine, options.generate.thoughts);
+  const ChatOptions chat = read_think(fields, model, options.generate.thoughts);
   TRY_STATUS(fields.check());
   TRY(options.generate.grammar, read_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_messages(fields));
@@ -218,7 +219,7 @@ ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model) {
   Fields fields(body);
   check_promises(fields);
   ReplyOptions options = read_options(fields, model);
-  const ChatOptions chat = read_think(fields, model.engine, options.generate.thoughts);
+  const ChatOptions chat = read_think(fields, model, options.generate.thoughts);
   TRY_STATUS(fields.check());
   TRY(options.generate.grammar, read_format(fields, model.grammars));
   TRY(ConversationPrompt prompt, generate_prompt(fields, chat, model, options.generate));

@@ -26,7 +26,7 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
   fields.read("top_logprobs", top_logprobs, Fields::Range{0, kMostTopLogprobs});
   if (top_logprobs && !logprobs) fields.fail("top_logprobs", "is only for \"logprobs\": true");
   if (logprobs) generate.n_logprobs = top_logprobs.value_or(0);
-  const ChatOptions options = read_chat_options(fields, model.engine, generate.thoughts);
+  const ChatOptions options = read_chat_options(fields, model, generate.thoughts);
   TRY(generate.grammar, read_response_format(fields, model.grammars));
   TRY_STATUS(fields.check());
   TRY(const std::vector<ChatMessage> messages, read_messages(fields.find("messages"), "messages"));
@@ -187,9 +187,9 @@ class ChatWriter final : public AnswerWriter {
 
 }  // namespace
 
-ApiResult<std::string> chat_prompt(const Json& body, const ModelProfile& model) {
+ApiResult<ConversationPrompt> chat_prompt(const Json& body, const ModelProfile& model) {
   TRY(ReadChat chat, read_chat(body, model));
-  return std::move(chat.prompt.turn.prompt);
+  return std::move(chat.prompt);
 }
 
 ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model) {

@@ -15,11 +15,12 @@ struct Prompt {
 };
 
 // Reads a text or a list of token ids. `name` is for errors: "prompt", "prompt[2]".
-ApiResult<Prompt> read_prompt(const Json& prompt, const std::string& name, const ModelProfile& model) {
+ApiResult<Prompt> read_prompt(const Json& prompt, const std::string& name, const ModelProfile& model,
+                              bool parse_special) {
   const Tokenizer& tokenizer = model.engine.tokenizer();
   if (prompt.is_string()) {
     std::string text = prompt.get<std::string>();
-    std::vector<TokenId> tokens = tokenizer.encode(text);
+    std::vector<TokenId> tokens = encode_raw(tokenizer, text, parse_special);
     return Prompt{.text = std::move(text), .tokens = std::move(tokens)};
   }
   if (!prompt.is_array()) return refuse(name + ": must be a string, or a list of token ids", name);
@@ -38,7 +39,7 @@ ApiResult<Prompt> read_prompt(const Json& prompt, const std::string& name, const
 }
 
 // Reads one prompt or a list of them.
-ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfile& model) {
+ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfile& model, bool parse_special) {
   if (!given) return refuse("prompt: is missing; give the text to go on with", "prompt", "missing_required_parameter");
   const bool is_list =
       given->is_array() && !given->empty() && (given->front().is_array() || given->front().is_string());
@@ -49,7 +50,7 @@ ApiResult<std::vector<Prompt>> read_prompts(const Json* given, const ModelProfil
   std::vector<Prompt> prompts;
   for (size_t i = 0; i < n; ++i) {
     const std::string name = n > 1 ? format_text("prompt[{}]", i) : "prompt";
-    TRY(Prompt prompt, read_prompt(is_list ? (*given)[i] : *given, name, model));
+    TRY(Prompt prompt, read_prompt(is_list ? (*given)[i] : *given, name, model, parse_special));
     TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, name));
     prompts.push_back(std::move(prompt));
   }
@@ -190,11 +191,20 @@ ApiResult<void> check_prompt_length(size_t n_tokens, int n_ctx, const std::strin
                 param, "context_length_exceeded");
 }
 
+std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, std::string_view text, bool parse_special) {
+  std::vector<TokenId> tokens = tokenizer.encode(text, {.parse_special = parse_special});
+  if (parse_special && tokens.size() > 1 && tokens[0] == tokenizer.bos() && tokens[1] == tokenizer.bos()) {
+    tokens.erase(tokens.begin());
+  }
+  return tokens;
+}
+
 ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   Fields fields(body);
   ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
-  bool echo = false;
+  bool echo = false, parse_special = false;
   fields.read("echo", echo);
+  fields.read("parse_special", parse_special);
   std::optional<int> logprobs, best_of;
   fields.read("logprobs", logprobs, Fields::Range{0, kMostLogprobs});
   fields.read("best_of", best_of, Fields::Range{1, 64});
@@ -206,7 +216,7 @@ ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   if (logprobs) options.generate.n_logprobs = *logprobs;
   if (logprobs && echo) options.generate.n_prompt_logprobs = *logprobs;
   TRY(options.generate.grammar, read_response_format(fields, model.grammars));
-  TRY(std::vector<Prompt> prompts, read_prompts(fields.find("prompt"), model));
+  TRY(std::vector<Prompt> prompts, read_prompts(fields.find("prompt"), model, parse_special));
   std::vector<std::vector<TokenId>> tokens;
   std::vector<CompletionWriter::Begin> begins;
   for (Prompt& prompt : prompts) {

@@ -17,6 +17,10 @@ struct ModelProfile {
   ResponseStore* responses = nullptr;  // null: nothing is kept
 };
 
+// The tokens of a prompt that no template renders. With `parse_special` the client may have rendered it: control tokens
+// count, and a begin-of-sequence token that it begins with is not put first again.
+std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, std::string_view text, bool parse_special);
+
 ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model);
 
 // 400 if the prompt is empty or exceeds the context; the message has both lengths.

@@ -19,9 +19,9 @@ std::string story(const std::vector<ChatMessage>& messages) {
 }
 
 // Omits the thoughts of earlier turns if the template does not support them.
-Result<std::string> rendered(const Engine& engine, const std::vector<ChatMessage>& messages,
-                             const ChatOptions& options) {
-  Result<std::string> text = engine.render_chat(messages, options);
+Result<ChatPrompt> rendered(const Engine& engine, const std::vector<ChatMessage>& messages,
+                            const ChatOptions& options) {
+  Result<ChatPrompt> text = engine.render_chat(messages, options);
   const bool has_thoughts = std::ranges::any_of(messages, [](const ChatMessage& m) { return !m.reasoning.empty(); });
   if (text || text.error().code != ErrorCode::kNotSupported || !has_thoughts) return text;
   std::vector<ChatMessage> without = messages;
@@ -102,15 +102,16 @@ void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse&
 
 }  // namespace
 
-ChatOptions read_chat_options(Fields& fields, const Engine& engine, ThoughtLimit& thoughts) {
-  ChatOptions options;
+ChatOptions read_chat_options(Fields& fields, const ModelProfile& model, ThoughtLimit& thoughts) {
+  ChatOptions options{.parse_special = model.defaults.parse_special};
+  fields.read("parse_special", options.parse_special);
   fields.within("chat_template_kwargs", [&](Fields& inner) { inner.read("enable_thinking", options.think); });
   if (const Json* variables = fields.find("chat_template_kwargs"); variables && variables->is_object()) {
     Json others = *variables;
     others.erase("enable_thinking");
     if (!others.empty()) options.variables = dump(others);
   }
-  read_thinking(fields, engine, {.chat = options, .limit = thoughts});
+  read_thinking(fields, model.engine, {.chat = options, .limit = thoughts});
   std::optional<bool> generation_prompt;
   fields.read("add_generation_prompt", generation_prompt);
   fields.read("continue_final_message", options.continue_final_message);
@@ -152,13 +153,13 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
   if (!engine.has_chat_template()) {
     if (offers)
       return refuse("tools: the model has no chat template, and can be told of none", "tools", "not_supported");
-    prompt.turn.prompt = story(messages);
-    prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt);
+    prompt.turn.prompt.text = story(messages);
+    prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt.text);
     return prompt;
   }
   ChatOptions with_tools = options;
   if (offers) with_tools.tools = tools.tools;
-  Result<std::string> text = rendered(engine, messages, with_tools);
+  Result<ChatPrompt> text = rendered(engine, messages, with_tools);
   if (!text) {
     const bool about_tools = offers && text.error().message.contains("tools");
     return refuse(text.error().message, about_tools ? "tools" : name);
@@ -172,7 +173,7 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
     return refuse(turn.error().message, is_choice ? "tool_choice" : "tools", "not_supported");
   }
   prompt.turn = *std::move(turn);
-  prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt, {.add_bos = false, .parse_special = true});
+  prompt.tokens = engine.tokenizer().encode_chat(prompt.turn.prompt);
   return prompt;
 }
 

@@ -22,7 +22,7 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
                                           const ChatOptions& options, const ToolUse& tools, const ModelProfile& model,
                                           GenerateOptions& generate);
 
-// Reads variables of the template, and how much the model may think before it answers.
-ChatOptions read_chat_options(Fields& fields, const Engine& engine, ThoughtLimit& thoughts);
+// Reads variables of the template, how the conversation is rendered, and how much the model may think.
+ChatOptions read_chat_options(Fields& fields, const ModelProfile& model, ThoughtLimit& thoughts);
 
 }  // namespace tern::server

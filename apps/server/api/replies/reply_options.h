@@ -11,12 +11,13 @@ namespace tern::server {
 
 // Defaults for requests.
 struct ReplyDefaults {
-  SampleOptions sample = {};  // except the seed, which is random
-  bool has_seed = false;      // … unless it is given
-  int max_tokens = -1;        // -1: until the model stops or the context is full
-  int speculate = 0;          // see GenerateOptions
-  int thoughts = -1;          // tokens in thoughts; see ThoughtLimit
-  int n_slots = 1;            // that a request may choose from
+  SampleOptions sample = {};   // except the seed, which is random
+  bool has_seed = false;       // … unless it is given
+  int max_tokens = -1;         // -1: until the model stops or the context is full
+  int speculate = 0;           // see GenerateOptions
+  int thoughts = -1;           // tokens in thoughts; see ThoughtLimit
+  bool parse_special = false;  // see ChatOptions
+  int n_slots = 1;             // that a request may choose from
 };
 
 struct ReplyOptions {

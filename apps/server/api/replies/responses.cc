@@ -314,7 +314,7 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
   if (truncation != "auto" && truncation != "disabled") fields.fail("truncation", "must be auto or disabled");
   check_promises(fields);
   TRY(generate.grammar, read_text_format(fields, model.grammars));
-  const ChatOptions chat = read_chat_options(fields, model.engine, generate.thoughts);
+  const ChatOptions chat = read_chat_options(fields, model, generate.thoughts);
   TRY(read.before, earlier_items(fields, model));
   TRY(read.items, input_items(fields));
   TRY(const std::vector<ChatMessage> messages, read_items(fields, read.before, read.items));

@@ -232,6 +232,7 @@ ServedModelOptions served_options(const ApiOptions& options) {
                        .max_tokens = options.max_tokens,
                        .speculate = options.speculate,
                        .thoughts = options.thoughts,
+                       .parse_special = options.parse_special,
                        .n_slots = options.scheduler.max_replies},
           .pooling = options.pooling};
 }

@@ -41,6 +41,7 @@ struct ApiOptions {
   int max_tokens = -1;                                         // default for requests
   int thoughts = -1;                                           // tokens that a model may think; -1: any number
   int speculate = 0;                                           // see GenerateOptions
+  bool parse_special = false;                                  // see ChatOptions
   Pooling pooling = Pooling::kAuto;                            // for an engine loaded for embeddings
   EnergyMeter* energy = nullptr;  // measures the processor; must outlive the server; null: energy is not reported
   ConnectionLimits limits = {};

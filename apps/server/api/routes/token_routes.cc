@@ -54,8 +54,8 @@ ApiResult<Json> apply_template(const Json& body, const ModelProfile& model) {
   if (!model.engine.has_chat_template()) {
     return refuse("the model has no chat template: a conversation is one text to it", {}, "not_supported");
   }
-  TRY(std::string prompt, chat_prompt(body, model));
-  return Json{{"prompt", std::move(prompt)}};
+  TRY(ConversationPrompt prompt, chat_prompt(body, model));
+  return Json{{"prompt", std::move(prompt.turn.prompt.text)}, {"tokens", std::move(prompt.tokens)}};
 }
 
 }  // namespace tern::server

@@ -9,7 +9,7 @@ namespace tern::server {
 ApiResult<Json> tokenize(const Json& body, const ModelProfile& model);
 // {"tokens"} → {"content"}
 ApiResult<Json> detokenize(const Json& body, const ModelProfile& model);
-// {"messages"} → {"prompt"}
+// {"messages"} → {"prompt", "tokens"}: the text alone does not tell which control tokens are a message's text
 ApiResult<Json> apply_template(const Json& body, const ModelProfile& model);
 
 }  // namespace tern::server

@@ -6,12 +6,23 @@ import {NotFoundError, NotSupportedError, errorOf} from './errors.js';
 
 const kEndedAlready = 0;
 
+/** What templates want of Unicode, as src/text/web/text.js has it. */
+const kUnicode = {
+  tern_is_letter: (c) => Number(/\p{L}/u.test(String.fromCodePoint(c))),
+  tern_is_word_category: (c) => Number(/[\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}]/u.test(String.fromCodePoint(c))),
+  tern_to_case: (c, isUpper) => {
+    const from = String.fromCodePoint(c);
+    const to = isUpper ? from.toUpperCase() : from.toLowerCase();
+    return to.length === String.fromCodePoint(to.codePointAt(0)).length ? to.codePointAt(0) : c;
+  },
+};
+
 /** What the module wants of a system: a clock, and chance. */
 function system(memory) {
   const view = () => new DataView(memory().buffer);
   const nothing = () => kEndedAlready;
   return {
-    env: {emscripten_notify_memory_growth: nothing},
+    env: {emscripten_notify_memory_growth: nothing, ...kUnicode},
     wasi_snapshot_preview1: {
       clock_time_get: (_clock, _precision, at) => {
         view().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);

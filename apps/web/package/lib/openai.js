@@ -20,6 +20,7 @@ const kSampling = {
   // Not OpenAI's, but of servers and libraries that follow it.
   ignore_eos: 'ignoreEos',
   enable_thinking: 'think',
+  parse_special: 'parseSpecial',
   heal_prompt: 'heal',
 };
 const kMostLogprobs = 20;

@@ -111,6 +111,7 @@ const kGenerate = {
   stop: strings('stop'),
   ignoreEos: ofType('ignoreEos', 'boolean'),
   think: ofType('think', 'boolean'),
+  parseSpecial: ofType('parseSpecial', 'boolean'),
   heal: ofType('heal', 'boolean'),
   speculate: number('speculate', {min: 0, max: 63, integer: true}),
   keepPastContext: number('keepPastContext', {min: -1, integer: true}),
@@ -190,7 +191,7 @@ function formOf({jsonSchema, json, grammar, regex}) {
 }
 
 /** What is said of tools; undefined: nothing. */
-function turnOf(input, {tools = [], toolChoice = 'auto', parallelToolCalls = true, think}) {
+function turnOf(input, {tools = [], toolChoice = 'auto', parallelToolCalls = true, think, parseSpecial = false}) {
   const isAbout = ({role, tool_calls: calls}) => role === 'tool' || Array.isArray(calls);
   const isChat = Array.isArray(input) && input.length > 0 && input.every(isMessage);
   if (tools.length === 0 && toolChoice === 'auto' && !(isChat && input.some(isAbout))) return undefined;
@@ -203,6 +204,7 @@ function turnOf(input, {tools = [], toolChoice = 'auto', parallelToolCalls = tru
     parallel: parallelToolCalls,
     ...(isName ? {toolName: toolChoice} : {}),
     ...(think === undefined ? {} : {think}),
+    ...(parseSpecial ? {parseSpecial} : {}),
   };
 }
 
@@ -216,7 +218,7 @@ export function generateParams(input, options = {}) {
   const {signal: _, jsonSchema, json, grammar, regex, tools, toolChoice, parallelToolCalls, ...given} =
     check('generate', kGenerate, options);
   const form = formOf({jsonSchema, json, grammar, regex});
-  const turn = turnOf(input, {tools, toolChoice, parallelToolCalls, think: given.think});
+  const turn = turnOf(input, {tools, toolChoice, parallelToolCalls, ...given});
   const params = {
     maxTokens: -1,
     seed: Math.floor(Math.random() * 2 ** 32),

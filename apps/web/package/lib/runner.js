@@ -217,10 +217,10 @@ export class Runner {
     const begun = forms.call('begin', {...form, ...turn});
     if (!turn) return this.#run({...params, isHeld: begun.isHeld}, onPiece);
     const {messages: _, ...rest} = params;
-    const {prompt, shownTokens, isHeld} = begun;
+    const {prompt: rendered, shownTokens, isHeld} = begun;
     const message = new ReplyMessage();
     message.add(begun.deltas);
-    const outcome = await this.#run({...rest, prompt, isRendered: true, shownTokens, isHeld}, (piece) => (
+    const outcome = await this.#run({...rest, rendered, shownTokens, isHeld}, (piece) => (
       onPiece({...piece, text: message.add(forms.call('feed', {text: piece.text}))})));
     const text = message.add(forms.call('finish', {whole: outcome.reason === 'stop_token'}));
     return {...outcome, rest: text, message: {...message}};
