@@ -46,7 +46,7 @@ class Candidates {
   void keep_top_n_sigma(float n);
   // Keeps the smallest set whose share is at least p, of the tokens whose surprise is closest to the entropy.
   void keep_typical(float p);
-  // Of the tokens whose probability is at least the threshold, keeps the least probable.
+  // Keeps only the least probable of the tokens whose probability is at least the threshold, and all below it.
   void drop_top_choices(float threshold);
   // Drops tokens whose surprise is more than so many bits, except the best.
   void limit_surprise(float bits);

@@ -24,10 +24,10 @@ Sampler::Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias
   CHECK(check_sampling(options).has_value());
   CHECK(check_logit_bias(biases, n_vocab).has_value());
   CHECK(n_vocab >= 1);
-  for (const LogitBias& bias : biases) {
-    std::erase_if(biases_, [&](const LogitBias& earlier) { return earlier.token == bias.token; });
-    biases_.push_back(bias);
-  }
+  biases_.assign(biases.rbegin(), biases.rend());  // a token's last bias counts
+  std::ranges::stable_sort(biases_, {}, &LogitBias::token);
+  const auto repeated = std::ranges::unique(biases_, {}, &LogitBias::token);
+  biases_.erase(repeated.begin(), repeated.end());
   read_steps();
   if (!is_greedy_) {
     const bool starts_with_top_k = !steps_.empty() && steps_.front() == SamplerStep::kTopK;
@@ -187,7 +187,7 @@ float Sampler::penalized_repetition(float logit, int32_t n) const {
   return logit > 0 ? logit / factor : logit * factor;
 }
 
-// Of a token that is in the reply.
+// The token is in the reply.
 float Sampler::penalized_reply(TokenId token, float logit) const {
   return logit - (options_.presence_penalty + options_.frequency_penalty * static_cast<float>(reply_counts_[token]));
 }

@@ -163,7 +163,7 @@ ApiResult<void> check_prompt_length(size_t n_tokens, int n_ctx, const std::strin
 
 ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   Fields fields(body);
-  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
+  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine);
   bool echo = false;
   fields.read("echo", echo);
   std::optional<int> logprobs, best_of;
