@@ -15,11 +15,9 @@
 #include "sample/sampler_steps.h"
 #include "tern/error.h"
 #include "tern/options.h"
+#include "tern/sampling.h"
 
 namespace tern {
-
-// kInvalidArgument: a meaningless value; the message names the option and its range.
-Result<void> check_sampling(const Sampling& sampling);
 
 // kInvalidArgument: a token outside the vocabulary, or a bias that is neither finite nor −infinity; the message names
 // the token.
