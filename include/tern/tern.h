@@ -371,30 +371,14 @@ typedef struct tern_generate_options {
    * with TERN_FINISH_STOP_TOKEN. */
   const tern_grammar* grammar;
   const tern_turn* turn; /* the turn of this prompt, whose tools constrain the reply; NULL: none */
-  /* Before the reply has so many tokens, stop tokens are not chosen and stop texts do not end it; at most max_tokens.
-   */
-  int32_t min_tokens;
-  /* The fields from here on say NAN, TERN_RECOMMENDED or NULL by default: as recommended, else as in brackets.
-   * Mirostat 1 or 2, which keep the average surprise at mirostat_tau bits, in place of all filters (0: off). */
-  int32_t mirostat;
-  float mirostat_tau;    /* (5) */
-  float mirostat_eta;    /* how fast it adapts (0.1) */
-  float typical_p;       /* locally typical: keep tokens near the expected surprise, with this much probability (1) */
-  float top_n_sigma;     /* drop logits more standard deviations below the greatest; 0 or less: off (-1) */
-  float xtc_probability; /* how often only the least probable of the top choices is kept (0) */
-  float xtc_threshold;   /* the least probability of a top choice (0.1) */
-  /* DRY: a token that would extend a repetition of n >= dry_allowed_length tokens loses
-   * dry_multiplier * dry_base^(n - dry_allowed_length) of its logit (0, 1.75, 2). */
-  float dry_multiplier;
-  float dry_base;
-  int32_t dry_allowed_length;
-  int32_t dry_penalty_last_n; /* how many of the last tokens are compared; -1: all (-1) */
-  /* Texts that no repetition reaches across, n_dry_sequence_breakers of them; n is 0 for none, and TERN_RECOMMENDED for
-   * a line break, a colon, a quotation mark and an asterisk. */
+  int32_t min_tokens;    /* no stop token or text ends the reply before so many tokens; at most max_tokens */
+  /* Samplers, as docs/numerics.md has them. NAN, TERN_RECOMMENDED or NULL, the defaults: as recommended, else off. */
+  int32_t mirostat; /* 1 or 2; 0: off */
+  float mirostat_tau, mirostat_eta, typical_p, top_n_sigma, xtc_probability, xtc_threshold, dry_multiplier, dry_base;
+  int32_t dry_allowed_length, dry_penalty_last_n;
   const char* const* dry_sequence_breakers;
-  int64_t n_dry_sequence_breakers;
-  /* The steps that run, in this order (penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature). */
-  const char* samplers;
+  int64_t n_dry_sequence_breakers; /* TERN_RECOMMENDED: those are a line break, a colon, a quotation mark and a star */
+  const char* samplers;            /* the steps that run, in this order: "top_k;top_p;temperature" */
 } tern_generate_options;
 
 /* Never waits. */

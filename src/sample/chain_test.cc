@@ -72,9 +72,15 @@ TEST(Samplers, FiltersSeeWhatFiltersBeforeThemLeft) {
   options.min_p = 0.7f;
   EXPECT_EQ(tokens_seen(options, logits), std::set<TokenId>{1});                         // min-p keeps 0 and 1
   EXPECT_EQ(tokens_seen(in_order(options, "xtc;min_p"), logits), std::set<TokenId>{1});  // XTC keeps 1, 2 and 3
+  options.min_p = 0.8f;
+  EXPECT_EQ(tokens_seen(in_order(options, "xtc;min_p"), logits), std::set<TokenId>{1});  // the best of those left
   options.min_p = 0.5f;
   EXPECT_EQ(tokens_seen(in_order(options, "min_p;xtc"), logits), (std::set<TokenId>{1, 2}));
   EXPECT_EQ(tokens_seen(in_order(options, "xtc;min_p"), logits), (std::set<TokenId>{1, 2}));
+  Sampling typical = plain(1);
+  typical.typical_p = 0.2f;  // keeps only 1, of half the probability of 0
+  typical.min_p = 0.6f;
+  EXPECT_EQ(tokens_seen(in_order(typical, "typ_p;min_p"), logits_of({0.5, 0.26, 0.12, 0.12})), std::set<TokenId>{1});
   options.top_k = 2;
   EXPECT_EQ(tokens_seen(in_order(options, "xtc;top_k"), logits), (std::set<TokenId>{1, 2}));
   EXPECT_EQ(tokens_seen(in_order(options, "top_k;xtc"), logits), std::set<TokenId>{1});
