@@ -72,15 +72,16 @@ TEST(Samplers, FiltersSeeWhatFiltersBeforeThemLeft) {
   options.min_p = 0.7f;
   EXPECT_EQ(tokens_seen(options, logits), std::set<TokenId>{1});                         // min-p keeps 0 and 1
   EXPECT_EQ(tokens_seen(in_order(options, "xtc;min_p"), logits), std::set<TokenId>{1});  // XTC keeps 1, 2 and 3
-  options.min_p = 0.8f;
-  EXPECT_EQ(tokens_seen(in_order(options, "xtc;min_p"), logits), std::set<TokenId>{1});  // the best of those left
+  options.min_p = 0.6f;                                                                  // of the best of those left
+  EXPECT_EQ(tokens_seen(in_order(options, "xtc;min_p"), logits), (std::set<TokenId>{1, 2}));
   options.min_p = 0.5f;
   EXPECT_EQ(tokens_seen(in_order(options, "min_p;xtc"), logits), (std::set<TokenId>{1, 2}));
   EXPECT_EQ(tokens_seen(in_order(options, "xtc;min_p"), logits), (std::set<TokenId>{1, 2}));
   Sampling typical = plain(1);
-  typical.typical_p = 0.2f;  // keeps only 1, of half the probability of 0
-  typical.min_p = 0.6f;
-  EXPECT_EQ(tokens_seen(in_order(typical, "typ_p;min_p"), logits_of({0.5, 0.26, 0.12, 0.12})), std::set<TokenId>{1});
+  typical.typical_p = 0.25f;  // keeps 1 and 2
+  typical.min_p = 0.39f;
+  EXPECT_EQ(tokens_seen(in_order(typical, "typ_p;min_p"), logits_of({0.4, 0.16, 0.15, 0.15, 0.14})),
+            (std::set<TokenId>{1, 2}));
   options.top_k = 2;
   EXPECT_EQ(tokens_seen(in_order(options, "xtc;top_k"), logits), (std::set<TokenId>{1, 2}));
   EXPECT_EQ(tokens_seen(in_order(options, "top_k;xtc"), logits), std::set<TokenId>{1});
@@ -106,6 +107,17 @@ TEST(Samplers, PenaltiesAfterAFilterChangeOnlyItsTokens) {
   options.dry_multiplier = 50;
   options.dry_allowed_length = 0;  // only token 0 was there, behind nothing
   EXPECT_EQ(seen_after_0("top_k;dry"), (std::set<TokenId>{0, 1}));
+}
+
+TEST(Samplers, PenaltiesAfterTheTemperatureChangeLogitsThatItDivided) {
+  Sampling options = in_order(plain(2), "temperature;penalties");
+  options.presence_penalty = 0.7f;
+  Sampler sampler(options, 2);
+  sampler.accept(0);
+  std::vector<int> counts(2);
+  for (int i = 0; i < 20000; ++i) ++counts[static_cast<size_t>(sampler.sample(Logits{4, 3}))];
+  const double a = std::exp(4 / 2.0 - 0.7), b = std::exp(3 / 2.0);
+  expect_distribution(counts, {a / (a + b), b / (a + b)});
 }
 
 // (4 − 1) / 2 = 1.5 and 4 / 2 − 1 = 1 for a token that repeats itself.

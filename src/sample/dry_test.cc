@@ -128,8 +128,23 @@ TEST(Dry, PromptAndReplyCount) {
   EXPECT_EQ(sampler.sample(logits), 5);  // after a b there was c
   sampler.accept(3);
   EXPECT_EQ(sampler.sample(logits), 2);
+  for (const TokenId token : {0, 1}) sampler.accept(token);
+  EXPECT_EQ(sampler.sample(logits), 5);
   sampler.reset();
+  for (const TokenId token : {0, 1}) sampler.accept(token);
   EXPECT_EQ(sampler.sample(logits), 2);
+}
+
+TEST(Dry, WhatWasPenalizedIsForgotten) {
+  DryPenalty penalty = after(dry(1, 1, -1, {}), {0, 1, 0});
+  EXPECT_EQ(penalty.penalty(1), 1);
+  penalty.add(2);
+  penalty.update();
+  EXPECT_EQ(penalty.penalty(1), 0);
+  EXPECT_TRUE(penalty.penalized().empty());
+  for (const TokenId token : {0, 1, 2}) penalty.add(token);
+  penalty.update();
+  EXPECT_EQ(penalty.penalty(0), 1);
 }
 
 TEST(Dry, OffChangesNothing) {
@@ -138,7 +153,9 @@ TEST(Dry, OffChangesNothing) {
     EXPECT_TRUE(sampler.is_plain());
     EXPECT_EQ(sampler.n_best(), 1);
   }
-  EXPECT_FALSE(Sampler(dry(1, 2, -1, {}), 3).is_plain());
+  const Sampler on(dry(1, 2, -1, {}), 3);
+  EXPECT_FALSE(on.is_plain());
+  EXPECT_EQ(on.n_best(), 0);
 }
 
 }  // namespace

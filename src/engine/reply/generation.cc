@@ -206,8 +206,7 @@ Result<TokenId> Generation::Impl::choose_among_allowed(std::span<const float> lo
     return fail(ErrorCode::kNotSupported, "the vocabulary has no token that the grammar allows after the reply so far");
   }
   allowed_ = *allowed.tokens;
-  const bool may_end = std::cmp_greater_equal(n_chosen(), options_.min_tokens);
-  if (allowed.end && may_end && !options_.ignore_eos) {
+  if (allowed.end && !options_.ignore_eos) {
     for (const TokenId stop : tokenizer_->stop_tokens()) {
       if (std::cmp_less(stop, logits.size())) grammar::put_in(allowed_, stop);
     }

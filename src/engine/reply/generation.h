@@ -95,7 +95,6 @@ class Generation::Impl {
   // True in decode: the next pass runs just the last chosen token.
   bool is_decoding() const { return n_pending() == 1 && !result().tokens.empty(); }
   bool device_may_choose() const { return !is_constrained() && sampler_.is_plain() && options_.n_logprobs < 0; }
-  size_t n_chosen() const { return result().tokens.size() + n_unreported_; }
   bool is_constrained() const { return constraint_ && constraint_->is_active(); }
   std::span<const TokenId> last_known() const { return std::span(tokens_).last(1); }
   void drop_stream();
