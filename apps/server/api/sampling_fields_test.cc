@@ -30,8 +30,10 @@ std::vector<Case> cases() {
       {{{"mirostat", 2}, {"mirostat_tau", 0.5}}, {.mirostat = 2, .mirostat_tau = 0.5f}, true},
       {{{"samplers", {"top_k"}}, {"top_k", 1}, {"temperature", 9}},
        {.temperature = 9, .top_k = 1, .samplers = "top_k"}},
-      {{{"samplers", {"temperature", "min_p"}}, {"min_p", 0.4}}, {.min_p = 0.4f, .samplers = "temperature;min_p"}},
-      {{{"samplers", "temperature;min_p"}, {"min_p", 0.4}}, {.min_p = 0.4f, .samplers = "temperature;min_p"}},
+      {{{"samplers", {"temperature", "min_p"}}, {"min_p", 0.2}, {"temperature", 2.5}},
+       {.temperature = 2.5f, .min_p = 0.2f, .samplers = "temperature;min_p"}},
+      {{{"samplers", "temperature;min_p"}, {"min_p", 0.2}, {"temperature", 2.5}},
+       {.temperature = 2.5f, .min_p = 0.2f, .samplers = "temperature;min_p"}},
   };
 }
 
