@@ -24,6 +24,12 @@ json values_of(const SampleOptions& sample) {
   put("repeatLastN", sample.repeat_last_n);
   put("presencePenalty", sample.presence_penalty);
   put("frequencyPenalty", sample.frequency_penalty);
+  put("typicalP", sample.typical_p);
+  put("xtcProbability", sample.xtc_probability);
+  put("xtcThreshold", sample.xtc_threshold);
+  put("mirostat", sample.mirostat);
+  put("mirostatTau", sample.mirostat_tau);
+  put("mirostatEta", sample.mirostat_eta);
   return values;
 }
 

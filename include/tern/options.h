@@ -166,6 +166,29 @@ struct Sampling {
   // 0: off.
   float presence_penalty = 0.0f;
   float frequency_penalty = 0.0f;
+  // DRY ("don't repeat yourself"): a token that would extend a repetition of n ≥ dry_allowed_length tokens loses
+  // dry_multiplier · dry_base^(n − dry_allowed_length) of its logit. 0: off.
+  float dry_multiplier = 0.0f;
+  float dry_base = 1.75f;
+  int dry_allowed_length = 2;
+  int dry_penalty_last_n = -1;  // how many of the last tokens are searched; 0: off, -1: all
+  // Texts that no repetition reaches across.
+  std::vector<std::string> dry_sequence_breakers = {"\n", ":", "\"", "*"};
+  float top_n_sigma = -1.0f;  // drop logits more than this many standard deviations below the greatest; 0 or less: off
+  // Locally typical: keep the smallest set with this much probability of the tokens whose surprise is closest to the
+  // expected one; 1: all.
+  float typical_p = 1.0f;
+  // XTC ("exclude top choices"): with this probability, of the tokens with at least xtc_threshold only the least
+  // probable one is kept. Above a threshold of 0.5 there is never more than one.
+  float xtc_probability = 0.0f;
+  float xtc_threshold = 0.1f;
+  // Mirostat 1 or 2, which keep the average surprise at mirostat_tau bits, in place of all filters; 0: off.
+  int mirostat = 0;
+  float mirostat_tau = 5.0f;
+  float mirostat_eta = 0.1f;  // how fast a reply's limit adapts
+  // The steps that run, in this order. A step that is not listed does not run. At temperature 0, only the penalties
+  // and DRY matter.
+  std::string samplers = "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature";
   uint64_t seed = 0;  // same seed, same text, for any number of threads
 };
 
@@ -180,6 +203,19 @@ struct SampleOptions {
   std::optional<int> repeat_last_n = {};
   std::optional<float> presence_penalty = {};
   std::optional<float> frequency_penalty = {};
+  std::optional<float> dry_multiplier = {};
+  std::optional<float> dry_base = {};
+  std::optional<int> dry_allowed_length = {};
+  std::optional<int> dry_penalty_last_n = {};
+  std::optional<std::vector<std::string>> dry_sequence_breakers = {};
+  std::optional<float> top_n_sigma = {};
+  std::optional<float> typical_p = {};
+  std::optional<float> xtc_probability = {};
+  std::optional<float> xtc_threshold = {};
+  std::optional<int> mirostat = {};
+  std::optional<float> mirostat_tau = {};
+  std::optional<float> mirostat_eta = {};
+  std::optional<std::string> samplers = {};
   uint64_t seed = 0;
 
   bool operator==(const SampleOptions&) const = default;
@@ -212,6 +248,9 @@ struct ThoughtLimit {
 
 struct GenerateOptions {
   int max_tokens = -1;  // -1: until the model stops or the context is full
+  // Before the reply has so many tokens, stop tokens are not chosen and stop texts do not end it. At most max_tokens.
+  // A grammar that allows nothing more still ends it.
+  int min_tokens = 0;
   SampleOptions sample = {};
   std::vector<LogitBias> logit_bias = {};  // if a token is listed twice, the last one counts
   // Log probabilities for GenerateResult::logprobs: of the chosen token and the n most probable ones. -1: none.
@@ -228,7 +267,8 @@ struct GenerateOptions {
   int speculate = 0;
   // The tokens of an earlier reply to this prompt that ended too soon (GenerateResult::tokens, e.g. after a lost
   // device). The reply continues after them as if it had never stopped, with the next random numbers. They count for
-  // max_tokens and are in the result, but steps do not report them, and they have no log probabilities.
+  // max_tokens and are in the result, but steps do not report them, and they have no log probabilities. Not with
+  // mirostat, whose state depends on their logits.
   std::vector<int> reply_so_far = {};
   // If the context is full, keep its first so many tokens and the later half of the others, and continue instead of
   // ending. The later half is read again; the tokens in between are forgotten. At most half the context; -1: end.

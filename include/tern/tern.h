@@ -337,7 +337,7 @@ enum {
   TERN_FINISH_CANCELLED = 5
 };
 
-/* For six sampling parameters: the model makers' recommendation, else Tern's default. */
+/* For sampling parameters: the model makers' recommendation, else Tern's default. */
 enum { TERN_RECOMMENDED = -2 };
 
 /* Added to a token's logit before all other steps; -INFINITY: never this token. */
@@ -379,6 +379,14 @@ typedef struct tern_generate_options {
    * with TERN_FINISH_STOP_TOKEN. */
   const tern_grammar* grammar;
   const tern_turn* turn; /* the turn of this prompt, whose tools constrain the reply; NULL: none */
+  int32_t min_tokens;    /* no stop token or text ends the reply before so many tokens; at most max_tokens */
+  /* Samplers, as docs/numerics.md has them. NAN, TERN_RECOMMENDED or NULL, the defaults: as recommended, else off. */
+  int32_t mirostat; /* 1 or 2; 0: off */
+  float mirostat_tau, mirostat_eta, typical_p, top_n_sigma, xtc_probability, xtc_threshold, dry_multiplier, dry_base;
+  int32_t dry_allowed_length, dry_penalty_last_n;
+  const char* const* dry_sequence_breakers;
+  int64_t n_dry_sequence_breakers; /* TERN_RECOMMENDED: those are a line break, a colon, a quotation mark and a star */
+  const char* samplers;            /* the steps that run, in this order: "top_k;top_p;temperature" */
 } tern_generate_options;
 
 /* Never waits. */

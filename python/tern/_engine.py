@@ -125,9 +125,13 @@ def _generate_options(given: GenerateOptions) -> Any:
         if name not in known:
             raise TypeError(f"{name!r} is no option of a reply; there are {', '.join(sorted(known))}")
         if name == "stop":
-            texts = [text.encode() for text in given["stop"]]
-            options.stop = (ctypes.c_char_p * len(texts))(*texts)
-            options.n_stop = len(texts)
+            options.stop = _text_array(given["stop"])
+            options.n_stop = len(given["stop"])
+        elif name == "dry_sequence_breakers":
+            options.dry_sequence_breakers = _text_array(given["dry_sequence_breakers"])
+            options.n_dry_sequence_breakers = len(given["dry_sequence_breakers"])
+        elif name == "samplers":
+            options.samplers = ";".join(given["samplers"]).encode()
         elif name == "logit_bias":
             biases = given["logit_bias"].items()
             options.logit_bias = (c.LogitBias * len(biases))(*biases)

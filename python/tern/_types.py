@@ -49,10 +49,12 @@ class GenerateOptions(TypedDict, total=False):
     What is left out of sampling is as the model's makers recommend, the rest as in tern.h. speculate: at most so many
     tokens are guessed, from what the text repeats or by the session's draft model, and checked in one pass: the same
     text, sooner where guesses are right. keep_past_context: where the context is full, go on with its first so many
-    tokens and the later half of the others, instead of ending; -1: end. grammar: what the reply may say.
+    tokens and the later half of the others, instead of ending; -1: end. grammar: what the reply may say. samplers: the
+    steps that run, in this order, by the names in tern.h. min_tokens: nothing ends the reply before so many tokens.
     """
 
     max_tokens: int
+    min_tokens: int
     temperature: float
     top_k: int
     top_p: float
@@ -61,6 +63,19 @@ class GenerateOptions(TypedDict, total=False):
     repeat_last_n: int
     presence_penalty: float
     frequency_penalty: float
+    dry_multiplier: float
+    dry_base: float
+    dry_allowed_length: int
+    dry_penalty_last_n: int
+    dry_sequence_breakers: Sequence[str]
+    top_n_sigma: float
+    typical_p: float
+    xtc_probability: float
+    xtc_threshold: float
+    mirostat: int
+    mirostat_tau: float
+    mirostat_eta: float
+    samplers: Sequence[str]
     logit_bias: Mapping[int, float]
     seed: int
     stop: Sequence[str]

@@ -67,6 +67,35 @@ class EngineTest(unittest.TestCase):
         self.assertNotIn("little", "".join(reply))
         self.assertEqual(reply.finish, tern.Finish.STOP_STRING)
 
+    def test_every_sampler_changes_the_text(self) -> None:
+        def text(**options: Any) -> str:
+            return "".join(self.engine.generate("One day", **{"max_tokens": 24, "seed": 7, "temperature": 1.0, **options}))
+
+        plain = text()
+        self.assertEqual(text(dry_multiplier=0, mirostat=0, typical_p=1, xtc_probability=0, top_n_sigma=0), plain)
+        never_again = {"dry_multiplier": 20, "dry_base": 2, "dry_allowed_length": 0, "dry_penalty_last_n": 99}
+        for options in (
+            {**never_again, "dry_sequence_breakers": []},
+            {"top_n_sigma": 0.3},
+            {"typical_p": 0.2},
+            {"xtc_probability": 1, "xtc_threshold": 0.02},
+            {"mirostat": 1, "mirostat_tau": 1, "mirostat_eta": 0.5},
+            {"mirostat": 2, "mirostat_tau": 1},
+            {"samplers": ["top_k"], "top_k": 1},
+        ):
+            self.assertNotEqual(text(**options), plain, options)
+            self.assertEqual(text(**options), text(**options))
+        self.assertNotEqual(text(**never_again), text(**never_again, dry_sequence_breakers=[" ", "e"]))
+        self.assertEqual(text(samplers=["top_k"], top_k=1), text(temperature=0, samplers=["temperature"]))
+        for wrong in ({"samplers": ["top_q"]}, {"mirostat": 3}, {"typical_p": 0.0}, {"xtc_threshold": 2.0}):
+            with self.assertRaisesRegex(tern.Error, next(iter(wrong))):
+                text(**wrong)
+
+    def test_has_its_least_number_of_tokens(self) -> None:
+        reply = self.engine.generate("Once upon a time", temperature=0, stop=[" "], min_tokens=9, max_tokens=40)
+        list(reply)
+        self.assertGreater(len(reply.tokens), 9)
+
     def test_another_thread_cancels(self) -> None:
         reply = self.engine.generate("Once upon a time", ignore_eos=True)
         next(reply)

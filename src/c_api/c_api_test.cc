@@ -42,6 +42,46 @@ TEST_F(CApi, BiasesAndPenaltiesChangeTheText) {
   EXPECT_EQ(text_with(healed), usual);  // the prompt ends with a whole word
 }
 
+TEST_F(CApi, EverySamplerChangesTheText) {
+  using Change = void (*)(tern_generate_options&);
+  const auto text = [&](Change change) {
+    tern_generate_options options = greedy(24);
+    options.temperature = 1;
+    options.seed = 7;
+    change(options);
+    return text_with(options);
+  };
+  const std::string plain = text([](tern_generate_options&) {});
+  for (const Change change : std::initializer_list<Change>{
+           [](tern_generate_options& o) { o.dry_multiplier = 20, o.dry_allowed_length = 0; },
+           [](tern_generate_options& o) { o.top_n_sigma = 0.3f; }, [](tern_generate_options& o) { o.typical_p = 0.2f; },
+           [](tern_generate_options& o) { o.xtc_probability = 1, o.xtc_threshold = 0.02f; },
+           [](tern_generate_options& o) { o.mirostat = 1, o.mirostat_tau = 1, o.mirostat_eta = 0.5f; },
+           [](tern_generate_options& o) { o.mirostat = 2, o.mirostat_tau = 1; },
+           [](tern_generate_options& o) { o.samplers = "top_k", o.top_k = 1; }}) {
+    EXPECT_NE(text(change), plain);
+    EXPECT_EQ(text(change), text(change));
+  }
+  const auto dry = [](tern_generate_options& o) {
+    static const char* const kBreakers[] = {" ", "a", "e"};
+    o.dry_multiplier = 20, o.dry_base = 1.5f, o.dry_allowed_length = 0, o.dry_penalty_last_n = 200;
+    o.dry_sequence_breakers = kBreakers, o.n_dry_sequence_breakers = 3;
+  };
+  EXPECT_NE(text(dry), text([](tern_generate_options& o) { o.dry_multiplier = 20, o.dry_allowed_length = 0; }));
+  EXPECT_EQ(text([](tern_generate_options& o) { o.mirostat = 0, o.typical_p = 1, o.dry_sequence_breakers = nullptr; }),
+            plain);
+}
+
+TEST_F(CApi, AReplyHasItsLeastNumberOfTokens) {
+  const char* const stops[] = {" "};
+  tern_generate_options options = greedy(30);
+  options.stop = stops;
+  options.n_stop = 1;
+  const std::string early = text_with(options);
+  options.min_tokens = 20;
+  EXPECT_GT(text_with(options).size(), early.size() + 20);
+}
+
 TEST_F(CApi, TextComesBackFromItsTokens) {
   const std::string text = "A bird\0and — a worm", with_zero(text.data(), text.size());
   const auto tokens = tokens_of(with_zero);

@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40, kTurnSize = 40;
 static_assert(sizeof(tern_load_options) == kLoadSize + 32);  // `overrides` and the fields after it were added
 static_assert(sizeof(tern_chat_options) == kChatSize + 8);   // `continue_final_message` and a later field were added
-static_assert(sizeof(tern_session_options) == kSessionSize + 8);     // `draft` was added
-static_assert(sizeof(tern_generate_options) == kGenerateSize + 56);  // the penalties and later fields were added
+static_assert(sizeof(tern_session_options) == kSessionSize + 8);      // `draft` was added
+static_assert(sizeof(tern_generate_options) == kGenerateSize + 128);  // the penalties and later fields were added
 static_assert(sizeof(tern_turn_options) == kTurnSize);
 static_assert(sizeof(tern_pull_options) == kPullSize + 8);  // `unchecked` was added
 
@@ -55,6 +55,8 @@ constexpr tern_pull_options kPull = {.size = sizeof(tern_pull_options),
                                      .unchecked = 0,
                                      .reserved = 0};
 
+constexpr float kUnset = std::numeric_limits<float>::quiet_NaN();
+
 tern_generate_options generate_defaults() {
   const GenerateOptions options;
   return {.size = sizeof(tern_generate_options),
@@ -69,8 +71,8 @@ tern_generate_options generate_defaults() {
           .repeat_penalty = TERN_RECOMMENDED,
           .top_k = TERN_RECOMMENDED,
           .repeat_last_n = TERN_RECOMMENDED,
-          .presence_penalty = std::numeric_limits<float>::quiet_NaN(),
-          .frequency_penalty = std::numeric_limits<float>::quiet_NaN(),
+          .presence_penalty = kUnset,
+          .frequency_penalty = kUnset,
           .logit_bias = nullptr,
           .n_logit_bias = 0,
           .heal_prompt = 0,
@@ -78,7 +80,22 @@ tern_generate_options generate_defaults() {
           .keep_past_context = options.keep_past_context,
           .reserved = 0,
           .grammar = nullptr,
-          .turn = nullptr};
+          .turn = nullptr,
+          .min_tokens = options.min_tokens,
+          .mirostat = TERN_RECOMMENDED,
+          .mirostat_tau = kUnset,
+          .mirostat_eta = kUnset,
+          .typical_p = kUnset,
+          .top_n_sigma = kUnset,
+          .xtc_probability = kUnset,
+          .xtc_threshold = kUnset,
+          .dry_multiplier = kUnset,
+          .dry_base = kUnset,
+          .dry_allowed_length = TERN_RECOMMENDED,
+          .dry_penalty_last_n = TERN_RECOMMENDED,
+          .dry_sequence_breakers = nullptr,
+          .n_dry_sequence_breakers = TERN_RECOMMENDED,
+          .samplers = nullptr};
 }
 
 std::optional<float> unless_nan(float value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
@@ -114,6 +131,40 @@ Result<std::vector<std::string>> read_texts(const char* const* texts, size_t n, 
     read.emplace_back(texts[i]);
   }
   return read;
+}
+
+Result<SampleOptions> read_sampling(const tern_generate_options& from) {
+  SampleOptions to = {.temperature = unless_recommended(from.temperature),
+                      .top_k = unless_recommended(from.top_k),
+                      .top_p = unless_recommended(from.top_p),
+                      .min_p = unless_recommended(from.min_p),
+                      .repeat_penalty = unless_recommended(from.repeat_penalty),
+                      .repeat_last_n = unless_recommended(from.repeat_last_n),
+                      .presence_penalty = unless_nan(from.presence_penalty),
+                      .frequency_penalty = unless_nan(from.frequency_penalty),
+                      .dry_multiplier = unless_nan(from.dry_multiplier),
+                      .dry_base = unless_nan(from.dry_base),
+                      .dry_allowed_length = unless_recommended(from.dry_allowed_length),
+                      .dry_penalty_last_n = unless_recommended(from.dry_penalty_last_n),
+                      .top_n_sigma = unless_nan(from.top_n_sigma),
+                      .typical_p = unless_nan(from.typical_p),
+                      .xtc_probability = unless_nan(from.xtc_probability),
+                      .xtc_threshold = unless_nan(from.xtc_threshold),
+                      .mirostat = unless_recommended(from.mirostat),
+                      .mirostat_tau = unless_nan(from.mirostat_tau),
+                      .mirostat_eta = unless_nan(from.mirostat_eta),
+                      .seed = from.seed};
+  if (from.samplers) to.samplers = from.samplers;
+  if (from.n_dry_sequence_breakers == TERN_RECOMMENDED) return to;
+  if (from.n_dry_sequence_breakers < 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "tern_generate_options.n_dry_sequence_breakers is {}: it must be 0 or above",
+                from.n_dry_sequence_breakers);
+  }
+  TRY(to.dry_sequence_breakers,
+      read_texts(from.dry_sequence_breakers, static_cast<size_t>(from.n_dry_sequence_breakers),
+                 "tern_generate_options.dry_sequence_breakers"));
+  return to;
 }
 
 template <class T>
@@ -188,15 +239,8 @@ Result<GenerateOptions> read_options(const tern_generate_options* given) {
   GenerateOptions to;
   to.max_tokens = from.max_tokens;
   TRY(to.ignore_eos, read_bool(from.ignore_eos, "tern_generate_options.ignore_eos"));
-  to.sample = {.temperature = unless_recommended(from.temperature),
-               .top_k = unless_recommended(from.top_k),
-               .top_p = unless_recommended(from.top_p),
-               .min_p = unless_recommended(from.min_p),
-               .repeat_penalty = unless_recommended(from.repeat_penalty),
-               .repeat_last_n = unless_recommended(from.repeat_last_n),
-               .presence_penalty = unless_nan(from.presence_penalty),
-               .frequency_penalty = unless_nan(from.frequency_penalty),
-               .seed = from.seed};
+  TRY(to.sample, read_sampling(from));
+  to.min_tokens = from.min_tokens;
   TRY(to.stop, read_texts(from.stop, from.n_stop, "tern_generate_options.stop"));
   if (from.n_logit_bias > 0 && !from.logit_bias) {
     return fail(ErrorCode::kInvalidArgument, "tern_generate_options.logit_bias is NULL, but n_logit_bias is {}",

@@ -60,6 +60,37 @@ constexpr AdvisedNumber kAdvisedNumbers[] = {
        o.frequency_penalty = static_cast<float>(x);
        return true;
      }},
+    {"typ_p", "typical_p",
+     [](SampleOptions& o, double x) {
+       if (x > 0 && x <= 1) o.typical_p = static_cast<float>(x);
+       return x > 0 && x <= 1;
+     }},
+    {"xtc_probability", "",
+     [](SampleOptions& o, double x) {
+       if (x >= 0 && x <= 1) o.xtc_probability = static_cast<float>(x);
+       return x >= 0 && x <= 1;
+     }},
+    {"xtc_threshold", "",
+     [](SampleOptions& o, double x) {
+       if (x >= 0 && x <= 1) o.xtc_threshold = static_cast<float>(x);
+       return x >= 0 && x <= 1;
+     }},
+    {"mirostat", "",
+     [](SampleOptions& o, double x) {
+       const bool is_version = x == 0 || x == 1 || x == 2;
+       if (is_version) o.mirostat = static_cast<int>(x);
+       return is_version;
+     }},
+    {"mirostat_tau", "",
+     [](SampleOptions& o, double x) {
+       if (x >= 0) o.mirostat_tau = static_cast<float>(x);
+       return x >= 0;
+     }},
+    {"mirostat_eta", "",
+     [](SampleOptions& o, double x) {
+       if (x >= 0 && x <= 1) o.mirostat_eta = static_cast<float>(x);
+       return x >= 0 && x <= 1;
+     }},
 };
 
 // Filters that Tern lacks, each with the value that turns it off.
@@ -69,16 +100,14 @@ struct MissingFilter {
   double off;
 };
 constexpr MissingFilter kMissingFilters[] = {
-    {"mirostat", "", 0},  {"xtc_probability", "", 0}, {"typ_p", "typical_p", 1}, {"", "no_repeat_ngram_size", 0},
-    {"", "num_beams", 1}, {"", "penalty_alpha", 0},   {"", "epsilon_cutoff", 0}, {"", "eta_cutoff", 0},
+    {"", "no_repeat_ngram_size", 0}, {"", "num_beams", 1},  {"", "penalty_alpha", 0},
+    {"", "epsilon_cutoff", 0},       {"", "eta_cutoff", 0},
 };
-
-// Parameters of these filters, which have no effect on their own.
-constexpr std::string_view kOfMissingFilters[] = {"xtc_threshold", "mirostat_tau", "mirostat_eta"};
 
 // True if a list such as "penalties;top_k;temperature" has Tern's filters in Tern's own order.
 bool is_own_order(std::string_view sequence) {
-  constexpr std::string_view kOrder[] = {"penalties", "top_k", "top_p", "min_p", "temperature"};
+  constexpr std::string_view kOrder[] = {"penalties", "dry",   "top_n_sigma", "top_k",      "typ_p",
+                                         "top_p",     "min_p", "xtc",         "temperature"};
   ptrdiff_t last = -1;
   while (!sequence.empty()) {
     const size_t end = std::min(sequence.find(';'), sequence.size());
@@ -125,7 +154,6 @@ SamplingAdvice read_gguf_advice(const GgufFile& file) {
   for (const auto& [key, value] : file.metadata()) {
     if (!key.starts_with(kGgufPrefix)) continue;
     const std::string_view name = key.substr(kGgufPrefix.size());
-    if (std::ranges::contains(kOfMissingFilters, name)) continue;
     if (name == "sequence") {
       const auto order = file.get_string(key);
       const bool is_text = order && *order;
@@ -187,11 +215,18 @@ void write_gguf_sampling(const SampleOptions& values, GgufWriter& writer) {
   add_whole("penalty_last_n", values.repeat_last_n);
   add_real("penalty_present", values.presence_penalty);
   add_real("penalty_freq", values.frequency_penalty);
+  add_real("typ_p", values.typical_p);
+  add_real("xtc_probability", values.xtc_probability);
+  add_real("xtc_threshold", values.xtc_threshold);
+  add_whole("mirostat", values.mirostat);
+  add_real("mirostat_tau", values.mirostat_tau);
+  add_real("mirostat_eta", values.mirostat_eta);
 }
 
 bool gives_any(const SampleOptions& o) {
   return o.temperature || o.top_k || o.top_p || o.min_p || o.repeat_penalty || o.repeat_last_n || o.presence_penalty ||
-         o.frequency_penalty;
+         o.frequency_penalty || o.typical_p || o.xtc_probability || o.xtc_threshold || o.mirostat || o.mirostat_tau ||
+         o.mirostat_eta;
 }
 
 }  // namespace tern

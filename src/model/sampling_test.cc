@@ -33,7 +33,12 @@ TEST(GgufSampling, ReadsEveryNumber) {
   file.whole_floats = {{"general.sampling.temp", 0.5f},
                        {"general.sampling.top_p", 0.9f},
                        {"general.sampling.min_p", 0.0f},
-                       {"general.sampling.penalty_repeat", 1.1f}};
+                       {"general.sampling.penalty_repeat", 1.1f},
+                       {"general.sampling.xtc_probability", 0.5f},
+                       {"general.sampling.xtc_threshold", 0.2f},
+                       {"general.sampling.mirostat_tau", 4.0f},
+                       {"general.sampling.mirostat_eta", 0.3f}};
+  file.token_ids["general.sampling.mirostat"] = 2;
   file.token_ids["general.sampling.top_k"] = 20;
   file.token_ids["general.sampling.penalty_last_n"] = 128;
   file.strings["general.sampling.sequence"] = "penalties;dry;top_k;typ_p;top_p;min_p;xtc;temperature";
@@ -45,6 +50,11 @@ TEST(GgufSampling, ReadsEveryNumber) {
   EXPECT_EQ(advice.values.min_p, 0.0f);  // zero is also advice
   EXPECT_EQ(advice.values.repeat_penalty, 1.1f);
   EXPECT_EQ(advice.values.repeat_last_n, 128);
+  EXPECT_EQ(advice.values.xtc_probability, 0.5f);
+  EXPECT_EQ(advice.values.xtc_threshold, 0.2f);
+  EXPECT_EQ(advice.values.mirostat, 2);
+  EXPECT_EQ(advice.values.mirostat_tau, 4.0f);
+  EXPECT_EQ(advice.values.mirostat_eta, 0.3f);
   EXPECT_EQ(advice.not_followed, Lines());
 }
 
@@ -53,9 +63,9 @@ TEST(GgufSampling, SaysWhatIsNotFollowed) {
   file.whole_floats = {{"general.sampling.temp", -1.0f},
                        {"general.sampling.top_p", 1.5f},
                        {"general.sampling.min_p", 0.1f},
-                       {"general.sampling.xtc_probability", 0.5f},
-                       {"general.sampling.xtc_threshold", 0.1f}};
-  file.token_ids["general.sampling.mirostat"] = 0;  // off
+                       {"general.sampling.xtc_probability", 1.5f},
+                       {"general.sampling.wings", 0.5f}};
+  file.token_ids["general.sampling.mirostat"] = 3;
   file.strings["general.sampling.top_k"] = "many";
   file.strings["general.sampling.sequence"] = "temperature;top_k";
   const SamplingAdvice advice = advice_of(file);
@@ -63,8 +73,8 @@ TEST(GgufSampling, SaysWhatIsNotFollowed) {
   EXPECT_FALSE(advice.values.temperature || advice.values.top_p || advice.values.top_k);
   Lines said = advice.not_followed;
   std::ranges::sort(said);
-  EXPECT_EQ(said,
-            (Lines{"sequence temperature;top_k", "temp -1", "top_k (no number)", "top_p 1.5", "xtc_probability 0.5"}));
+  EXPECT_EQ(said, (Lines{"mirostat 3", "sequence temperature;top_k", "temp -1", "top_k (no number)", "top_p 1.5",
+                         "wings 0.5", "xtc_probability 1.5"}));
 }
 
 // A Hugging Face directory with this generation_config.json; empty: without the file.
@@ -80,12 +90,13 @@ SamplingAdvice advice_of_directory(const std::string& text) {
 TEST(HfSampling, ReadsGenerationConfig) {
   EXPECT_EQ(advice_of_directory("").source, "");
   const SamplingAdvice advice = advice_of_directory(R"({"bos_token_id": 1, "do_sample": true, "temperature": 0.6,
-      "top_k": 20, "top_p": 0.95, "min_p": null, "repetition_penalty": 1.05, "eos_token_id": [2, 3]})");
+      "top_k": 20, "top_p": 0.95, "min_p": null, "typical_p": 0.9, "repetition_penalty": 1.05, "eos_token_id": [2, 3]})");
   EXPECT_EQ(advice.source, "generation_config.json");
   EXPECT_EQ(advice.values.temperature, 0.6f);
   EXPECT_EQ(advice.values.top_k, 20);
   EXPECT_EQ(advice.values.top_p, 0.95f);
   EXPECT_EQ(advice.values.min_p, std::nullopt);
+  EXPECT_EQ(advice.values.typical_p, 0.9f);
   EXPECT_EQ(advice.values.repeat_penalty, 1.05f);
   EXPECT_EQ(advice.not_followed, Lines());
 }
@@ -97,8 +108,8 @@ TEST(HfSampling, GreedyAndOff) {
 }
 
 TEST(HfSampling, SaysWhatIsNotFollowed) {
-  const SamplingAdvice advice = advice_of_directory(
-      R"({"temperature": "hot", "top_p": 0, "num_beams": 4, "typical_p": 1.0, "no_repeat_ngram_size": 3})");
+  const SamplingAdvice advice =
+      advice_of_directory(R"({"temperature": "hot", "top_p": 0, "num_beams": 4, "no_repeat_ngram_size": 3})");
   EXPECT_EQ(advice.source, "");
   EXPECT_EQ(advice.not_followed, (Lines{"no_repeat_ngram_size 3", "num_beams 4", "temperature \"hot\"", "top_p 0"}));
   EXPECT_EQ(advice_of_directory("{").not_followed, (Lines{"generation_config.json (no JSON object)"}));
@@ -132,7 +143,13 @@ TEST(GgufSampling, IsReadAsItWasWritten) {
                                .repeat_penalty = 1.1f,
                                .repeat_last_n = -1,
                                .presence_penalty = -2.0f,
-                               .frequency_penalty = 0.25f};
+                               .frequency_penalty = 0.25f,
+                               .typical_p = 0.9f,
+                               .xtc_probability = 0.5f,
+                               .xtc_threshold = 0.2f,
+                               .mirostat = 2,
+                               .mirostat_tau = 4,
+                               .mirostat_eta = 0.3f};
   const std::string path = testing::TempDir() + "sampling_written.gguf";
   GgufWriter writer(path);
   write_gguf_sampling(every, writer);

@@ -27,15 +27,24 @@ TEST(NBest, TheRestDoesNotMatter) {
   const auto below = [&](int n) { return static_cast<int>(random.uniform() * static_cast<float>(n)); };
   int n_limited = 0;
   for (int round = 0; round < 400; ++round) {
-    const Sampling options{.temperature = below(3) == 0 ? 0.0f : 1.0f,
-                           .top_k = below(12),
-                           .top_p = below(2) == 0 ? 1.0f : 0.8f,
-                           .min_p = below(2) == 0 ? 0.0f : 0.05f,
-                           .repeat_penalty = std::array{1.0f, 1.3f, 4.0f, 0.7f}[static_cast<size_t>(below(4))],
-                           .repeat_last_n = std::array{-1, 0, 5, 40}[static_cast<size_t>(below(4))],
-                           .presence_penalty = std::array{0.0f, 0.0f, 2.0f, -1.0f}[static_cast<size_t>(below(4))],
-                           .frequency_penalty = std::array{0.0f, 0.0f, 0.5f, -1.0f}[static_cast<size_t>(below(4))],
-                           .seed = static_cast<uint64_t>(round)};
+    const Sampling options{
+        .temperature = below(3) == 0 ? 0.0f : 1.0f,
+        .top_k = below(12),
+        .top_p = below(2) == 0 ? 1.0f : 0.8f,
+        .min_p = below(2) == 0 ? 0.0f : 0.05f,
+        .repeat_penalty = std::array{1.0f, 1.3f, 4.0f, 0.7f}[static_cast<size_t>(below(4))],
+        .repeat_last_n = std::array{-1, 0, 5, 40}[static_cast<size_t>(below(4))],
+        .presence_penalty = std::array{0.0f, 0.0f, 2.0f, -1.0f}[static_cast<size_t>(below(4))],
+        .frequency_penalty = std::array{0.0f, 0.0f, 0.5f, -1.0f}[static_cast<size_t>(below(4))],
+        .dry_multiplier = below(6) == 0 ? 2.0f : 0.0f,
+        .dry_allowed_length = below(3),
+        .top_n_sigma = below(6) == 0 ? 1.5f : 0.0f,
+        .typical_p = below(6) == 0 ? 0.7f : 1.0f,
+        .xtc_probability = below(6) == 0 ? 0.5f : 0.0f,
+        .mirostat = below(8) == 0 ? 1 + round % 2 : 0,
+        .samplers = std::array{Sampling().samplers, Sampling().samplers, std::string("top_k;penalties;typ_p;dry;min_p"),
+                               std::string("temperature;typ_p;top_k")}[static_cast<size_t>(below(4))],
+        .seed = static_cast<uint64_t>(round)};
     std::vector<LogitBias> biases;
     for (int i = below(4); i > 0; --i) biases.push_back({below(kFewTokens), static_cast<float>(below(9) - 7)});
     Sampler full(options, kFewTokens, biases), best(options, kFewTokens, biases);

@@ -41,6 +41,28 @@ TEST(Sampling, RefusesWhatHasNoMeaning) {
   for (const int bad : {-1, -40}) expect_refused({.top_k = bad}, "top_k");
   for (const int bad : {-2, (1 << 20) + 1, std::numeric_limits<int>::max()}) {
     expect_refused({.repeat_last_n = bad}, "repeat_last_n");
+    expect_refused({.dry_penalty_last_n = bad}, "dry_penalty_last_n");
+  }
+}
+
+TEST(Sampling, RefusesWhatHasNoMeaningForFilters) {
+  for (const float bad : {-0.1f, kNan, kInf}) expect_refused({.dry_multiplier = bad}, "dry_multiplier");
+  for (const float bad : {0.99f, 0.0f, -2.0f, kNan, kInf}) expect_refused({.dry_base = bad}, "dry_base");
+  expect_refused({.dry_allowed_length = -1}, "dry_allowed_length");
+  for (const float bad : {kNan, kInf, -kInf}) expect_refused({.top_n_sigma = bad}, "top_n_sigma");
+  for (const float bad : {0.0f, -0.5f, 1.01f, kNan}) expect_refused({.typical_p = bad}, "typical_p");
+  for (const float bad : {-0.01f, 1.01f, kNan, kInf}) {
+    expect_refused({.xtc_probability = bad}, "xtc_probability");
+    expect_refused({.xtc_threshold = bad}, "xtc_threshold");
+    expect_refused({.mirostat_eta = bad}, "mirostat_eta");
+  }
+  for (const int bad : {-1, 3}) expect_refused({.mirostat = bad}, "mirostat");
+  for (const float bad : {-1.0f, kNan, kInf}) expect_refused({.mirostat_tau = bad}, "mirostat_tau");
+  for (const std::vector<std::string>& bad :
+       {std::vector<std::string>{"a", ""}, {std::string(257, 'a')}, std::vector<std::string>(65, "a")}) {
+    EXPECT_TRUE(check_sampling({.dry_sequence_breakers = bad})
+                    .error()
+                    .message.starts_with("sample option dry_sequence_breakers has "));
   }
 }
 

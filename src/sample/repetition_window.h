@@ -21,6 +21,7 @@ class RepetitionWindow {
   void add(TokenId token);
   void forget();
 
+  int count(TokenId token) const { return counts_.empty() ? 0 : counts_[token]; }
   int n_seen() const { return n_seen_; }  // different tokens in the window
 
   // Calls visit(token, count) once for each token in the window.

@@ -1,49 +1,58 @@
 // Chooses the next token from logits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "sample/candidates.h"
+#include "sample/dry.h"
+#include "sample/mirostat.h"
 #include "sample/random.h"
 #include "sample/repetition_window.h"
+#include "sample/sampler_steps.h"
 #include "tern/error.h"
 #include "tern/options.h"
+#include "tern/sampling.h"
 
 namespace tern {
-
-// kInvalidArgument: a meaningless value; the message names the option and its range.
-Result<void> check_sampling(const Sampling& sampling);
 
 // kInvalidArgument: a token outside the vocabulary, or a bias that is neither finite nor −infinity; the message names
 // the token.
 Result<void> check_logit_bias(std::span<const LogitBias> biases, int n_vocab);
 
-// Chooses tokens. The steps are applied in llama.cpp's order:
+// Chooses tokens. The bias comes first; the other steps are applied in the order of Sampling::samplers, by default
+// llama.cpp's:
 //
-//   1. bias                 logit + bias; tokens that a grammar forbids become −infinity
-//   2. repetition penalty   a token seen n times among the last repeat_last_n: logit / penalty^n, or · penalty^n if it
-//                           is negative
-//      reply penalties      a token seen n > 0 times in the reply: logit − presence_penalty − n · frequency_penalty
-//   3. top-k                keep the k largest logits
-//   4. top-p                keep the smallest set of most probable tokens whose share is at least p
-//   5. min-p                drop tokens less probable than min_p times the best
-//   6. temperature          softmax(logit / temperature) over the remaining tokens, and one draw
+//   bias         logit + bias; tokens that a grammar forbids become −infinity
+//   penalties    a token seen n times among the last repeat_last_n: logit / penalty^n, or · penalty^n if it is
+//   negative;
+//                then a token seen n > 0 times in the reply: logit − presence_penalty − n · frequency_penalty
+//   dry          logit − penalty of the repetition that the token would extend (sample/dry.h)
+//   top_n_sigma … xtc
+//                filters (sample/candidates.h)
+//   temperature  softmax(logit / temperature) from here on; before, it is 1
 //
-// The draw is the first token, in order of ids, at which the sum of probabilities exceeds uniform().
+// and then one draw over the remaining tokens: the first token, in order of ids, at which the sum of probabilities
+// exceeds uniform(). With Mirostat (sample/mirostat.h), it runs in place of all filters, after the other steps.
 //
-// The temperature comes last so that it does not change the candidates: steps 3 to 5 use probabilities at temperature
-// 1. At temperature 0 the result is the largest logit after step 2, without randomness.
+// At temperature 0 the result is the largest logit after bias, penalties and dry, without randomness.
 //
 // On a tie the lower id wins. A NaN logit is never chosen; if all are NaN, the token is 0. An infinite logit gets all
 // the probability (shared, if there are several).
 //
-// The same options, logits and accepted tokens give the same choices. Nothing is allocated after construction. Not
-// thread-safe: one sampler per sequence.
+// The same options, logits and accepted tokens give the same choices. Nothing is allocated after construction, except
+// by typical_p and dry. Not thread-safe: one sampler per sequence.
 class Sampler {
  public:
-  // `options` must have passed check_sampling, and `biases` check_logit_bias; n_vocab ≥ 1.
-  Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias> biases = {});
+  // `options` must have passed check_sampling, and `biases` check_logit_bias; n_vocab ≥ 1. `piece_of` is for DRY's
+  // breakers, of which there are none without it.
+  Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias> biases = {}, PieceOf piece_of = {});
+
+  // These tokens are not chosen until so many tokens have been accepted.
+  void forbid_before(int n_tokens, std::span<const TokenId> tokens);
 
   // Returns the next token for logits [n_vocab]. Does not record it: call accept() with it.
   TokenId sample(std::span<const float> logits);
@@ -60,46 +69,48 @@ class Sampler {
   void accept_prompt(TokenId token);
   void accept(TokenId token);
 
-  // The next random number in [0, 1), a multiple of 2^-24. sample() uses one per token at a temperature above 0; a
-  // device that samples itself takes its numbers from here.
+  // The next random number in [0, 1), a multiple of 2^-24. sample() uses n_draws() per token; a device that samples
+  // itself takes its numbers from here.
   float uniform() { return random_.uniform(); }
+  int n_draws() const { return is_greedy_ ? 0 : has(SamplerStep::kXtc) ? 2 : 1; }
   // Returns the last n numbers unused; they come again.
   void rewind(uint64_t n) { random_.step_back(n); }
 
-  // True if biases or penalties change the logits before the choice.
-  bool adjusts_logits() const { return penalizes_repetition_ || penalizes_reply_ || !biases_.empty(); }
+  // True if the choice takes no more than the logits, top-k, top-p, min-p and the temperature, in this order. Then
+  // these are the options of the same name, which have values without effect for steps that do not run.
+  bool is_plain() const;
+  const Sampling& options() const { return options_; }
 
-  // Forgets the recorded tokens and restarts the random numbers.
+  // Forgets the recorded tokens, and restarts the random numbers and Mirostat.
   void reset();
 
  private:
-  struct Candidate {
-    float logit;
-    TokenId id;
-    float weight;  // proportional to the probability
-  };
-  static bool is_better(const Candidate& a, const Candidate& b);
+  void read_steps();
+  bool is_active(SamplerStep step) const;
+  bool has(SamplerStep step) const { return std::ranges::contains(steps_, step); }
+  bool forbids() const { return n_accepted_ < n_forbid_before_ && !forbidden_.empty(); }
+  bool adjusts_logits() const { return !biases_.empty() || forbids() || !first_.empty(); }
 
   void adjust(std::span<const float> logits, std::span<const uint64_t> allowed);
   TokenId choose(std::span<const float> logits);
-  void penalize_repetition();
-  void penalize_reply();
-  void collect(std::span<const float> logits);
-  void collect_top_k(std::span<const float> logits);
-  void offer(const Candidate& candidate, size_t k);
-  void set_weights(float temperature);
-  void keep_top_p();
-  void keep_min_p();
-  TokenId draw();
+  void apply(SamplerStep step);
+  float penalized_repetition(float logit, int32_t n) const;
+  float penalized_reply(TokenId token, float logit) const;
 
   Sampling options_;
   int n_vocab_;
-  bool penalizes_repetition_;
-  bool penalizes_reply_;
-  std::vector<LogitBias> biases_;  // one per token
+  bool is_greedy_ = false;
+  bool penalizes_repetition_ = false;
+  bool penalizes_reply_ = false;
+  std::vector<SamplerStep> first_;  // of the steps with an effect, those in adjust(): penalties and DRY before filters
+  std::vector<SamplerStep> steps_;  // the others
+  std::vector<LogitBias> biases_;   // one per token
   SplitMix64 random_;
-  std::vector<Candidate> candidates_;
-  float greatest_ = 0;                 // the greatest logit
+  Candidates candidates_;
+  std::optional<DryPenalty> dry_;
+  std::optional<Mirostat> mirostat_;
+  std::vector<TokenId> forbidden_;
+  int64_t n_forbid_before_ = 0, n_accepted_ = 0;
   std::vector<float> adjusted_;        // [n_vocab] logits after biases and penalties; empty if there are none
   RepetitionWindow window_;            // without memory if there is no repetition penalty
   std::vector<int32_t> reply_counts_;  // [n_vocab] occurrences in the reply; empty without reply penalties

@@ -58,7 +58,9 @@ def options(r):
         "temperature": r.random() * 2, "top_p": r.random(), "top_k": r.randrange(50), "min_p": r.random() / 2,
         "presence_penalty": r.uniform(-2, 2), "frequency_penalty": r.uniform(-2, 2), "repetition_penalty": 1.1,
         "seed": r.randrange(1 << 40), "logit_bias": {str(r.randrange(8192)): r.uniform(-100, 100)}, "n": r.randrange(1, 4),
-        "stop": [text(r, 3)], "ignore_eos": True, "stream": True, "id_slot": r.randrange(-1, 8), "user": text(r, 3),
+        "dry_multiplier": r.random(), "dry_sequence_breakers": [text(r, 3)], "typical_p": 0.9, "top_n_sigma": r.random() * 3,
+        "xtc_probability": r.random(), "mirostat": r.randrange(3), "samplers": r.sample(["dry", "top_k", "xtc", "min_p"], 3),
+        "min_tokens": r.randrange(2), "stop": [text(r, 3)], "ignore_eos": True, "stream": True, "id_slot": r.randrange(-1, 8), "user": text(r, 3),
     }
     chosen = {name: all_of_them[name] for name in r.sample(sorted(all_of_them), r.randrange(6))}
     if "stream" in chosen and r.random() < 0.5:

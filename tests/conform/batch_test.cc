@@ -31,6 +31,35 @@ struct Reply {
   }
 };
 
+// Every way to sample that a host has, in turns.
+SampleOptions other_sampling(int i, SampleOptions sample) {
+  switch (i % 7) {
+    case 1:
+      sample.mirostat = 1 + i / 7 % 2;
+      sample.mirostat_tau = 3;
+      break;
+    case 2:
+      sample.dry_multiplier = 0.8f;
+      sample.dry_sequence_breakers.emplace();  // there is no tokenizer
+      break;
+    case 3:
+      sample.xtc_probability = 0.5f;
+      sample.xtc_threshold = 0.02f;
+      break;
+    case 4:
+      sample.typical_p = 0.8f;
+      sample.top_n_sigma = 2;
+      break;
+    case 5:
+      sample.samplers = "top_k;penalties;temperature;min_p";
+      sample.min_p = 0.05f;
+      break;
+    default:
+      break;
+  }
+  return sample;
+}
+
 // Greedy and sampled requests, with and without penalties. Prompts have 1 to `longest` tokens; some share a prefix.
 std::vector<Request> mixed_requests(int n_vocab, int longest) {
   std::vector<Request> requests;
@@ -49,6 +78,12 @@ std::vector<Request> mixed_requests(int n_vocab, int longest) {
     r.options.n_logprobs = i % 4 == 0 ? 2 : -1;
     r.options.sample = {.temperature = i % 2 == 0 ? 0.0f : 1.0f, .top_k = 40, .seed = static_cast<uint64_t>(i)};
     if (i % 5 == 0) r.options.sample.repeat_penalty = 1.3f;
+    if (i % 8 == 6) {  // peaked, so that draft tokens are right
+      if (i > 6) r.options.sample.temperature = 0.05f;
+      r.options.sample = other_sampling(i / 8, r.options.sample);
+    } else if (i >= 8) {
+      r.options.sample = other_sampling(i, r.options.sample);
+    }
     requests.push_back(std::move(r));
   }
   return requests;
@@ -126,7 +161,10 @@ TEST_F(Batches, ARepliesRestIsTheSameAfterItsBeginning) {
   ThreadPool pool(2);
   const auto executable = cpu::compile(plan, {.max_batch = 96, .max_logit_rows = 32}, pool).value();
   auto requests = mixed_requests(plan.config.n_vocab, 60);
-  for (Request& r : requests) r.options.n_logprobs = -1;
+  for (Request& r : requests) {
+    r.options.n_logprobs = -1;
+    r.options.sample.mirostat = 0;  // has a state that depends on the logits
+  }
   const auto whole = replies(*executable, plan.config.n_vocab, requests, {.n_ctx = 128});
   for (size_t i = 0; i < requests.size(); ++i) {
     const auto& tokens = whole[i].tokens;

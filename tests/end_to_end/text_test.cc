@@ -65,6 +65,42 @@ TEST(Run, BiasesPenaltiesAndLogProbabilities) {
   EXPECT_NE(greedy({"--presence-penalty", "20"}), greedy());
 }
 
+TEST(Run, SamplersAndTheirOrder) {
+  const std::vector<std::string> asked = {"-p", kPrompt, "-n", "40", "--temp", "1", "--seed", "7"};
+  const auto text = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = asked;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const RunResult result = run_default(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  const std::string plain = text({});
+  EXPECT_EQ(
+      text({"--samplers", "penalties,top_k,top_p,min_p,temperature", "--dry-base", "3", "--xtc-threshold", "0.2"}),
+      plain);
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--xtc-probability", "1", "--xtc-threshold", "0.02"},
+           {"--typical", "0.2"},
+           {"--top-nsigma", "0.5"},
+           {"--mirostat", "1", "--mirostat-ent", "1"},
+           {"--mirostat", "2", "--mirostat-lr", "0.5", "--mirostat-tau", "1"},
+           {"--dry-multiplier", "9", "--dry-allowed-length", "0", "--dry-sequence-breaker", "none"},
+           {"--top-k", "1", "--samplers", "top_k"}}) {
+    EXPECT_NE(text(more), plain) << more.front();
+    EXPECT_EQ(text(more), text(more)) << more.front();
+  }
+  for (const auto& [name, value, words] :
+       std::vector<std::array<std::string, 3>>{{"--samplers", "top_q", "none of penalties, dry"},
+                                               {"--mirostat", "3", "from 0 to 2"},
+                                               {"--xtc-threshold", "2", "from 0 to 1"},
+                                               {"--min-tokens", "-1", "from 0"}}) {
+    const RunResult wrong = run_default({"-p", kPrompt, name, value});
+    EXPECT_EQ(wrong.exit_code, 2) << wrong.err;
+    EXPECT_TRUE(wrong.err.contains(name) && wrong.err.contains(words)) << wrong.err;
+  }
+  EXPECT_EQ(text({"--stop", " ", "--min-tokens", "40"}), plain);
+}
+
 // The exact head reads half the bytes of the head and gives the same text. Packed heads give other texts.
 TEST(Run, ExactHeadWritesTheSame) {
   const std::string text = greedy({"--head", "f16"});

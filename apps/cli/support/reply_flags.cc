@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "cli/support/common.h"
 #include "cli/support/gpu_stats.h"
+#include "cli/support/sampling_flags.h"
 #include "cli/support/sampling_text.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
@@ -25,29 +26,6 @@ namespace {
 
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 constexpr const char* kSpeedGroup = "Speed";
-constexpr const char* kSamplingGroup =
-    "Sampling (default: what the model's makers recommend, else the value in brackets)";
-
-// A sampling parameter, as an option of a command and as a setting of a chat.
-struct SamplingOption {
-  SamplingNumber number;
-  double low, high;
-  const char* help;
-
-  bool is_whole() const { return number.whole != nullptr; }
-};
-
-constexpr auto kSampling = std::to_array<SamplingOption>({
-    {kTemperature, 0, 100, "Temperature; 0 always takes the most likely token (else 0.7)"},
-    {kTopK, 0, kMaxInt, "Choose among the N most likely tokens; 0 means all (else 40)"},
-    {kTopP, 1e-6, 1, "Choose among the most likely tokens that together have this probability (else 1)"},
-    {kMinP, 0, 1, "Drop tokens less likely than this fraction of the most likely one (else 0)"},
-    {kRepeatPenalty, 0.01, 100, "Make tokens that were seen before less likely; 1 turns it off (else 1)"},
-    {kRepeatLastN, -1, kMaxInt, "How many of the latest tokens count as seen; -1 means all (else 64)"},
-    {kPresencePenalty, -100, 100, "Subtract this from the logits of tokens that are already in the reply (else 0)"},
-    {kFrequencyPenalty, -100, 100, "Subtract this from a token's logit for each time that it is in the reply (else 0)"},
-});
-
 template <class T>
 bool parse_number(std::string_view text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -117,15 +95,6 @@ Result<std::optional<uint64_t>> parse_seed(const std::string& text) {
 
 }  // namespace
 
-void add_sampling(CLI::App& app, SampleOptions& sample) {
-  for (const SamplingOption& s : kSampling) {
-    const std::string name = std::string("--") + s.number.name;
-    CLI::Option* option = s.is_whole() ? app.add_option(name, sample.*s.number.whole, s.help)
-                                       : app.add_option(name, sample.*s.number.real, s.help);
-    option->type_name(s.is_whole() ? "N" : "X")->check(in_range(s.low, s.high, s.is_whole()))->group(kSamplingGroup);
-  }
-}
-
 void add_seed(CLI::App& app, std::function<void(std::optional<uint64_t>)> set) {
   app.add_option_function<std::string>(
          "--seed",
@@ -158,6 +127,11 @@ void ReplyFlags::add(CLI::App& app, const std::string& max_tokens_help) {
                  "Context size in tokens (default: the model's trained length, or as much of it as fits in memory)")
       ->type_name("N")
       ->check(in_range(1, kMaxInt, /*whole=*/true))
+      ->group("Length");
+  app.add_option("--min-tokens", generate.min_tokens,
+                 "Do not end before N tokens, unless a grammar allows nothing more (default 0)")
+      ->type_name("N")
+      ->check(in_range(0, kMaxInt, /*whole=*/true))
       ->group("Length");
   add_sampling(app, generate.sample);
   add_seed(app, [this](std::optional<uint64_t> seed) { set_seed(seed); });
@@ -253,7 +227,7 @@ void ReplyFlags::set_seed(std::optional<uint64_t> seed) {
 
 std::vector<std::string> ReplyFlags::setting_names() {
   std::vector<std::string> names;
-  for (const SamplingOption& s : kSampling) names.emplace_back(s.number.name);
+  for (const SamplingOption& s : sampling_options()) names.emplace_back(s.number.name);
   names.insert(names.end(), {"seed", "max-tokens"});
   return names;
 }
@@ -287,9 +261,9 @@ Result<void> ReplyFlags::set(const std::string& name, const std::string& value) 
     parse_number(value, generate.max_tokens);
     return {};
   }
-  const auto* const s =
-      std::ranges::find(kSampling, name, [](const SamplingOption& each) { return std::string(each.number.name); });
-  if (s == kSampling.end()) {
+  const auto s = std::ranges::find(sampling_options(), name,
+                                   [](const SamplingOption& each) { return std::string(each.number.name); });
+  if (s == sampling_options().end()) {
     std::string names;
     for (const std::string& setting : setting_names()) names += (names.empty() ? "" : ", ") + setting;
     return fail(ErrorCode::kInvalidArgument, "there is no setting '{}'; the settings are {}",

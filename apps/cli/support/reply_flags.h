@@ -12,12 +12,11 @@
 
 #include "cli/support/common.h"
 #include "cli/support/grammar_flags.h"
+#include "cli/support/sampling_flags.h"
 #include "tern/engine.h"
 
 namespace tern::cli {
 
-// Adds --temp, --top-k and the other sampling options.
-void add_sampling(CLI::App& app, SampleOptions& sample);
 // Adds --seed. `set` gets the number, or nullopt for another seed each time.
 void add_seed(CLI::App& app, std::function<void(std::optional<uint64_t>)> set);
 

@@ -15,6 +15,8 @@ inline nlohmann::ordered_json sampling_json(const SampleOptions& options) {
     const std::string text = number.text_in(options);
     if (!text.empty()) object[number.name] = nlohmann::ordered_json::parse(text);
   }
+  if (options.dry_sequence_breakers) object["dry-sequence-breakers"] = *options.dry_sequence_breakers;
+  if (options.samplers) object["samplers"] = *options.samplers;
   return object;
 }
 

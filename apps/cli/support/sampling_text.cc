@@ -12,12 +12,18 @@ void add_part(std::string& list, const std::string& part, std::string_view separ
 }
 
 // Lists the parameters that are set in `options` but not in `before`.
-std::string given_beyond(const SampleOptions& options, const SampleOptions& before) {
+std::string given_beyond(const SampleOptions& options, const SampleOptions& before, bool only_basic = false) {
   std::string list;
   for (const SamplingNumber& number : kSamplingNumbers) {
+    if (only_basic && !number.is_basic) continue;
     const std::string text = number.text_in(before).empty() ? number.text_in(options) : "";
     if (!text.empty()) add_part(list, format_text("{} {}", number.name, text));
   }
+  if (only_basic) return list;
+  if (options.dry_sequence_breakers && !before.dry_sequence_breakers) {
+    add_part(list, format_text("{} DRY sequence breakers", options.dry_sequence_breakers->size()));
+  }
+  if (options.samplers && !before.samplers) add_part(list, format_text("samplers {}", one_line(*options.samplers)));
   return list;
 }
 
@@ -46,6 +52,19 @@ SampleOptions all_given(const Sampling& s) {
           .repeat_last_n = s.repeat_last_n,
           .presence_penalty = s.presence_penalty,
           .frequency_penalty = s.frequency_penalty,
+          .dry_multiplier = s.dry_multiplier,
+          .dry_base = s.dry_base,
+          .dry_allowed_length = s.dry_allowed_length,
+          .dry_penalty_last_n = s.dry_penalty_last_n,
+          .dry_sequence_breakers = s.dry_sequence_breakers,
+          .top_n_sigma = s.top_n_sigma,
+          .typical_p = s.typical_p,
+          .xtc_probability = s.xtc_probability,
+          .xtc_threshold = s.xtc_threshold,
+          .mirostat = s.mirostat,
+          .mirostat_tau = s.mirostat_tau,
+          .mirostat_eta = s.mirostat_eta,
+          .samplers = s.samplers,
           .seed = s.seed};
 }
 
@@ -64,7 +83,7 @@ std::string describe_sampling(const SampleOptions& asked, const SamplingAdvice& 
   std::string text = with_source(given_sampling(asked), "asked for");
   add_part(text, with_source(given_beyond(advice.values, asked), one_line(advice.source)));
   const SampleOptions taken = first_given(asked, advice.values);
-  add_part(text, with_source(given_beyond(all_given({}), taken), "Tern's own"));
+  add_part(text, with_source(given_beyond(all_given({}), taken, /*only_basic=*/true), "Tern's own"));
   add_part(text, not_followed_text(advice), "; ");
   return text;
 }

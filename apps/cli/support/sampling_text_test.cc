@@ -25,6 +25,14 @@ TEST(SamplingText, SaysWhatHoldsAndFromWhere) {
   EXPECT_EQ(describe_sampling(every, advice),
             "temp 1, top-k 1, top-p 1, min-p 1, repeat-penalty 1, repeat-last-n 1, presence-penalty 1, "
             "frequency-penalty 1 (asked for)");
+  EXPECT_TRUE(describe_sampling({.dry_multiplier = 0.8f,
+                                 .dry_sequence_breakers = std::vector<std::string>{"."},
+                                 .typical_p = 1,
+                                 .mirostat = 2,
+                                 .samplers = "top_k"},
+                                {})
+                  .starts_with("dry-multiplier 0.8, typical-p 1, mirostat 2, 1 DRY sequence breakers, samplers top_k "
+                               "(asked for), temp 0.7"));
 }
 
 TEST(SamplingText, SaysWhatIsNotFollowed) {

@@ -39,6 +39,14 @@ std::string_view anthropic_type_of(int status) {
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
+// The engine names a wrong option of sampling, which is the name of the field, too.
+std::string sample_option(std::string_view message) {
+  constexpr std::string_view kBefore = "sample option ";
+  if (!message.starts_with(kBefore)) return {};
+  message.remove_prefix(kBefore.size());
+  return std::string(message.substr(0, message.find(' ')));
+}
+
 }  // namespace
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -61,7 +69,7 @@ Json ApiError::json(ErrorShape shape) const {
 ApiError api_error(const Error& error) {
   switch (error.code) {
     case ErrorCode::kInvalidArgument:
-      return {.status = 400, .message = error.message};
+      return {.status = 400, .message = error.message, .param = sample_option(error.message)};
     case ErrorCode::kNotFound:
       return {.status = 404, .message = error.message};
     case ErrorCode::kNotSupported:

@@ -46,7 +46,7 @@ TEST(ApiServer, BadRequestsAreRefusedByName) {
       {kChat, "{" + hi + R"(, "stream": "yes"})", 400, "stream", "true or false"},
       {kChat, "{" + hi + R"(, "stream_options": {"include_usage": true}})", 400, "stream_options", "stream"},
       {kChat, "{" + hi + R"(, "stop": [""]})", 400, "stop", "empty"},
-      {kChat, "{" + hi + R"(, "logit_bias": {"x": 1}})", 400, "logit_bias.x", "no token"},
+      {kChat, "{" + hi + R"(, "logit_bias": {"99999": 1}})", 400, "logit_bias.99999", "no token"},
       {kChat, "{" + hi + R"(, "logit_bias": {"1": 101}})", 400, "logit_bias.1", "to 100"},
       {kChat, "{" + hi + R"(, "guided_json": {"type": "object"}})", 400, "guided_json", "response_format"},
       {kChat, "{" + hi + R"(, "structured_outputs": {"regex": "a"}})", 400, "structured_outputs", "not supported"},

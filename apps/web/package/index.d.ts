@@ -107,12 +107,43 @@ export interface GenerateOptions {
   presencePenalty?: number;
   /** The same for each time that they occur. */
   frequencyPenalty?: number;
+  /**
+   * DRY: a token that would extend a repetition of n tokens, at least dryAllowedLength (2 by default), loses
+   * dryMultiplier * dryBase ** (n - dryAllowedLength) of its logit. 0 by default, which is off; the base is 1.75.
+   */
+  dryMultiplier?: number;
+  dryBase?: number;
+  dryAllowedLength?: number;
+  /** How many of the last tokens are compared; -1 by default, which is all. */
+  dryPenaltyLastN?: number;
+  /** Texts that no repetition reaches across; by default a line break, a colon, a quotation mark and an asterisk. */
+  drySequenceBreakers?: string[];
+  /** Drop logits more than this many standard deviations below the greatest; -1 by default; 0 or less is off. */
+  topNSigma?: number;
+  /** Locally typical: keep tokens near the expected surprise, with this much probability; 1 by default, which is off. */
+  typicalP?: number;
+  /** XTC: how often only the least probable of the top choices is kept; 0 by default. */
+  xtcProbability?: number;
+  /** The least probability of a top choice; 0.1 by default. */
+  xtcThreshold?: number;
+  /** Mirostat 1 or 2, in place of all filters; 0 by default, which is off. */
+  mirostat?: 0 | 1 | 2;
+  /** The average surprise in bits, 5 by default, and how fast it adapts, 0.1 by default. */
+  mirostatTau?: number;
+  mirostatEta?: number;
+  /**
+   * The steps that run, in this order: penalties, dry, top_n_sigma, top_k, typ_p, top_p, min_p, xtc, temperature by
+   * default. At temperature 0, only the penalties and DRY matter.
+   */
+  samplers?: string[];
   /** Added to the logits of tokens, by their ids; -Infinity forbids one. */
   logitBias?: Record<number, number>;
   /** stats.logprobs gets the log probability of each token, and of so many of the most probable. */
   logprobs?: number;
   /** By default until the model stops or the context is full. */
   maxTokens?: number;
+  /** Nothing but a form that allows no more ends the reply before so many tokens; 0 by default, at most maxTokens. */
+  minTokens?: number;
   /** A random one by default; stats.seed tells which. The same seed gives the same text. */
   seed?: number;
   /** Text that ends the generation; it is not part of the output. */
@@ -176,7 +207,8 @@ export interface ModelInfo {
   readonly sampling: {
     source: string;
     values: Pick<GenerateOptions, 'temperature' | 'topK' | 'topP' | 'minP' | 'repeatPenalty' | 'repeatLastN' |
-      'presencePenalty' | 'frequencyPenalty'>;
+      'presencePenalty' | 'frequencyPenalty' | 'typicalP' | 'xtcProbability' | 'xtcThreshold' | 'mirostat' |
+      'mirostatTau' | 'mirostatEta'>;
   };
   /** How the engine runs: on the GPU, or on the CPU with threads, with relaxed SIMD only, or with neither. */
   readonly flavor: 'webgpu' | 'threads' | 'relaxed' | 'simd';

@@ -1,6 +1,6 @@
 // What goes into OpenAI's calls, and what comes out: see OpenAI's API reference.
 
-/** As OpenAI's, plus top_k, min_p, repeat_penalty; null is as good as nothing. What would change the reply and cannot be
+/** As OpenAI's, plus llama.cpp's samplers and vLLM's min_tokens; null is as good as nothing. What would change the reply and cannot be
  * done is refused. */
 export interface CompletionBody {
   model?: string | null;
@@ -11,6 +11,20 @@ export interface CompletionBody {
   repeat_penalty?: number | null;
   presence_penalty?: number | null;
   frequency_penalty?: number | null;
+  dry_multiplier?: number | null;
+  dry_base?: number | null;
+  dry_allowed_length?: number | null;
+  dry_penalty_last_n?: number | null;
+  dry_sequence_breakers?: string[] | null;
+  top_n_sigma?: number | null;
+  typical_p?: number | null;
+  xtc_probability?: number | null;
+  xtc_threshold?: number | null;
+  mirostat?: number | null;
+  mirostat_tau?: number | null;
+  mirostat_eta?: number | null;
+  samplers?: string[] | null;
+  min_tokens?: number | null;
   logit_bias?: Record<string, number> | null;
   n?: number | null;
   max_tokens?: number | null;

@@ -11,6 +11,14 @@
 #include "sample/sampling.h"
 
 namespace tern {
+namespace {
+
+PieceOf pieces_of(const Tokenizer* tokenizer) {
+  if (!tokenizer) return {};
+  return [tokenizer](TokenId token) { return tokenizer->piece(token, /*special=*/true); };
+}
+
+}  // namespace
 
 Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* tokenizer, int n_vocab,
                        std::span<const TokenId> prompt, const GenerateOptions& options, const Shared& shared)
@@ -19,9 +27,10 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
       options_(options),
       tokenizer_(tokenizer),
       drafting_(static_cast<size_t>(options.speculate), shared.drafter, shared.times),
-      sampler_(sampling_of(options_.sample), n_vocab, options_.logit_bias),
+      sampler_(sampling_of(options_.sample), n_vocab, options_.logit_bias, pieces_of(tokenizer)),
       reply_(tokenizer, options_, prompt.back()) {
   active = this;
+  if (tokenizer && !options.ignore_eos) sampler_.forbid_before(options.min_tokens, tokenizer->stop_tokens());
   constraint_ = make_constraint(options, shared.grammars, tokenizer, n_vocab, reply_.strips_space());
   const bool holds_the_answer = options.grammar && options.thoughts.in_thought;
   if ((options.thoughts.tokens >= 0 || holds_the_answer) && !options.thoughts.end.empty() && tokenizer) {
@@ -42,12 +51,12 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
   if (to_heal_.empty()) take_reply_so_far();
 }
 
-// Each of these tokens used one random number if the temperature is above 0. So the next token gets the number that it
-// would have had without the interruption.
+// Each of these tokens used random numbers. So the next token gets those that it would have had without the
+// interruption.
 void Generation::Impl::take_reply_so_far() {
   for (const TokenId token : options_.reply_so_far) {
     if (end_.reason) break;
-    if (sampling_of(options_.sample).temperature > 0) sampler_.uniform();
+    for (int i = 0; i < sampler_.n_draws(); ++i) sampler_.uniform();
     sampler_.accept(token);
     tokens_.push_back(token);
     if (constraint_ && !constraint_->accept(token)) {
@@ -257,7 +266,7 @@ int Generation::Impl::n_may_stream() const {
 }
 
 DeviceSampling Generation::Impl::device_sampling() {
-  const Sampling sample = sampling_of(options_.sample);
+  const Sampling& sample = sampler_.options();
   return {.temperature = sample.temperature,
           .top_k = sample.top_k,
           .top_p = sample.top_p,
@@ -269,8 +278,8 @@ DeviceSampling Generation::Impl::device_sampling() {
 }
 
 Result<void> Generation::Impl::start_stream() {
+  if (!device_may_choose()) return {};  // maybe later: see GenerateOptions::min_tokens
   stream_.is_asked_for = true;
-  if (!device_may_choose()) return {};
   stream_.n_left = std::min(n_may_stream(), kStreamTokens);
   TRY(stream_.own, sequence_.decode(tokens_.back(), stream_.n_left, device_sampling()));
   return {};

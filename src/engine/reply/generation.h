@@ -96,7 +96,7 @@ class Generation::Impl {
   Result<void> take_from_stream();
   // True in decode: the next pass runs just the last chosen token.
   bool is_decoding() const { return n_pending() == 1 && !result().tokens.empty(); }
-  bool device_may_choose() const { return !is_constrained() && !sampler_.adjusts_logits() && options_.n_logprobs < 0; }
+  bool device_may_choose() const { return !is_constrained() && sampler_.is_plain() && options_.n_logprobs < 0; }
   bool is_constrained() const { return constraint_ && constraint_->is_active(); }
   std::span<const TokenId> last_known() const { return std::span(tokens_).last(1); }
   void drop_stream();

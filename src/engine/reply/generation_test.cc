@@ -203,5 +203,45 @@ TEST_P(GenerationSteps, AnErrorEndsItAndIsGivenAgain) {
   EXPECT_EQ(f.core->n_used(), 4);
 }
 
+TEST_P(GenerationSteps, NothingEndsAReplyBeforeItsLeastNumberOfTokens) {
+  for (const int n_least : {0, 1, 2, 3, 5}) {
+    Fixture f("cd", 64, script());
+    const auto result = f.generate("ab", {.min_tokens = n_least, .sample = {}, .stop = {}}).value();
+    EXPECT_EQ(result.reason, FinishReason::kStopToken);
+    EXPECT_EQ(result.tokens.size(), static_cast<size_t>(std::max(n_least, 2) + 1));
+    EXPECT_EQ(std::ranges::count(result.tokens, kStop), 1);
+    EXPECT_TRUE(f.shown.starts_with("cd"));
+  }
+  const auto text = [&](int n_least, const char* stop) {
+    Fixture f("cdefcde", 64, script());
+    return f.generate("ab", {.min_tokens = n_least, .sample = {}, .stop = {stop}}).value().text;
+  };
+  EXPECT_EQ(text(0, "de"), "c");
+  EXPECT_EQ(text(2, "de"), "c");  // its end is the third token
+  EXPECT_EQ(text(3, "de"), "cdefc");
+  EXPECT_EQ(text(6, "de"), "cdefc");
+  Fixture ends("cd", 64, script());
+  EXPECT_EQ(ends.generate("ab", {.max_tokens = 4, .min_tokens = 4, .sample = {}, .stop = {}}).value().reason,
+            FinishReason::kMaxTokens);
+  Fixture goes_on("cd", 64, script());
+  const auto result =
+      goes_on.generate("ab", {.max_tokens = 4, .min_tokens = 4, .sample = {}, .stop = {}, .ignore_eos = true}).value();
+  EXPECT_EQ(result.tokens, (std::vector<TokenId>{'c', 'd', kStop, kStop}));
+}
+
+TEST(GenerationChecks, NameTheOption) {
+  Fixture f("cd");
+  const auto message = [&](const GenerateOptions& options) { return f.generate("ab", options).error().message; };
+  EXPECT_TRUE(message({.min_tokens = -1, .sample = {}, .stop = {}}).starts_with("min_tokens is -1"));
+  EXPECT_TRUE(message({.max_tokens = 3, .min_tokens = 4, .sample = {}, .stop = {}}).ends_with("maximum of tokens, 3"));
+  EXPECT_TRUE(message({.sample = {.samplers = "top_q"}, .stop = {}}).contains("'top_q'"));
+  EXPECT_TRUE(message({.sample = {.mirostat = 1}, .stop = {}, .reply_so_far = {'c'}}).contains("with mirostat 1"));
+  fake::Log log;
+  auto executable = fake::make_executable({.n_vocab = kVocab, .next = {1}}, log);
+  SessionCore core(Sequence::alone(*executable, 64, KvType::kF16).value(), nullptr, kVocab);
+  const GenerateOptions dry = {.sample = {.dry_multiplier = 1}, .stop = {}};
+  EXPECT_TRUE(core.generate(ids("ab"), dry, {}, {}).error().message.starts_with("dry_sequence_breakers are texts"));
+}
+
 }  // namespace
 }  // namespace tern

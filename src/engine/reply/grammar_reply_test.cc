@@ -110,5 +110,16 @@ TEST(GrammarReply, NeedsATokenizer) {
             "a grammar is about text, and the model file holds no tokenizer");
 }
 
+TEST(GrammarReply, DoesNotEndBeforeTheLeastNumberOfTokensIfItMayGoOn) {
+  Fixture f("xy");
+  auto options = held_to("root ::= [a-z]+");
+  options.min_tokens = 5;
+  EXPECT_EQ(f.generate("ab", options).value().text.size(), 5u);
+  Fixture over("xy");
+  options = held_to("root ::= [a-z]{3}");
+  options.min_tokens = 5;
+  EXPECT_EQ(over.generate("ab", options).value().text.size(), 3u);
+}
+
 }  // namespace
 }  // namespace tern

@@ -52,6 +52,7 @@ TokenId choose_healed(std::span<const float> logits, std::span<const TokenId> ta
                         .top_k = sampling.top_k,
                         .top_p = sampling.top_p,
                         .min_p = sampling.min_p,
+                        .samplers = sampling.samplers,
                         .seed = sampling.seed ^ kOwnSeed};
   const TokenId chosen = Sampler(own, static_cast<int>(logits.size())).sample(allowed);
   return may_be(chosen) ? chosen : tail.front();  // if no logit is finite, the sampler may return any token

@@ -18,16 +18,17 @@ std::optional<FinishReason> Reply::add(TokenId token) {
 }
 
 std::optional<FinishReason> Reply::reason_to_end(TokenId token) {
+  const bool may_stop = result.stats.n_generated > options_.min_tokens;
   if (tokenizer_) {
     if (thoughts_.feed(tokenizer_->piece(token, /*special=*/true))) ++result.stats.n_thought;
     const bool is_stop = std::ranges::contains(tokenizer_->stop_tokens(), token);
-    if (is_stop && !options_.ignore_eos) return FinishReason::kStopToken;
+    if (is_stop && may_stop && !options_.ignore_eos) return FinishReason::kStopToken;
     std::string_view piece = tokenizer_->piece(token, std::ranges::contains(options_.shown_tokens, token));
     if (strip_space_ && !piece.empty()) {
       if (piece.starts_with(' ')) piece.remove_prefix(1);
       strip_space_ = false;
     }
-    result.text += stream_.feed(piece);
+    result.text += stream_.feed(piece, may_stop);
     if (stream_.stopped()) return FinishReason::kStopString;
   }
   if (options_.max_tokens >= 0 && result.stats.n_generated >= options_.max_tokens) return FinishReason::kMaxTokens;

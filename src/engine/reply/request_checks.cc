@@ -1,5 +1,7 @@
 #include "engine/reply/request_checks.h"
 
+#include <string>
+
 #include "sample/sampler.h"
 #include "sample/sampling.h"
 
@@ -26,6 +28,24 @@ Result<void> check_grammar(const GenerateOptions& options, const Tokenizer* toke
   return fail(ErrorCode::kNotSupported, "a grammar is about text, and the model file holds no tokenizer");
 }
 
+Result<void> check_sample_options(const GenerateOptions& options, const Tokenizer* tokenizer) {
+  const Sampling sampling = sampling_of(options.sample);
+  TRY_STATUS(check_sampling(sampling));
+  if (sampling.dry_multiplier > 0 && !sampling.dry_sequence_breakers.empty() && !tokenizer) {
+    return fail(ErrorCode::kNotSupported,
+                "dry_sequence_breakers are texts, and the model file holds no tokenizer; give an empty list");
+  }
+  if (sampling.mirostat != 0 && !options.reply_so_far.empty()) {
+    return fail(ErrorCode::kNotSupported, "reply_so_far is not possible with mirostat {}, which depends on its logits",
+                sampling.mirostat);
+  }
+  if (options.min_tokens < 0 || (options.max_tokens >= 0 && options.min_tokens > options.max_tokens)) {
+    return fail(ErrorCode::kInvalidArgument, "min_tokens is {}: it must be from 0 to the maximum of tokens, {}",
+                options.min_tokens, options.max_tokens < 0 ? "which has no limit" : std::to_string(options.max_tokens));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_prompt(std::span<const TokenId> prompt, int n_vocab, int n_ctx) {
@@ -45,7 +65,7 @@ Result<GenerateOptions> check_request(std::span<const TokenId> prompt, const Gen
   TRY_STATUS(check_prompt(prompt, n_vocab, n_ctx));
   GenerateOptions complete = options;
   complete.sample = merged(options.sample, advised);
-  TRY_STATUS(check_sampling(sampling_of(complete.sample)));
+  TRY_STATUS(check_sample_options(complete, tokenizer));
   TRY_STATUS(check_logit_bias(options.logit_bias, n_vocab));
   if (options.n_logprobs < -1) {
     return fail(ErrorCode::kInvalidArgument, "n_logprobs is {}: it must be -1 (none) or above", options.n_logprobs);

@@ -15,14 +15,14 @@ size_t partial_match(std::string_view text, std::string_view stop) {
 
 }  // namespace
 
-std::string TextStream::release(std::string_view text) {
+std::string TextStream::release(std::string_view text, bool may_stop) {
   if (stopped_) return {};
   held_ += text;
   size_t cut = std::string::npos;
   size_t keep = 0;
   for (const std::string& stop : stop_strings_) {
     if (stop.empty()) continue;
-    cut = std::min(cut, held_.find(stop));
+    if (may_stop) cut = std::min(cut, held_.find(stop));
     keep = std::max(keep, partial_match(held_, stop));
   }
   if (cut != std::string::npos) {
@@ -34,10 +34,10 @@ std::string TextStream::release(std::string_view text) {
   return out;
 }
 
-std::string TextStream::feed(std::string_view bytes) { return release(utf8_.feed(bytes)); }
+std::string TextStream::feed(std::string_view bytes, bool may_stop) { return release(utf8_.feed(bytes), may_stop); }
 
 std::string TextStream::finish() {
-  std::string out = release(utf8_.finish());
+  std::string out = release(utf8_.finish(), /*may_stop=*/true);
   if (!stopped_) out += held_;
   held_.clear();
   return out;

@@ -15,8 +15,9 @@ class TextStream {
   explicit TextStream(std::span<const std::string> stop_strings)
       : stop_strings_(stop_strings.begin(), stop_strings.end()) {}
 
-  // Takes new bytes and returns the text that may be shown. Text that could become a stop string is held back.
-  std::string feed(std::string_view bytes);
+  // Takes new bytes and returns the text that may be shown. Text that could become a stop string is held back. Unless
+  // `may_stop`, a stop string that ends in these bytes is ignored.
+  std::string feed(std::string_view bytes, bool may_stop = true);
 
   // Returns the text held back, at the end of the reply. Empty after a stop string.
   std::string finish();
@@ -24,7 +25,7 @@ class TextStream {
   bool stopped() const { return stopped_; }  // a stop string has appeared
 
  private:
-  std::string release(std::string_view text);
+  std::string release(std::string_view text, bool may_stop);
 
   std::vector<std::string> stop_strings_;
   Utf8Stream utf8_;

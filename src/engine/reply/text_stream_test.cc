@@ -56,5 +56,20 @@ TEST(TextStream, AStopStringOfManyBytesIsFoundAcrossAnInvalidOne) {
   EXPECT_TRUE(stream.stopped());
 }
 
+TEST(TextStream, IgnoresStopStringsThatEndTooEarly) {
+  const std::vector<std::string> stops = {"abc", "x"};
+  TextStream stream(stops);
+  EXPECT_EQ(stream.feed("1abc2x", false), "1abc2x");
+  EXPECT_EQ(stream.feed("3ab", false), "3");  // may still become one
+  EXPECT_EQ(stream.feed("c4"), "");
+  EXPECT_TRUE(stream.stopped());
+
+  TextStream other(stops);
+  EXPECT_EQ(other.feed("ab", false), "");
+  EXPECT_EQ(other.feed("c", false), "abc");
+  EXPECT_EQ(other.feed("4"), "4");
+  EXPECT_FALSE(other.stopped());
+}
+
 }  // namespace
 }  // namespace tern

@@ -136,5 +136,35 @@ TEST(TokenStream, NotWithARepetitionPenalty) {
   EXPECT_TRUE(f.log.streams.empty());
 }
 
+TEST(TokenStream, OnlyForWhatADeviceComputes) {
+  const std::vector<SampleOptions> for_the_host = {
+      {.dry_multiplier = 1, .dry_sequence_breakers = std::vector<std::string>()},
+      {.top_n_sigma = 1},
+      {.typical_p = 0.9f},
+      {.xtc_probability = 0.5f},
+      {.mirostat = 1},
+      {.mirostat = 2},
+      {.top_p = 0.9f, .samplers = "temperature;top_p"}};
+  for (SampleOptions sample : for_the_host) {
+    Fixture f("cdefgh", 64, on_device());
+    sample.temperature = 0.01f;
+    f.core->generate(ids("ab"), {.max_tokens = 4, .sample = sample, .stop = {}}, {}, {}).value();
+    EXPECT_TRUE(f.log.streams.empty());
+  }
+  Fixture f("cdefgh", 64, on_device());
+  const SampleOptions without_top_p = {
+      .top_k = 1, .top_p = 0.5f, .min_p = 0.25f, .samplers = "top_k;min_p;temperature"};
+  f.core->generate(ids("ab"), {.max_tokens = 4, .sample = without_top_p, .stop = {}}, {}, {}).value();
+  EXPECT_EQ(f.log.streams.at(0).sampling.top_k, 1);
+  EXPECT_EQ(f.log.streams.at(0).sampling.top_p, 1);
+  EXPECT_EQ(f.log.streams.at(0).sampling.min_p, 0.25f);
+}
+
+TEST(TokenStream, BeginsAfterTheLeastNumberOfTokens) {
+  Fixture f("cdefghij", 64, on_device());
+  EXPECT_EQ(f.generate("ab", {.min_tokens = 3, .sample = {}, .stop = {}}).value().text, "cdefghij");
+  EXPECT_EQ(f.log.streams.at(0).token, 'e');
+}
+
 }  // namespace
 }  // namespace tern

@@ -61,7 +61,7 @@ ApiResult<void> check_length(size_t n_tokens, int n_ctx) {
 
 ApiResult<Asked> read_message(const Json& body, const ModelProfile& model) {
   Fields fields(body);
-  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
+  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine);
   options.n = 1;
   std::optional<int> max_tokens;
   fields.read("max_tokens", max_tokens, Fields::Range{1, std::numeric_limits<int>::max()});

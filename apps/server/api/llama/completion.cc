@@ -16,23 +16,16 @@ namespace {
 constexpr int kMostProbs = 20;
 
 // Each of these promises something that is not done here.
-constexpr std::array<std::string_view, 9> kPromises = {
-    "samplers",      "lora",           "response_fields",    "guided_json",    "guided_regex",
-    "guided_choice", "guided_grammar", "structured_outputs", "response_format"};
+constexpr std::array<std::string_view, 8> kPromises = {
+    "lora",          "response_fields", "guided_json",        "guided_regex",
+    "guided_choice", "guided_grammar",  "structured_outputs", "response_format"};
 
 struct Off {
   std::string_view name;
   float value;  // with which the field has no effect
 };
-constexpr std::array<Off, 9> kOff = {{{"typical_p", 1},
-                                      {"mirostat", 0},
-                                      {"dynatemp_range", 0},
-                                      {"xtc_probability", 0},
-                                      {"dry_multiplier", 0},
-                                      {"top_n_sigma", -1},
-                                      {"n_indent", 0},
-                                      {"t_max_predict_ms", 0},
-                                      {"adaptive_target", -1}}};
+constexpr std::array<Off, 4> kOff = {
+    {{"dynatemp_range", 0}, {"n_indent", 0}, {"t_max_predict_ms", 0}, {"adaptive_target", -1}}};
 
 void check_promises(Fields& fields) {
   fields.refuse(kPromises, "is not supported");
@@ -164,7 +157,7 @@ using ReadTokens = ApiResult<std::vector<TokenId>> (*)(Fields& fields, const Tok
 ApiResult<Asked> read(const Json& body, const ModelProfile& model, const std::string& name, ReadTokens read_tokens) {
   Fields fields(body);
   check_promises(fields);
-  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
+  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine);
   options.n = 1;
   int n_probs = 0;
   bool with_tokens = false;

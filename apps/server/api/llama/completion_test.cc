@@ -81,9 +81,8 @@ TEST(LlamaCompletion, WhatIsNotDoneIsRefused) {
     EXPECT_EQ(answer.status, 400) << answer.text;
     EXPECT_EQ(answer.json["error"]["param"], name);
   };
-  check("/completion", "mirostat", 2);
-  check("/completion", "xtc_probability", 0.5);
-  check("/completion", "samplers", {"top_k"});
+  check("/completion", "dynatemp_range", 0.5);
+  check("/completion", "lora", {{{"id", 0}}});
   check("/completion", "guided_regex", "a|b");
   check("/completion", "prompt", {"a", "b"});
   check("/completion", "prompt", {1, 999999});
@@ -91,7 +90,7 @@ TEST(LlamaCompletion, WhatIsNotDoneIsRefused) {
   check("/infill", "input_suffix", "}");  // the model has no tokens for it
   check(kText, "suffix", "}");
   Json body = ask("Once");
-  body.update({{"mirostat", 0}, {"typical_p", 1.0}, {"top_n_sigma", -1.0}, {"samplers", Json::array()}});
+  body.update({{"mirostat", 0}, {"typical_p", 1.0}, {"top_n_sigma", -1.0}, {"dynatemp_range", 0}});
   EXPECT_EQ(server.post("/completion", body).status, 200);
 }
 

@@ -194,7 +194,8 @@ TEST(Ollama, ErrorsAreTexts) {
   check("/api/chat", with("guided_json", {{"a", 1}}), 400, "guided_json: ");
   check("/api/chat", with("messages", {{{"role", "user"}, {"images", {"x"}}}}), 400, "messages[0].images");
   check("/api/chat", with_option("num_ctx", 8192), 400, "options.num_ctx: 8192");
-  check("/api/chat", with_option("mirostat", 2), 400, "options.mirostat: ");
+  check("/api/chat", with_option("mirostat", 3), 400, "options.mirostat: ");
+  check("/api/chat", with_option("tfs_z", 0.5), 400, "options.tfs_z: ");
   check("/api/chat", with_option("temperature", -1), 400, "options.temperature: ");
   check("/api/chat", with_option("wings", 2), 400, "options.wings: ");
   EXPECT_EQ(server.post("/api/chat", with_option("num_ctx", 512)).status, 200);

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 9> kPromises = {"template",       "contex
                                                        "guided_json",    "guided_regex",    "guided_choice",
                                                        "guided_grammar", "response_format", "structured_outputs"};
 
-constexpr std::array<std::string_view, 12> kSampling = {"temperature",
+constexpr std::array<std::string_view, 16> kSampling = {"temperature",
                                                         "top_k",
                                                         "top_p",
                                                         "min_p",
@@ -35,7 +35,11 @@ constexpr std::array<std::string_view, 12> kSampling = {"temperature",
                                                         "repeat_last_n",
                                                         "presence_penalty",
                                                         "frequency_penalty",
-                                                        "num_ctx"};
+                                                        "num_ctx",
+                                                        "typical_p",
+                                                        "mirostat",
+                                                        "mirostat_tau",
+                                                        "mirostat_eta"};
 // What loads or runs a model is the server's to decide, or has no effect on the text.
 constexpr std::array<std::string_view, 16> kIdle = {
     "num_keep", "num_batch", "num_gpu", "main_gpu",   "use_mmap",         "use_mlock",  "num_thread",     "numa",
@@ -44,9 +48,7 @@ constexpr std::array<std::string_view, 16> kIdle = {
 void check_options(Fields& options, const Json& all) {
   for (const auto& [name, value] : all.items()) {
     if (value.is_null() || std::ranges::contains(kSampling, name) || std::ranges::contains(kIdle, name)) continue;
-    // These have values that switch them off.
-    const bool is_off = (name == "mirostat" && value == 0) || name == "mirostat_tau" || name == "mirostat_eta" ||
-                        ((name == "typical_p" || name == "tfs_z") && value == 1);
+    const bool is_off = name == "tfs_z" && value == 1;
     if (!is_off) return options.fail(name.substr(0, 40), "is not supported");
   }
 }
@@ -54,7 +56,7 @@ void check_options(Fields& options, const Json& all) {
 ReplyOptions read_options(Fields& fields, const ModelProfile& model) {
   ReplyOptions reply;
   const auto read = [&](Fields& options) {
-    reply = read_reply_options(options, model.defaults, model.engine.info().n_vocab);
+    reply = read_reply_options(options, model.defaults, model.engine);
     int& most = reply.generate.max_tokens;
     options.read("num_predict", most, {-2, kMostTokens});
     if (most <= 0) most = -1;  // −1: no limit; −2: as much as the context holds

@@ -18,7 +18,7 @@ struct ReadChat {
 
 ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
   Fields fields(body);
-  ReadChat chat{.options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab), .prompt = {}};
+  ReadChat chat{.options = read_reply_options(fields, model.defaults, model.engine), .prompt = {}};
   GenerateOptions& generate = chat.options.generate;
   bool logprobs = false;
   std::optional<int> top_logprobs;

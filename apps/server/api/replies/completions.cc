@@ -201,7 +201,7 @@ std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, std::string_view tex
 
 ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
   Fields fields(body);
-  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
+  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine);
   bool echo = false, parse_special = false;
   fields.read("echo", echo);
   fields.read("parse_special", parse_special);

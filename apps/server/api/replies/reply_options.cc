@@ -1,12 +1,12 @@
 #include "server/api/replies/reply_options.h"
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "base/text/format_text.h"
+#include "server/api/sampling_fields.h"
 
 namespace tern::server {
 namespace {
@@ -19,23 +19,6 @@ constexpr double kMostWhole = 9'007'199'254'740'992;  // that JSON's numbers tel
 uint64_t random_seed() {
   thread_local std::random_device device;
   return (uint64_t{device()} << 32) | device();
-}
-
-// Reads {"50256": -100}: token ids as names of numbers. −100 and below forbid a token, as at OpenAI.
-void read_logit_bias(Fields& fields, std::vector<LogitBias>& biases, int n_vocab) {
-  fields.within("logit_bias", [&](Fields& inner) {
-    for (const auto& [name, value] : fields.find("logit_bias")->items()) {
-      TokenId token = -1;
-      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), token);
-      if (error != std::errc() || end != name.data() + name.size() || token < 0 || token >= n_vocab) {
-        return inner.fail(name.substr(0, 40),
-                          format_text("is no token of the model, which has ids from 0 to {}", n_vocab - 1));
-      }
-      float bias = 0;
-      inner.read(name, bias, {-100, 100});
-      biases.push_back({.token = token, .bias = bias <= -100 ? -std::numeric_limits<float>::infinity() : bias});
-    }
-  });
 }
 
 }  // namespace
@@ -57,7 +40,7 @@ std::vector<GenerateOptions> ReplyOptions::each() const {
   return all;
 }
 
-ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, int n_vocab) {
+ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, const Engine& engine) {
   ReplyOptions options;
   GenerateOptions& generate = options.generate;
   generate.sample = defaults.sample;
@@ -74,16 +57,13 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
   fields.read("n_predict", generate.max_tokens, {-1, kMostTokens});
   fields.read("max_tokens", generate.max_tokens, {-1, kMostTokens});
   fields.read("max_completion_tokens", generate.max_tokens, {-1, kMostTokens});
+  fields.read("min_tokens", generate.min_tokens, {0, kMostTokens});
+  if (generate.max_tokens >= 0 && generate.min_tokens > generate.max_tokens) {
+    fields.fail("min_tokens",
+                format_text("is {}, above the maximum of {} tokens", generate.min_tokens, generate.max_tokens));
+  }
   SampleOptions& sample = generate.sample;
-  fields.read("temperature", sample.temperature, Fields::Range{0, 100});
-  fields.read("top_p", sample.top_p, Fields::Range{0, 1});
-  fields.read("top_k", sample.top_k, Fields::Range{0, kMostTokens});
-  fields.read("min_p", sample.min_p, Fields::Range{0, 1});
-  fields.read("presence_penalty", sample.presence_penalty, Fields::Range{-2, 2});
-  fields.read("frequency_penalty", sample.frequency_penalty, Fields::Range{-2, 2});
-  fields.read("repetition_penalty", sample.repeat_penalty, Fields::Range{0.01, 100});
-  fields.read("repeat_penalty", sample.repeat_penalty, Fields::Range{0.01, 100});
-  fields.read("repeat_last_n", sample.repeat_last_n, Fields::Range{-1, kMostTokens});
+  read_sampling(fields, sample);
   std::optional<int64_t> seed;
   fields.read("seed", seed, Fields::Range{-kMostWhole, kMostWhole});
   const bool is_random = seed ? *seed == -1 : !defaults.has_seed;  // −1: a random seed, as with llama.cpp
@@ -95,7 +75,7 @@ ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, i
   fields.read("ignore_eos", generate.ignore_eos);
   fields.read("id_slot", options.slot, {-1.0, defaults.n_slots - 1.0});
   read_stops(fields, "stop", generate.stop);
-  read_logit_bias(fields, generate.logit_bias, n_vocab);
+  read_logit_bias(fields, generate.logit_bias, engine);
   return options;
 }
 

@@ -32,7 +32,7 @@ struct ReplyOptions {
 };
 
 // Reads n, seed, stop, stream, the token limit, and all sampling options.
-ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, int n_vocab);
+ReplyOptions read_reply_options(Fields& fields, const ReplyDefaults& defaults, const Engine& engine);
 
 // Reads a text or a list of texts that end a reply.
 void read_stops(Fields& fields, std::string_view name, std::vector<std::string>& stops);

@@ -331,7 +331,7 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
 
 ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   Fields fields(body);
-  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine.info().n_vocab);
+  ReplyOptions options = read_reply_options(fields, model.defaults, model.engine);
   fields.read("max_output_tokens", options.generate.max_tokens, {1, 1e9});
   options.n = 1;
   bool store = true;

@@ -100,6 +100,11 @@ test('parameters get their names', async () => {
     n: 1,
     presence_penalty: 0.5,
     frequency_penalty: -1,
+    dry_multiplier: 0.8,
+    typical_p: 0.5,
+    mirostat_tau: 3,
+    samplers: ['top_k', 'temperature'],
+    min_tokens: 2,
     logit_bias: {50: -100},
     response_format: {type: 'text'},
     tools: [],
@@ -111,6 +116,8 @@ test('parameters get their names', async () => {
   assert.deepEqual([temperature, topP, topK, minP, repeatPenalty], [0.1, 0.2, 3, 0.4, 1.5]);
   assert.deepEqual([maxTokens, seed, stop], [6, 7, ['x']]);
   assert.deepEqual([params.presencePenalty, params.frequencyPenalty, params.logitBias], [0.5, -1, [[50, -100]]]);
+  assert.deepEqual([params.dryMultiplier, params.typicalP, params.mirostatTau, params.samplers, params.minTokens],
+    [0.8, 0.5, 3, 'top_k;temperature', 2]);
 });
 
 test('what would change the reply and cannot be done is refused by name', async () => {
