@@ -197,9 +197,10 @@ Result<void> RunCommand::check_options() const {
     return fail(ErrorCode::kInvalidArgument, "run: --tools needs --chat");
   }
   if (chat_flags.any() && !chat) {
-    return fail(ErrorCode::kInvalidArgument,
-                "run: --template, --think, --no-think, --reasoning-budget and --parse-special need --chat; or use 'tern "
-                "chat'");
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "run: --template, --think, --no-think, --reasoning-budget and --parse-special need --chat; or use 'tern "
+        "chat'");
   }
   return {};
 }

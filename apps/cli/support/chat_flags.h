@@ -12,9 +12,7 @@ class ChatFlags {
  public:
   void add(CLI::App& app, const std::string& group);
 
-  bool any() const {
-    return !template_file_.empty() || think_ || no_think_ || parse_special_ || budget_ >= 0;
-  }
+  bool any() const { return !template_file_.empty() || think_ || no_think_ || parse_special_ || budget_ >= 0; }
   ChatOptions options() const;
   // How the model's thoughts are limited in the reply to this prompt.
   ThoughtLimit thoughts(const ChatFormat& format, const std::string& prompt) const {
