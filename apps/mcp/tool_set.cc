@@ -1,0 +1,230 @@
+#include "mcp/tool_set.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "base/json_reader.h"
+#include "base/text/quoted.h"
+#include "mcp/session.h"
+#include "mcp/tool_names.h"
+
+namespace tern::mcp {
+namespace {
+
+// A server that works, and what it offers.
+struct Offer {
+  ServerConfig config;
+  std::unique_ptr<Session> session;
+  std::vector<ServerTool> tools = {};
+};
+
+bool names_any(const std::vector<std::string>& list, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return std::ranges::contains(list, name); });
+}
+
+CallResult failed(std::string text) { return {.text = "error: " + text, .is_error = true, .problem = {}}; }
+
+}  // namespace
+
+class ToolSet::Impl {
+ public:
+  explicit Impl(ToolSetOptions options) : options_(std::move(options)) {}
+
+  ~Impl() {
+    for (Offer& offer : offers_) offer.session->begin_close();  // all at once; the destructors wait
+  }
+
+  Result<void> start(const std::vector<ServerConfig>& servers, const std::stop_token& stop) {
+    std::vector<Result<Offer>> started(servers.size());
+    {
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < servers.size(); ++i) {
+        threads.emplace_back([&, i] { started[i] = start_one(servers[i], stop); });
+      }
+    }
+    if (stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted");
+    std::optional<Error> first;
+    for (Result<Offer>& one : started) {
+      if (one) {
+        offers_.push_back(*std::move(one));
+        continue;
+      }
+      options_.on_note(one.error().message);
+      if (!first) first = std::move(one).error();
+    }
+    if (offers_.empty()) return std::unexpected(*std::move(first));
+    name_tools();
+    return first ? Result<void>() : check_allowed();
+  }
+
+  std::vector<Tool> tools() const {
+    const std::lock_guard lock(mutex_);
+    return tools_;
+  }
+
+  std::optional<Tool> find(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto tool = std::ranges::find(tools_, name, &Tool::name);
+    return tool == tools_.end() ? std::nullopt : std::optional<Tool>(*tool);
+  }
+
+  void allow(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    for (Tool& tool : tools_) tool.is_allowed = tool.is_allowed || tool.name == name;
+  }
+
+  bool refresh(const std::stop_token& stop) {
+    const std::lock_guard one_at_a_time(refreshing_);
+    bool changed = false;
+    for (Offer& offer : offers_) {
+      if (!offer.session->take_tools_changed()) continue;
+      std::vector<std::string> skipped;
+      Result<std::vector<ServerTool>> tools = offer.session->list_tools(skipped, stop);
+      if (!tools) {
+        options_.on_note(tools.error().message);
+        continue;
+      }
+      note_skipped(offer.config, skipped);
+      changed = true;
+      const std::lock_guard lock(mutex_);
+      // An answer to "always" was about the tool as it was.
+      for (Tool& tool : tools_) tool.is_allowed = tool.is_allowed && tool.server != offer.config.name;
+      offer.tools = *std::move(tools);
+    }
+    if (changed) name_tools();
+    return changed;
+  }
+
+  CallResult call(const std::string& name, std::string_view arguments, const std::stop_token& stop) const {
+    const std::optional<Tool> tool = find(name);
+    if (!tool) return failed("there is no tool " + tern::quoted(name));
+    Json parsed = Json::object();
+    if (!arguments.empty()) {
+      Result<Json> json = parse_json(arguments, "the arguments");
+      if (!json) return failed(json.error().message);
+      if (!json->is_object()) return failed("the arguments are no JSON object");
+      parsed = *std::move(json);
+    }
+    const auto offer = std::ranges::find(offers_, tool->server, [](const Offer& o) { return o.config.name; });
+    Result<ToolOutput> output = offer->session->call(tool->own_name, std::move(parsed), stop);
+    if (output) {
+      return {.text = output->is_error ? "error: " + output->text : output->text,
+              .is_error = output->is_error,
+              .problem = {}};
+    }
+    CallResult result = failed(output.error().message);
+    result.problem = output.error().message;
+    result.is_stopped = output.error().code == ErrorCode::kInterrupted;
+    return result;
+  }
+
+ private:
+  Result<Offer> start_one(const ServerConfig& config, const std::stop_token& stop) {
+    std::function<void(const std::string&)> log;
+    if (options_.on_log)
+      log = [this, name = config.name](const std::string& line) { options_.on_log(name + ": " + line); };
+    Offer offer{.config = config, .session = nullptr};
+    TRY(offer.session, Session::open(config, std::move(log), stop));
+    std::vector<std::string> skipped;
+    TRY(offer.tools, offer.session->list_tools(skipped, stop));
+    note_skipped(config, skipped);
+    return offer;
+  }
+
+  void note_skipped(const ServerConfig& config, const std::vector<std::string>& skipped) {
+    const std::lock_guard lock(noting_);
+    for (const std::string& why : skipped) {
+      options_.on_note("the MCP server " + tern::quoted(config.name) + ": left out: " + why);
+    }
+  }
+
+  // Names the tools of all servers; a tool that was allowed with "always" stays so.
+  void name_tools() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Tool> all;
+    std::vector<ToolId> ids;
+    for (const Offer& offer : offers_) {
+      for (const ServerTool& tool : offer.tools) {
+        if (names_any(offer.config.hidden, {tool.name})) continue;
+        ids.emplace_back(offer.config.name, tool.name);
+        all.push_back({.name = {},
+                       .server = offer.config.name,
+                       .own_name = tool.name,
+                       .description = tool.description,
+                       .parameters = tool.parameters.dump(-1, ' ', false, Json::error_handler_t::replace),
+                       .is_allowed = names_any(offer.config.allowed, {tool.name, "*"})});
+      }
+    }
+    const std::vector<std::string> names = names_for(ids);
+    for (size_t i = 0; i < all.size(); ++i) {
+      Tool& tool = all[i];
+      tool.name = names[i];
+      const auto before = std::ranges::find_if(
+          tools_, [&](const Tool& t) { return t.server == tool.server && t.own_name == tool.own_name; });
+      tool.is_allowed = tool.is_allowed || (before != tools_.end() && before->is_allowed) ||
+                        names_any(options_.allowed, {"all", tool.server, tool.name, tool.own_name});
+    }
+    tools_ = std::move(all);
+  }
+
+  Result<void> check_allowed() const {
+    for (const std::string& name : options_.allowed) {
+      const bool is_known =
+          name == "all" ||
+          std::ranges::any_of(tools_, [&](const Tool& tool) { return name == tool.name || name == tool.own_name; }) ||
+          std::ranges::contains(offers_, name, [](const Offer& o) { return o.config.name; });
+      if (!is_known)
+        return fail(ErrorCode::kInvalidArgument, "there is no MCP tool or server {} to allow", tern::quoted(name));
+    }
+    return {};
+  }
+
+  const ToolSetOptions options_;
+  std::vector<Offer> offers_;
+  std::mutex noting_, refreshing_;
+  mutable std::mutex mutex_;
+  std::vector<Tool> tools_;
+};
+
+ToolSet::ToolSet(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ToolSet::~ToolSet() = default;
+
+Result<std::unique_ptr<ToolSet>> ToolSet::open(const std::vector<ServerConfig>& servers, ToolSetOptions options,
+                                               std::stop_token stop) {
+  auto impl = std::make_unique<Impl>(std::move(options));
+  TRY_STATUS(impl->start(servers, stop));
+  return std::unique_ptr<ToolSet>(new ToolSet(std::move(impl)));
+}
+
+std::vector<Tool> ToolSet::tools() const { return impl_->tools(); }
+
+std::string ToolSet::json(const Choice& choice) const {
+  Json list = Json::array();
+  for (const Tool& tool : impl_->tools()) {
+    if (choice.allowed_only && !tool.is_allowed) continue;
+    if (!choice.servers.empty() && !std::ranges::contains(choice.servers, tool.server)) continue;
+    list.push_back(
+        {{"type", "function"},
+         {"function",
+          {{"name", tool.name}, {"description", tool.description}, {"parameters", Json::parse(tool.parameters)}}}});
+  }
+  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool ToolSet::refresh(std::stop_token stop) { return impl_->refresh(stop); }
+void ToolSet::allow(const std::string& name) { impl_->allow(name); }
+
+bool ToolSet::is_allowed(const std::string& name) const {
+  const std::optional<Tool> tool = impl_->find(name);
+  return tool && tool->is_allowed;
+}
+
+CallResult ToolSet::call(const std::string& name, std::string_view arguments, std::stop_token stop) {
+  return impl_->call(name, arguments, stop);
+}
+
+}  // namespace tern::mcp
