@@ -89,6 +89,7 @@ void list(const Json& request) {
   }
   if (cursor.empty()) {
     tools = {tool("echo", {{"text", {{"type", "string"}, {"enum", {"hello", "goodbye"}}}}}), tool("fail", {})};
+    if (has_grown) tools[1]["description"] = "Now another";
     if (words.contains("pages")) return answer(request, {{"tools", tools}, {"nextCursor", "second"}});
   }
   for (const char* name : {"slow", "die", "picture", "structured", "ask", "variable", "grow", "refuse", "cancelled"}) {

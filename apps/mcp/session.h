@@ -22,6 +22,7 @@ struct ServerTool {
   std::string name;
   std::string description;
   Json parameters;  // a JSON schema, an object
+  bool operator==(const ServerTool&) const = default;
 };
 
 struct ToolOutput {

@@ -89,10 +89,8 @@ class ToolSet::Impl {
         continue;
       }
       note_skipped(offer.config, skipped);
-      changed = true;
       const std::lock_guard lock(mutex_);
-      // An answer to "always" was about the tool as it was.
-      for (Tool& tool : tools_) tool.is_allowed = tool.is_allowed && tool.server != offer.config.name;
+      changed = changed || *tools != offer.tools;
       offer.tools = *std::move(tools);
     }
     if (changed) name_tools();
@@ -142,7 +140,7 @@ class ToolSet::Impl {
     }
   }
 
-  // Names the tools of all servers; a tool that was allowed with "always" stays so.
+  // Names the tools of all servers. A tool that was allowed with "always" stays so only as it was.
   void name_tools() {
     const std::lock_guard lock(mutex_);
     std::vector<Tool> all;
@@ -163,8 +161,10 @@ class ToolSet::Impl {
     for (size_t i = 0; i < all.size(); ++i) {
       Tool& tool = all[i];
       tool.name = names[i];
-      const auto before = std::ranges::find_if(
-          tools_, [&](const Tool& t) { return t.server == tool.server && t.own_name == tool.own_name; });
+      const auto before = std::ranges::find_if(tools_, [&](const Tool& t) {
+        return t.server == tool.server && t.own_name == tool.own_name && t.description == tool.description &&
+               t.parameters == tool.parameters;
+      });
       tool.is_allowed = tool.is_allowed || (before != tools_.end() && before->is_allowed) ||
                         names_any(options_.allowed, {"all", tool.server, tool.name, tool.own_name});
     }

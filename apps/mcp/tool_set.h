@@ -62,10 +62,10 @@ class ToolSet {
   std::string json(const Choice& choice) const;
   std::string json() const { return json(Choice()); }
 
-  // Lists the tools again where a server has said that they changed. True if that was so.
+  // Lists the tools again where a server has said that they changed. True if they did.
   bool refresh(std::stop_token stop = {});
 
-  // From now on, this tool needs no question, until its server's tools change.
+  // From now on, this tool needs no question, unless its server changes its description or parameters.
   void allow(const std::string& name);
   bool is_allowed(const std::string& name) const;
 
