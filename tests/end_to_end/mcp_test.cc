@@ -1,6 +1,7 @@
 // `tern chat --mcp`: the default model with a template in which "there was", which it writes anyway after "Once upon a
 // time", begins a call, and a scripted MCP server with one tool.
 #include <gtest/gtest.h>
+#include <httplib.h>
 
 #include <chrono>
 #include <csignal>
@@ -107,6 +108,35 @@ TEST_F(McpChat, MistakesAreSaidInOneLine) {
   const RunResult plain = run_tern({"chat", "-m", default_model(), "--mcp", config({"one"})});
   EXPECT_EQ(plain.exit_code, 1);
   EXPECT_TRUE(plain.err.contains("--mcp: the model's chat template has no tools")) << plain.err;
+}
+
+TEST_F(McpChat, AServerOfModelsCallsThemToo) {
+  std::vector<std::string> all = {"serve", "-m", default_model(), "--port", "0", "--mcp-allow", "fake"};
+  const std::string settings = folder_.write("serve.toml", "mcp = \"" + config({"one"}) + "\"\n");
+  all.insert(all.end(), {"--template", folder_.write("calls.jinja", kCallTemplate), "--config", settings});
+  nlohmann::json answer;
+  bool asked = false;
+  const RunResult result =
+      run_tern(all, {.on_errors = [&](pid_t process, const std::string& err) {
+                 const size_t at = err.find("at http://127.0.0.1:"), end = err.find("/v1 until", at);
+                 if (asked || at == err.npos || end == err.npos) return;
+                 asked = true;
+                 httplib::Client client(err.substr(at + 3, end - at - 3));
+                 client.set_read_timeout(60);
+                 const nlohmann::json body = {{"messages", {{{"role", "user"}, {"content", kPrompt}}}},
+                                              {"temperature", 0},
+                                              {"max_tokens", 300},
+                                              {"parallel_tool_calls", false},
+                                              {"mcp", true}};
+                 const auto got = client.Post("/v1/chat/completions", body.dump(), "application/json");
+                 if (got) answer = nlohmann::json::parse(got->body, nullptr, false);
+                 ::kill(process, SIGINT);
+               }});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(result.err.contains("(1 tool of MCP servers: fake (1))")) << result.err;
+  ASSERT_TRUE(answer.contains("choices")) << answer << result.err;
+  EXPECT_FALSE(answer["choices"][0]["message"].contains("tool_calls")) << answer;
+  EXPECT_GT(answer["usage"]["prompt_tokens"], 20) << answer;
 }
 
 class McpTerminal : public McpChat {

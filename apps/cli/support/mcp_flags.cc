@@ -8,27 +8,29 @@
 namespace tern::cli {
 
 void McpFlags::add(CLI::App& app, const std::string& group, const std::string& allow_help) {
-  CLI::Option* file =
-      app.add_option("--mcp", file_,
-                     "Let the model call tools of the MCP servers in this file, {\"mcpServers\": …}, as "
-                     "Claude Desktop, Cursor and VS Code have it");
-  file->type_name("FILE")->check(not_empty())->group(group);
+  app.add_option("--mcp", file_,
+                 "Let the model call tools of the MCP servers in this file, {\"mcpServers\": …}, as "
+                 "Claude Desktop, Cursor and VS Code have it")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group(group);
   app.add_option("--mcp-allow", allowed_, allow_help)
       ->type_name("NAME")
       ->delimiter(',')
       ->check(not_empty())
-      ->needs(file)
       ->group(group);
   app.add_option("--mcp-rounds", rounds_, "Rounds of calls before an answer, at most (default 10)")
       ->type_name("N")
       ->check(in_range(1, 1000, /*whole=*/true))
-      ->needs(file)
       ->group(group);
-  app.add_flag("--mcp-log", log_, "Print what MCP servers write to their standard error")->needs(file)->group(group);
+  app.add_flag("--mcp-log", log_, "Print what MCP servers write to their standard error")->group(group);
 }
 
 Result<void> McpFlags::read() {
-  if (file_.empty()) return {};
+  if (file_.empty()) {
+    if (allowed_.empty() && !rounds_ && !log_) return {};
+    return fail(ErrorCode::kInvalidArgument, "--mcp-allow, --mcp-rounds and --mcp-log need --mcp");
+  }
   TRY(const std::string text, read_text(file_));
   TRY(servers_, mcp::parse_config(text, file_, mcp::process_variable));
   return {};

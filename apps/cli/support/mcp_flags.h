@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ class McpFlags {
   void add(CLI::App& app, const std::string& group, const std::string& allow_help);
 
   bool is_wanted() const { return !file_.empty(); }
-  int rounds() const { return rounds_; }
+  int rounds() const { return rounds_.value_or(10); }
 
   // Reads the file, so that a mistake is reported before a model is loaded.
   Result<void> read();
@@ -29,7 +30,7 @@ class McpFlags {
  private:
   std::string file_;
   std::vector<std::string> allowed_;
-  int rounds_ = 10;
+  std::optional<int> rounds_;
   bool log_ = false;
   std::vector<mcp::ServerConfig> servers_;
 };

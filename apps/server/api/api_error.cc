@@ -41,6 +41,8 @@ Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Js
 
 }  // namespace
 
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 ErrorShape error_shape(std::string_view path) {
   const bool is_anthropic = path == "/v1/messages" || path.starts_with("/v1/messages/");
   if (is_anthropic) return ErrorShape::kAnthropic;

@@ -15,6 +15,9 @@ namespace tern::server {
 
 using Json = nlohmann::ordered_json;
 
+// The JSON as text; bytes of a model that are not valid UTF-8 are replaced.
+std::string dump(const Json& json);
+
 enum class ErrorShape : uint8_t {
   kOpenAi,     // {"error": {"message": …, "type": …, "param": …, "code": …}}
   kAnthropic,  // {"type": "error", "error": {"type": …, "message": …}}

@@ -10,6 +10,7 @@
 
 #include "server/api/replies/reply_options.h"
 #include "server/api/replies/request_log.h"
+#include "server/api/service/follow_up.h"
 #include "server/api/service/model_service.h"
 
 namespace tern::server {
@@ -47,6 +48,7 @@ struct Asked {
   std::vector<std::vector<TokenId>> prompts;  // each has `options.n` replies
   ReplyOptions options;
   std::unique_ptr<AnswerWriter> writer;
+  std::shared_ptr<FollowUp> follow_up = nullptr;  // with one prompt and one reply; null: nothing follows
 };
 
 struct AnswerLimits {
@@ -72,8 +74,5 @@ inline bool is_for_anthropic(const httplib::Request& request) {
 inline void answer_error(const httplib::Request& request, httplib::Response& response, const ApiError& error) {
   answer_error(response, error, is_for_anthropic(request) ? ErrorShape::kAnthropic : error_shape(request.path));
 }
-
-// The JSON as text; bytes of a model that are not valid UTF-8 are replaced.
-std::string dump(const Json& json);
 
 }  // namespace tern::server

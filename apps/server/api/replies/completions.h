@@ -1,9 +1,10 @@
 // /v1/completions: continues a text.
 #pragma once
 
+#include "server/api/grammars/grammars.h"
 #include "server/api/replies/answer.h"
-#include "server/api/replies/grammars.h"
 #include "server/api/replies/response_store.h"
+#include "server/api/service/mcp_tools.h"
 
 namespace tern::server {
 
@@ -15,6 +16,7 @@ struct ModelProfile {
   ReplyDefaults defaults;
   GrammarCache& grammars;
   ResponseStore* responses = nullptr;  // null: nothing is kept
+  McpTools mcp = {};
 };
 
 ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model);

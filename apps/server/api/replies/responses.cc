@@ -9,6 +9,7 @@
 #include "base/text/format_text.h"
 #include "server/api/replies/conversation.h"
 #include "server/api/replies/response_items.h"
+#include "server/api/replies/turn_parser.h"
 
 namespace tern::server {
 namespace {
@@ -47,15 +48,13 @@ class ResponseWriter final : public AnswerWriter {
   // `repeated`: fields of the request that the answer repeats. `items`: the conversation so far, to be kept in `store`,
   // if that is not null.
   ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, const Json& repeated,
-                 ResponseStore* store, Json items)
+                 ResponseStore* store, Json items, std::shared_ptr<McpRounds> rounds)
       : store_(store),
         items_before_(std::move(items)),
-        end_(prompt.turn.end),
         base_({{"id", new_id("resp_")}, {"object", "response"}, {"created_at", unix_seconds()}}),
-        parser_(prompt.turn.format, prompt.turn.reply) {
+        parser_(prompt.turn, std::move(rounds)) {
     base_["model"] = model.name;
     base_.update(repeated);
-    begun_ = parser_.feed(prompt.turn.begin);
   }
 
   void add(ReplyEvent& news) override { (void)events(news); }
@@ -76,12 +75,9 @@ class ResponseWriter final : public AnswerWriter {
 
   std::vector<Json> events(ReplyEvent& news) override {
     std::vector<Json> events;
-    take(std::exchange(begun_, {}), events);
-    take(parser_.feed(news.text), events);
+    take(parser_.take(news), events);
     if (!news.finish) return events;
     finish_ = news.finish;
-    if (*finish_ == FinishReason::kStopToken) take(parser_.feed(end_), events);
-    take(parser_.finish(), events);
     if (items_.empty()) begin_item({.kind = ChatDelta::Kind::kContent, .text = {}}, events);
     end_item(events);
     return events;
@@ -194,10 +190,8 @@ class ResponseWriter final : public AnswerWriter {
 
   ResponseStore* const store_;
   Json items_before_;
-  const std::string end_;
   Json base_;
-  ChatReplyParser parser_;
-  std::vector<ChatDelta> begun_;  // from the end of the prompt, which begins the reply
+  TurnParser parser_;
   std::vector<Item> items_;
   bool is_open_ = false;  // the last item is unfinished
   int n_events_ = 0;
@@ -324,7 +318,9 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   Json as_chat = body;
   as_chat["tools"] = tools;
   Fields chat_fields(as_chat);
-  TRY(const ToolUse use, read_tool_use(chat_fields));
+  TRY(const std::string mcp, read_mcp(chat_fields, model, options.n));
+  TRY(const ToolUse use, read_tool_use(chat_fields, mcp));
+  auto rounds = mcp_rounds(mcp, model, messages, "input", chat, use, options.generate);
   TRY(ConversationPrompt prompt,
       FittingPrompt(messages, chat, use, model, options.generate).make(truncation == "auto"));
   TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, "input"));
@@ -334,8 +330,11 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   if (!notes.empty()) repeated["notes"] = std::move(notes);
   Json all = before;
   if (responses) all.insert(all.end(), items.begin(), items.end());
-  auto writer = std::make_unique<ResponseWriter>(model, prompt, repeated, responses, std::move(all));
-  return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
+  auto writer = std::make_unique<ResponseWriter>(model, prompt, repeated, responses, std::move(all), rounds);
+  return Asked{.prompts = {std::move(prompt.tokens)},
+               .options = std::move(options),
+               .writer = std::move(writer),
+               .follow_up = std::move(rounds)};
 }
 
 }  // namespace tern::server

@@ -231,7 +231,8 @@ ServedModelOptions served_options(const ApiOptions& options) {
                        .max_tokens = options.max_tokens,
                        .speculate = options.speculate,
                        .n_slots = options.scheduler.max_replies},
-          .pooling = options.pooling};
+          .pooling = options.pooling,
+          .mcp = options.mcp};
 }
 
 ApiServer::ApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

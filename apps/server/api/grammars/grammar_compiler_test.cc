@@ -1,4 +1,4 @@
-#include "server/api/replies/grammar_compiler.h"
+#include "server/api/grammars/grammar_compiler.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

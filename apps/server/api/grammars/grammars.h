@@ -7,7 +7,7 @@
 #include <string>
 
 #include "server/api/fields.h"
-#include "server/api/replies/grammar_compiler.h"
+#include "server/api/grammars/grammar_compiler.h"
 #include "tern/grammar.h"
 
 namespace tern::server {

@@ -1,10 +1,9 @@
-#include "server/api/replies/grammars.h"
+#include "server/api/grammars/grammars.h"
 
 #include <algorithm>
 #include <array>
 
 #include "base/text/format_text.h"
-#include "server/api/replies/answer.h"
 
 namespace tern::server {
 namespace {
