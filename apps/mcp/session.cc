@@ -138,7 +138,7 @@ Result<Json> Session::request_again_if_lost(const std::string& method, const Jso
     const std::lock_guard lock(hands_);
     TRY_STATUS(shake_hands(wait.stop));
   }
-  tools_changed_ = true;  // it may be another server by now
+  tools_may_have_changed();
   return request(method, params, wait);
 }
 

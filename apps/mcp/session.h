@@ -51,6 +51,14 @@ class Session {
   // True once after the server said that its tools have changed.
   bool take_tools_changed() { return tools_changed_.exchange(false); }
 
+  void tools_may_have_changed() { tools_changed_ = true; }
+
+  // True if the server cannot be reached any more.
+  bool has_ended() const {
+    const std::lock_guard lock(mutex_);
+    return !closed_.empty();
+  }
+
   // Asks the server to end, without waiting for it.
   void begin_close() { transport_->begin_close(); }
 

@@ -18,13 +18,16 @@ namespace {
 // A server that works, and what it offers.
 struct Offer {
   ServerConfig config;
-  std::unique_ptr<Session> session;
+  std::shared_ptr<Session> session;  // calls that run keep it
   std::vector<ServerTool> tools = {};
 };
 
 bool names_any(const std::vector<std::string>& list, std::initializer_list<std::string_view> names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return std::ranges::contains(list, name); });
 }
+
+// True if no server's name had to be put in front.
+bool has_own_name(const Tool& tool) { return names_for({{tool.server, tool.own_name}}).front() == tool.name; }
 
 CallResult failed(std::string text) { return {.text = "error: " + text, .is_error = true, .problem = {}}; }
 
@@ -81,9 +84,10 @@ class ToolSet::Impl {
     const std::lock_guard one_at_a_time(refreshing_);
     bool changed = false;
     for (Offer& offer : offers_) {
-      if (!offer.session->take_tools_changed()) continue;
+      const std::shared_ptr<Session> session = session_of(offer);
+      if (!session->take_tools_changed()) continue;
       std::vector<std::string> skipped;
-      Result<std::vector<ServerTool>> tools = offer.session->list_tools(skipped, stop);
+      Result<std::vector<ServerTool>> tools = session->list_tools(skipped, stop);
       if (!tools) {
         options_.on_note(tools.error().message);
         continue;
@@ -97,7 +101,7 @@ class ToolSet::Impl {
     return changed;
   }
 
-  CallResult call(const std::string& name, std::string_view arguments, const std::stop_token& stop) const {
+  CallResult call(const std::string& name, std::string_view arguments, const std::stop_token& stop) {
     const std::optional<Tool> tool = find(name);
     if (!tool) return failed("there is no tool " + tern::quoted(name));
     Json parsed = Json::object();
@@ -108,7 +112,9 @@ class ToolSet::Impl {
       parsed = *std::move(json);
     }
     const auto offer = std::ranges::find(offers_, tool->server, [](const Offer& o) { return o.config.name; });
-    Result<ToolOutput> output = offer->session->call(tool->own_name, std::move(parsed), stop);
+    const Result<std::shared_ptr<Session>> session = live_session(*offer, stop);
+    Result<ToolOutput> output =
+        session ? (*session)->call(tool->own_name, std::move(parsed), stop) : std::unexpected(session.error());
     if (output) {
       return {.text = output->is_error ? "error: " + output->text : output->text,
               .is_error = output->is_error,
@@ -121,12 +127,33 @@ class ToolSet::Impl {
   }
 
  private:
-  Result<Offer> start_one(const ServerConfig& config, const std::stop_token& stop) {
+  Result<std::unique_ptr<Session>> open_session(const ServerConfig& config, const std::stop_token& stop) const {
     std::function<void(const std::string&)> log;
-    if (options_.on_log)
+    if (options_.on_log) {
       log = [this, name = config.name](const std::string& line) { options_.on_log(name + ": " + line); };
+    }
+    return Session::open(config, std::move(log), stop);
+  }
+
+  std::shared_ptr<Session> session_of(const Offer& offer) const {
+    const std::lock_guard lock(mutex_);
+    return offer.session;
+  }
+
+  // A server that has ended is started again for the next call.
+  Result<std::shared_ptr<Session>> live_session(Offer& offer, const std::stop_token& stop) {
+    if (std::shared_ptr<Session> session = session_of(offer); !session->has_ended()) return session;
+    const std::lock_guard one_at_a_time(restarting_);
+    if (std::shared_ptr<Session> session = session_of(offer); !session->has_ended()) return session;
+    TRY(std::shared_ptr<Session> again, open_session(offer.config, stop));
+    again->tools_may_have_changed();
+    const std::lock_guard lock(mutex_);
+    return offer.session = std::move(again);
+  }
+
+  Result<Offer> start_one(const ServerConfig& config, const std::stop_token& stop) {
     Offer offer{.config = config, .session = nullptr};
-    TRY(offer.session, Session::open(config, std::move(log), stop));
+    TRY(offer.session, open_session(config, stop));
     std::vector<std::string> skipped;
     TRY(offer.tools, offer.session->list_tools(skipped, stop));
     note_skipped(config, skipped);
@@ -165,27 +192,31 @@ class ToolSet::Impl {
         return t.server == tool.server && t.own_name == tool.own_name && t.description == tool.description &&
                t.parameters == tool.parameters;
       });
-      tool.is_allowed = tool.is_allowed || (before != tools_.end() && before->is_allowed) ||
-                        names_any(options_.allowed, {"all", tool.server, tool.name, tool.own_name});
+      tool.is_allowed =
+          tool.is_allowed || (before != tools_.end() && before->is_allowed) ||
+          std::ranges::any_of(options_.allowed, [&](const std::string& name) { return means(name, tool); });
     }
     tools_ = std::move(all);
   }
 
+  // True if `name`, of --mcp-allow, means this tool.
+  static bool means(const std::string& name, const Tool& tool) {
+    return name == "all" || name == tool.server || name == tool.name || (name == tool.own_name && has_own_name(tool));
+  }
+
   Result<void> check_allowed() const {
     for (const std::string& name : options_.allowed) {
-      const bool is_known =
-          name == "all" ||
-          std::ranges::any_of(tools_, [&](const Tool& tool) { return name == tool.name || name == tool.own_name; }) ||
-          std::ranges::contains(offers_, name, [](const Offer& o) { return o.config.name; });
-      if (!is_known)
-        return fail(ErrorCode::kInvalidArgument, "there is no MCP tool or server {} to allow", tern::quoted(name));
+      const bool is_server = std::ranges::contains(offers_, name, [](const Offer& o) { return o.config.name; });
+      const auto is_it = [&](const Tool& tool) { return means(name, tool); };
+      if (name == "all" || is_server || std::ranges::any_of(tools_, is_it)) continue;
+      return fail(ErrorCode::kInvalidArgument, "there is no MCP tool or server {} to allow", tern::quoted(name));
     }
     return {};
   }
 
   const ToolSetOptions options_;
   std::vector<Offer> offers_;
-  std::mutex noting_, refreshing_;
+  std::mutex noting_, refreshing_, restarting_;
   mutable std::mutex mutex_;
   std::vector<Tool> tools_;
 };

@@ -143,16 +143,22 @@ TEST_F(McpTools, WhatIsAllowedHasToExist) {
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().message, "there is no MCP tool or server 'echoo' to allow");
   EXPECT_TRUE(tools({fake()}, {"all"})->is_allowed("die"));
+  const auto shared = open({fake({}, "one"), fake({}, "two")}, {"echo"});
+  ASSERT_FALSE(shared) << "which of the two is meant?";
+  const auto one = tools({fake({}, "one"), fake({}, "two")}, {"one_echo"});
+  EXPECT_TRUE(one->is_allowed("one_echo"));
+  EXPECT_FALSE(one->is_allowed("two_echo"));
+  EXPECT_TRUE(tools({fake({"odd-tools"})}, {"a.b"})->is_allowed("a_b"));
 }
 
-TEST_F(McpTools, ADeadServerIsAnErrorResult) {
+TEST_F(McpTools, ADeadServerIsAnErrorResultAndStartsAgain) {
   const auto set = tools();
   ASSERT_TRUE(set);
   const CallResult result = set->call("die", "{}");
   EXPECT_TRUE(result.is_error);
   EXPECT_EQ(result.problem, "the MCP server 'fake' has ended with exit code 3; it said: about to die");
   EXPECT_EQ(result.text, "error: " + result.problem);
-  EXPECT_TRUE(set->call("echo", "{}").is_error);
+  EXPECT_EQ(set->call("echo", "{}").text, "echo: {}");
 }
 
 TEST_F(McpTools, ASlowCallTimesOutAndIsCancelled) {

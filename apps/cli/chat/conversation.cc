@@ -154,8 +154,11 @@ Result<PrintedReply> Chat::next_message(const std::string& tools) {
   const auto is_cut = [&](const ToolCall& call) {
     return call.arguments.empty() ? ended_early : !nlohmann::json::accept(call.arguments);
   };
-  if (std::erase_if(calls, is_cut) > 0)
+  if (std::erase_if(calls, is_cut) > 0) {
+    if (!reply.at_line_start) TRY_STATUS(print("\n"));
+    reply.at_line_start = true;
     print_note("a call was cut off, and is not made: the limit of tokens is reached");
+  }
   return reply;
 }
 
