@@ -81,6 +81,7 @@ void list(const Json& request) {
     one["inputSchema"].update({{"required", {"text"}}, {"additionalProperties", false}});
     return answer(request, {{"tools", {one}}});
   }
+  if (words.contains("stateless")) return answer(request, {{"tools", {tool("echo", {}), tool("needs-input", {})}}});
   for (const char* name : {"slow", "die"}) {
     if (!words.contains(std::string("one-") + name)) continue;
     Json one = tool(name, Json::object());
@@ -112,6 +113,8 @@ void call(const Json& request) {
   const std::string name = request["params"]["name"];
   const Json arguments = request["params"]["arguments"];
   if (name == "echo") return answer(request, text_result("echo: " + arguments.dump()));
+  if (name == "needs-input")
+    return answer(request, {{"resultType", "input_required"}, {"inputRequests", Json::object()}});
   if (name == "fail") return answer(request, text_result("it failed", true));
   if (name == "slow") return be_slow(request);
   if (name == "refuse") return refuse(request, "no\nsuch thing");
@@ -181,6 +184,24 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(std::cin, line);) {
     const Json message = Json::parse(line);
     const std::string method = message.value("method", "");
+    if (words.contains("refuses")) {
+      refuse(message, "nothing works here");
+      continue;
+    }
+    if (words.contains("stateless")) {
+      const Json meta = message["params"].value("_meta", Json::object());
+      const bool is_right = meta.value("io.modelcontextprotocol/protocolVersion", "") == "2026-07-28" &&
+                            meta.contains("io.modelcontextprotocol/clientCapabilities");
+      if (!is_right) {
+        refuse(message, "only 2026-07-28 is spoken here");
+        continue;
+      }
+      if (method == "server/discover") {
+        answer(message, {{"resultType", "complete"},
+                         {"supportedVersions", {"2026-07-28"}},
+                         {"capabilities", {{"tools", Json::object()}}}});
+      }
+    }
     if (method == "initialize") greet(message);
     if (method == "tools/list") list(message);
     if (method == "tools/call") call(message);

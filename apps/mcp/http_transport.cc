@@ -7,6 +7,7 @@
 #include "base/text/quoted.h"
 #include "hub/net/http.h"
 #include "load/sse_reader.h"
+#include "mcp/mirrored_headers.h"
 
 namespace tern::mcp {
 namespace {
@@ -98,7 +99,8 @@ class HttpTransport final : public Transport {
   void begin_close() override {}
 
  private:
-  hub::CurlHandle make_request(hub::CurlList& headers, const Connection& connection) const;
+  hub::CurlHandle make_request(hub::CurlList& headers, const Connection& connection,
+                               const Outgoing* message = nullptr) const;
   Result<void> read_answer(CURL* curl, CURLcode code, const Outgoing& message, const Exchange& exchange,
                            const Connection& used);
   Result<void> refused(long status, const Exchange& exchange, const Connection& used);
@@ -117,7 +119,8 @@ class HttpTransport final : public Transport {
 };
 
 // Redirects are not followed: they would take the headers, and the keys in them, elsewhere.
-hub::CurlHandle HttpTransport::make_request(hub::CurlList& headers, const Connection& connection) const {
+hub::CurlHandle HttpTransport::make_request(hub::CurlList& headers, const Connection& connection,
+                                            const Outgoing* message) const {
   hub::CurlHandle handle = hub::make_handle({}, config_.url, headers);
   const auto add = [&](const std::string& name, const std::string& value) {
     // curl drops a header without a value unless a semicolon ends its name.
@@ -130,6 +133,11 @@ hub::CurlHandle HttpTransport::make_request(hub::CurlList& headers, const Connec
   if (!connection.session.empty()) add("Mcp-Session-Id", connection.session);
   if (!connection.version.empty()) add("MCP-Protocol-Version", connection.version);
   for (const auto& [name, value] : config_.headers) add(name, value);
+  if (message && connection.version == kStatelessVersion) {
+    add("Mcp-Method", message->method);
+    if (!message->tool.empty()) add("Mcp-Name", header_value(message->tool));
+    for (const auto& [name, value] : message->headers) add(name, value);
+  }
   curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle.get(), CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(handle.get(), CURLOPT_LOW_SPEED_TIME, 0L);  // a call may take as long as its deadline says
@@ -140,7 +148,7 @@ Result<void> HttpTransport::send(const Outgoing& message) {
   Connection used = connection();
   if (message.method == "initialize") used = {};
   hub::CurlList headers(nullptr, curl_slist_free_all);
-  const hub::CurlHandle handle = make_request(headers, used);
+  const hub::CurlHandle handle = make_request(headers, used, &message);
   CURL* curl = handle.get();
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(message.deadline - Clock::now());
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, std::max<long>(static_cast<long>(left.count()), 1));
@@ -187,12 +195,12 @@ Result<void> HttpTransport::refused(long status, const Exchange& exchange, const
     return fail(ErrorCode::kIo, "refuses access (status {}); does its \"headers\" need an \"Authorization\"?", status);
   }
   if (status == 404 || status == 405) {
-    return fail(ErrorCode::kIo, "has no MCP over streamable HTTP at {} (status {})", config_.url, status);
+    return fail(ErrorCode::kNotSupported, "has no MCP over streamable HTTP at {} (status {})", config_.url, status);
   }
   if (status >= 300 && status < 400) {
     return fail(ErrorCode::kIo, "redirects elsewhere (status {}); write the address that it redirects to", status);
   }
-  return fail(ErrorCode::kIo, "answered with status {}: {}", status,
+  return fail(ErrorCode::kNotSupported, "answered with status {}: {}", status,
               tern::quoted(exchange.body().substr(0, kMostErrorBytes)));
 }
 

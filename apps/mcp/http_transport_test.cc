@@ -34,6 +34,9 @@ class FakeHttpServer {
       const std::lock_guard lock(mutex_);
       deleted_ = request.get_header_value("Mcp-Session-Id");
     });
+    server_.Post("/stateless", [this](const httplib::Request& request, httplib::Response& response) {
+      take_stateless(request, response);
+    });
     server_.Post("/moved",
                  [](const httplib::Request&, httplib::Response& response) { response.set_redirect("/mcp", 307); });
     server_.Post("/page", [](const httplib::Request&, httplib::Response& response) {
@@ -92,6 +95,39 @@ class FakeHttpServer {
     const std::lock_guard lock(mutex_);
     over_ = true;
     changed_.notify_all();
+  }
+
+  // As a server of revision 2026-07-28, which compares headers and body.
+  void take_stateless(const httplib::Request& request, httplib::Response& response) {
+    const Json message = Json::parse(request.body);
+    const std::string method = message.value("method", "");
+    const Json params = message["params"];
+    const auto has = [&](const char* name, const std::string& value) {
+      return request.get_header_value(name) == value;
+    };
+    bool is_right =
+        has("MCP-Protocol-Version", "2026-07-28") && has("Mcp-Method", method) && !request.has_header("Mcp-Session-Id");
+    if (method == "tools/call") {
+      is_right = is_right && has("Mcp-Name", params["name"]) &&
+                 has("Mcp-Param-Region", params["arguments"].value("region", ""));
+    }
+    if (!is_right || params["_meta"]["io.modelcontextprotocol/protocolVersion"] != "2026-07-28") {
+      response.status = 400;
+      const Json error = {
+          {"jsonrpc", "2.0"}, {"id", message["id"]}, {"error", {{"code", -32020}, {"message", "mismatch"}}}};
+      return response.set_content(error.dump(), "application/json");
+    }
+    if (method == "server/discover") {
+      return answer(message, response,
+                    {{"supportedVersions", {"2026-07-28"}}, {"capabilities", {{"tools", Json::object()}}}});
+    }
+    if (method == "tools/call") return answer(message, response, text(params["arguments"].dump()));
+    const Json marked = {{"type", "string"}, {"x-mcp-header", "Region"}};
+    const Json wrong = {{"type", "number"}, {"x-mcp-header", "Region"}};
+    answer(message, response,
+           {{"tools",
+             {{{"name", "near"}, {"inputSchema", {{"type", "object"}, {"properties", {{"region", marked}}}}}},
+              {{"name", "wrong"}, {"inputSchema", {{"type", "object"}, {"properties", {{"region", wrong}}}}}}}}});
   }
 
   void check(const httplib::Request& request, bool is_first) {
@@ -283,6 +319,16 @@ TEST_F(McpHttp, AForgottenSessionIsOpenedAgain) {
   server_.forget_session();
   EXPECT_EQ(set->call("echo", "{}").text, "{}");
   EXPECT_EQ(server_.n_sessions(), 2);
+}
+
+TEST_F(McpHttp, AServerWithoutHandshakesGetsItsHeaders) {
+  std::string notes;
+  const auto set =
+      ToolSet::open({server_.config("/stateless")}, {.on_note = [&](const std::string& line) { notes += line; }});
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ((*set)->tools().size(), 1u);
+  EXPECT_TRUE(notes.contains("the tool 'wrong' has an \"x-mcp-header\" where the protocol allows none")) << notes;
+  EXPECT_EQ((*set)->call("near", R"({"region": "us-west1"})").text, R"({"region":"us-west1"})");
 }
 
 TEST_F(McpHttp, SaysWhatIsWrong) {

@@ -19,6 +19,8 @@ constexpr std::chrono::seconds kToTell(5);  // for messages that have no answer
 constexpr size_t kMostPages = 100, kMostTools = 1000;
 constexpr size_t kMostToolBytes = size_t{64} << 10;  // of a tool's description and parameters
 
+Json client_info() { return {{"name", "tern"}, {"version", TERN_VERSION_STRING}}; }
+
 std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // The text of a JSON-RPC error, on one line and not longer than a reader wants.
@@ -71,47 +73,82 @@ std::unexpected<Error> Session::failure(ErrorCode code, const std::string& what)
   return fail(code, "the MCP server {} {}", tern::quoted(config_.name), what);
 }
 
+// Servers of the revisions with a handshake are by far the most, and those of the next one often take it, too. So it is
+// tried first; a server that refuses it may be one that knows it no more.
 Result<void> Session::shake_hands(std::stop_token stop) {
-  const Json hello = {{"protocolVersion", kVersions.front()},
-                      {"capabilities", Json::object()},
-                      {"clientInfo", {{"name", "tern"}, {"version", TERN_VERSION_STRING}}}};
-  TRY(const Json result,
-      request("initialize", hello, {.time = config_.start_timeout, .stop = std::move(stop), .may_cancel = false}));
-  const auto version = result.find("protocolVersion");
-  if (version == result.end() || !version->is_string()) {
+  const Json hello = {
+      {"protocolVersion", kVersions.front()}, {"capabilities", Json::object()}, {"clientInfo", client_info()}};
+  const Result<Json> result =
+      request("initialize", hello, {.time = config_.start_timeout, .stop = stop, .may_cancel = false});
+  if (!result) {
+    const bool is_refusal = result.error().code == ErrorCode::kNotSupported;
+    return is_refusal && is_stateless_server(stop) ? Result<void>() : std::unexpected(result.error());
+  }
+  const auto version = result->find("protocolVersion");
+  if (version == result->end() || !version->is_string()) {
     return failure(ErrorCode::kCorruption, "does not say which version of the protocol it speaks");
   }
   if (!std::ranges::contains(kVersions, version->get<std::string>())) {
     return failure(ErrorCode::kNotSupported,
                    format_text("speaks version {} of the protocol; Tern speaks {} to {}",
-                               tern::quoted(version->get<std::string>()), kVersions.back(), kVersions.front()));
+                               tern::quoted(version->get<std::string>()), kVersions.back(), kStatelessVersion));
   }
-  const auto capabilities = result.find("capabilities");
-  has_tools_ = capabilities != result.end() && capabilities->is_object() && capabilities->contains("tools");
+  set_tools(*result);
   transport_->use_version(*version);
   notify("notifications/initialized", Json::object());
+  return {};
+}
+
+bool Session::is_stateless_server(std::stop_token stop) {
+  is_stateless_ = true;
+  transport_->use_version(kStatelessVersion);
+  const Result<Json> result = request("server/discover", Json::object(),
+                                      {.time = config_.start_timeout, .stop = std::move(stop), .may_cancel = false});
+  const auto versions = result ? result->find("supportedVersions") : Json::const_iterator();
+  if (result && versions != result->end() && versions->is_array() &&
+      std::ranges::contains(*versions, Json(kStatelessVersion))) {
+    set_tools(*result);
+    return true;
+  }
+  is_stateless_ = false;
+  transport_->use_version("");
+  return false;
+}
+
+void Session::set_tools(const Json& result) {
+  const auto capabilities = result.find("capabilities");
+  has_tools_ = capabilities != result.end() && capabilities->is_object() && capabilities->contains("tools");
+}
+
+// An error is why the tool cannot be offered.
+Result<void> Session::add_tool(const Json& json, std::vector<ServerTool>& all) {
+  TRY(ServerTool tool, read_tool(json));
+  if (std::ranges::contains(all, tool.name, &ServerTool::name)) {
+    return fail(ErrorCode::kNotSupported, "the tool {} is there twice", tern::quoted(tool.name));
+  }
+  if (is_stateless_ && !config_.url.empty()) {
+    Result<std::vector<MirroredParameter>> mirrored = mirrored_parameters(tool.parameters);
+    if (!mirrored) {
+      return fail(ErrorCode::kNotSupported, "the tool {} {}", tern::quoted(tool.name), mirrored.error().message);
+    }
+    const std::lock_guard lock(mutex_);
+    mirrored_[tool.name] = *std::move(mirrored);
+  }
+  all.push_back(std::move(tool));
   return {};
 }
 
 Result<std::vector<ServerTool>> Session::list_tools(std::vector<std::string>& skipped, std::stop_token stop) {
   std::vector<ServerTool> all;
   if (!has_tools_) return all;
-  std::set<std::string> names, cursors;
+  std::set<std::string> cursors;
   Json params = Json::object();
   for (size_t page = 0; page < kMostPages; ++page) {
     TRY(const Json result, request_again_if_lost("tools/list", params, {.time = config_.start_timeout, .stop = stop}));
     const auto list = result.find("tools");
     if (list == result.end() || !list->is_array()) return failure(ErrorCode::kCorruption, "sent no list of tools");
     for (const Json& json : *list) {
-      Result<ServerTool> tool = read_tool(json);
-      if (tool && !names.insert(tool->name).second) {
-        tool = fail(ErrorCode::kNotSupported, "the tool {} is there twice", tern::quoted(tool->name));
-      }
-      if (tool) {
-        all.push_back(*std::move(tool));
-      } else {
-        skipped.push_back(tool.error().message);
-      }
+      if (const Result<void> added = add_tool(json, all); !added) skipped.push_back(added.error().message);
       if (all.size() + skipped.size() > kMostTools) {
         return failure(ErrorCode::kNotSupported, format_text("has more than {} tools", kMostTools));
       }
@@ -125,9 +162,15 @@ Result<std::vector<ServerTool>> Session::list_tools(std::vector<std::string>& sk
 }
 
 Result<ToolOutput> Session::call(const std::string& tool, Json arguments, std::stop_token stop) {
+  Wait wait{.time = config_.call_timeout, .stop = std::move(stop)};
+  if (is_stateless_) {
+    const std::lock_guard lock(mutex_);
+    if (const auto mirrored = mirrored_.find(tool); mirrored != mirrored_.end()) {
+      wait.headers = mirrored_headers(mirrored->second, arguments);
+    }
+  }
   const Json params = {{"name", tool}, {"arguments", std::move(arguments)}};
-  TRY(const Json result,
-      request_again_if_lost("tools/call", params, {.time = config_.call_timeout, .stop = std::move(stop)}));
+  TRY(const Json result, request_again_if_lost("tools/call", params, wait));
   return read_output(result);
 }
 
@@ -148,12 +191,18 @@ Result<Json> Session::request(const std::string& method, Json params, const Wait
   Outgoing message{.text = {},
                    .method = method,
                    .tool = method == "tools/call" ? params["name"].get<std::string>() : "",
+                   .headers = wait.headers,
                    .deadline = deadline,
                    .stop = wait.stop,
                    .is_answered = [this, id] {
                      const std::lock_guard lock(mutex_);
                      return waiting_[id].has_value();
                    }};
+  if (is_stateless_) {
+    params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", kStatelessVersion},
+                       {"io.modelcontextprotocol/clientInfo", client_info()},
+                       {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+  }
   message.text = dumped({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
   {
     const std::lock_guard lock(mutex_);
@@ -168,7 +217,8 @@ Result<Json> Session::request(const std::string& method, Json params, const Wait
   }
   if (answer) return result_of(*answer);
   const bool is_open = sent || sent.error().code == ErrorCode::kInterrupted || Clock::now() >= deadline;
-  if (wait.may_cancel && is_open)
+  const bool is_told_by_closing = is_stateless_ && !config_.url.empty();
+  if (wait.may_cancel && is_open && !is_told_by_closing)
     notify("notifications/cancelled", {{"requestId", id}, {"reason", "not wanted any more"}});
   return answer;
 }
@@ -191,7 +241,10 @@ Result<Json> Session::result_of(const Json& answer) const {
   }
   const auto result = answer.find("result");
   if (result == answer.end() || !result->is_object()) return failure(ErrorCode::kCorruption, "sent no result");
-  return *result;
+  const auto type = result->find("resultType");
+  if (type == result->end() || *type == "complete") return *result;
+  if (*type == "input_required") return failure(ErrorCode::kNotSupported, "asks for input, which Tern does not give");
+  return failure(ErrorCode::kCorruption, "sent a result of a kind that the protocol does not have");
 }
 
 void Session::notify(const std::string& method, Json params) {

@@ -1,5 +1,6 @@
 // A conversation with one MCP server: JSON-RPC requests, their answers, and what the server asks in between. Source:
-// the specification of the Model Context Protocol, revisions 2024-11-05 to 2025-11-25.
+// the specification of the Model Context Protocol, revisions 2024-11-05 to 2025-11-25, and 2026-07-28 for servers that
+// refuse the handshake of those.
 #pragma once
 
 #include <atomic>
@@ -14,6 +15,7 @@
 
 #include "base/json_reader.h"
 #include "mcp/config.h"
+#include "mcp/mirrored_headers.h"
 #include "mcp/transport.h"
 
 namespace tern::mcp {
@@ -67,11 +69,15 @@ class Session {
     std::chrono::seconds time;
     std::stop_token stop;
     bool may_cancel = true;
+    NamedValues headers = {};
   };
 
   explicit Session(const ServerConfig& config) : config_(config) {}
 
   Result<void> shake_hands(std::stop_token stop);
+  bool is_stateless_server(std::stop_token stop);
+  void set_tools(const Json& result);
+  Result<void> add_tool(const Json& json, std::vector<ServerTool>& all);
   Result<Json> request(const std::string& method, Json params, const Wait& wait);
   Result<Json> request_again_if_lost(const std::string& method, const Json& params, const Wait& wait);
   Result<Json> wait_for_answer(int64_t id, const Wait& wait, Clock::time_point deadline);
@@ -90,13 +96,15 @@ class Session {
   const ServerConfig config_;
   std::atomic<bool> tools_changed_ = false;
   std::atomic<int64_t> next_id_ = 1;
+  std::atomic<bool> is_stateless_ = false;  // every request says what a handshake would
   bool has_tools_ = false;
   std::mutex hands_;  // held while a lost session is opened again
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<int64_t, std::optional<Json>> waiting_;  // by id
-  std::string closed_;                              // why; empty while the server can be reached
+  std::map<int64_t, std::optional<Json>> waiting_;                  // by id
+  std::string closed_;                                              // why; empty while the server can be reached
+  std::map<std::string, std::vector<MirroredParameter>> mirrored_;  // by tool
 
   std::unique_ptr<Transport> transport_;  // last: it calls the others until it is gone
 };

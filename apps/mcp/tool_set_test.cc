@@ -202,7 +202,7 @@ TEST_F(McpTools, SeveralThreadsCallAtOnce) {
 TEST_F(McpTools, ServersThatMisbehaveAreRefusedInTime) {
   const std::string who = "the MCP server 'fake' ";
   EXPECT_EQ(error_of(fake({"future"})),
-            who + "speaks version '2099-01-01' of the protocol; Tern speaks 2024-11-05 to 2025-11-25");
+            who + "speaks version '2099-01-01' of the protocol; Tern speaks 2024-11-05 to 2026-07-28");
   EXPECT_EQ(error_of(fake({"endless"})), who + "sends a list of tools that does not end");
   EXPECT_EQ(error_of(fake({"same-cursor"})), who + "sends a list of tools that does not end");
   EXPECT_EQ(error_of(fake({"long-line"})), who + "sent a message of more than 16 MiB");
@@ -220,6 +220,14 @@ TEST_F(McpTools, NoiseAndOldServersAreFine) {
     ASSERT_TRUE(set) << word;
     EXPECT_EQ(set->call("echo", "{}").text, "echo: {}") << word;
   }
+}
+
+TEST_F(McpTools, AServerWithoutHandshakesIsAskedWithoutOne) {
+  const auto set = tools({fake({"stateless"})});
+  ASSERT_TRUE(set);
+  EXPECT_EQ(set->call("echo", R"({"text": "hello"})").text, R"(echo: {"text":"hello"})");
+  EXPECT_EQ(set->call("needs-input", "{}").problem, "the MCP server 'fake' asks for input, which Tern does not give");
+  EXPECT_EQ(error_of(fake({"refuses"})), "the MCP server 'fake' refused: nothing works here");
 }
 
 TEST_F(McpTools, WhatCannotBeStartedIsSaid) {

@@ -8,10 +8,14 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "mcp/config.h"
 
 namespace tern::mcp {
 
 using Clock = std::chrono::steady_clock;
+
+// The revision of the protocol without handshakes and sessions.
+inline constexpr const char* kStatelessVersion = "2026-07-28";
 
 // Larger than any real message; bounds the memory for one.
 inline constexpr size_t kMaxMessageBytes = size_t{16} << 20;
@@ -21,6 +25,7 @@ struct Outgoing {
   std::string text;                             // one line of JSON
   std::string method = {};                      // of a request or a notification; empty: an answer
   std::string tool = {};                        // of tools/call
+  NamedValues headers = {};                     // over HTTP, in addition to those of all messages
   Clock::time_point deadline = Clock::now();    // for sending, and for an answer that comes back the same way
   std::stop_token stop = {};                    // ends it early
   std::function<bool()> is_answered = nullptr;  // null: no answer is expected
