@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/text/quoted.h"
@@ -12,13 +13,34 @@
 namespace tern::mcp {
 namespace {
 
-constexpr std::chrono::seconds kToEndSession(2);  // for the request that ends a session
-constexpr size_t kMostErrorBytes = 300;           // of an answer that is quoted
+constexpr std::chrono::seconds kToEndSession(2);           // for the request that ends a session
+constexpr std::chrono::milliseconds kToListenAgain(3000);  // after a server has ended the stream of its own news
+constexpr size_t kMostErrorBytes = 300;                    // of an answer that is quoted
 
 struct Connection {
   std::string session;  // the server's id of this conversation; empty: it gave none
   std::string version;  // of the protocol, once agreed
 };
+
+// As curl_easy_perform(), but `stop` ends it at once.
+CURLcode perform(CURL* curl, const std::stop_token& stop) {
+  const std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi(curl_multi_init(), curl_multi_cleanup);
+  curl_multi_add_handle(multi.get(), curl);
+  CURLcode code = CURLE_ABORTED_BY_CALLBACK;
+  {
+    const std::stop_callback wake(stop, [&] { curl_multi_wakeup(multi.get()); });
+    for (int n_running = 1; n_running > 0 && !stop.stop_requested();) {
+      if (curl_multi_perform(multi.get(), &n_running) != CURLM_OK) break;
+      if (n_running > 0) curl_multi_poll(multi.get(), nullptr, 0, 1000, nullptr);
+    }
+  }
+  int n_left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi.get(), &n_left)) {
+    if (message->msg == CURLMSG_DONE) code = message->data.result;
+  }
+  curl_multi_remove_handle(multi.get(), curl);
+  return code;
+}
 
 // One POST, and its answer while it arrives.
 class Exchange {
@@ -29,9 +51,6 @@ class Exchange {
     curl_ = curl;
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Exchange::receive);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, this);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &Exchange::watch);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, this);
   }
 
   // What of the answer was no event.
@@ -67,9 +86,6 @@ class Exchange {
   static size_t receive(const char* data, size_t, size_t size, void* self) {
     return static_cast<Exchange*>(self)->take({data, size});
   }
-  static int watch(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-    return static_cast<Exchange*>(self)->message_.stop.stop_requested() ? 1 : 0;
-  }
 
   const Outgoing& message_;
   const Incoming& incoming_;
@@ -82,13 +98,21 @@ class Exchange {
 class HttpTransport final : public Transport {
  public:
   HttpTransport(const ServerConfig& config, Incoming incoming) : config_(config), incoming_(std::move(incoming)) {}
-  ~HttpTransport() override { end_session(); }
+  ~HttpTransport() override {
+    begin_close();
+    end_session();
+  }
 
   Result<void> send(const Outgoing& message) override;
 
   void use_version(const std::string& version) override {
-    const std::lock_guard lock(mutex_);
-    connection_.version = version;
+    bool has_session = false;
+    {
+      const std::lock_guard lock(mutex_);
+      connection_.version = version;
+      has_session = !connection_.session.empty() && version != kStatelessVersion;
+    }
+    if (has_session) listener_ = std::jthread([this](const std::stop_token& stop) { listen(stop); });
   }
 
   bool take_lost_session() override {
@@ -96,7 +120,7 @@ class HttpTransport final : public Transport {
     return std::exchange(is_lost_, false);
   }
 
-  void begin_close() override {}
+  void begin_close() override { listener_.request_stop(); }
 
  private:
   hub::CurlHandle make_request(hub::CurlList& headers, const Connection& connection,
@@ -104,6 +128,7 @@ class HttpTransport final : public Transport {
   Result<void> read_answer(CURL* curl, CURLcode code, const Outgoing& message, const Exchange& exchange,
                            const Connection& used);
   Result<void> refused(long status, const Exchange& exchange, const Connection& used);
+  void listen(const std::stop_token& stop);
   void end_session();
 
   Connection connection() const {
@@ -116,6 +141,7 @@ class HttpTransport final : public Transport {
   mutable std::mutex mutex_;
   Connection connection_;
   bool is_lost_ = false;
+  std::jthread listener_;  // last: it uses the others
 };
 
 // Redirects are not followed: they would take the headers, and the keys in them, elsewhere.
@@ -156,7 +182,7 @@ Result<void> HttpTransport::send(const Outgoing& message) {
   curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message.text.size()));
   Exchange exchange(message, incoming_);
   exchange.attach(curl);
-  const CURLcode code = curl_easy_perform(curl);
+  const CURLcode code = perform(curl, message.stop);
   if (message.method == "initialize") {
     const std::lock_guard lock(mutex_);
     connection_.session = hub::header_of(curl, "Mcp-Session-Id");
@@ -202,6 +228,23 @@ Result<void> HttpTransport::refused(long status, const Exchange& exchange, const
   }
   return fail(ErrorCode::kNotSupported, "answered with status {}: {}", status,
               tern::quoted(exchange.body().substr(0, kMostErrorBytes)));
+}
+
+// Hears what the server says on its own, such as that its tools have changed. Many servers say nothing, and refuse
+// this.
+void HttpTransport::listen(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    hub::CurlList headers(nullptr, curl_slist_free_all);
+    const hub::CurlHandle handle = make_request(headers, connection());
+    const Outgoing nothing{.text = {}, .stop = stop};
+    Exchange exchange(nothing, incoming_);
+    exchange.attach(handle.get());
+    long status = 0;
+    const CURLcode code = perform(handle.get(), stop);
+    curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
+    if (code != CURLE_OK || status != 200 || !exchange.is_stream()) return;
+    if (!hub::wait_for(kToListenAgain, stop)) return;
+  }
 }
 
 void HttpTransport::end_session() {

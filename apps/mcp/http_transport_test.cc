@@ -34,6 +34,17 @@ class FakeHttpServer {
       const std::lock_guard lock(mutex_);
       deleted_ = request.get_header_value("Mcp-Session-Id");
     });
+    server_.Get("/mcp", [this](const httplib::Request& request, httplib::Response& response) {
+      if (request.get_header_value("Mcp-Session-Id") != kSession) return;
+      response.set_chunked_content_provider("text/event-stream", [this](size_t, httplib::DataSink& sink) {
+        wait([&] { return has_changed_.load(); });
+        const std::string news = event({{"jsonrpc", "2.0"}, {"method", "notifications/tools/list_changed"}});
+        sink.write(news.data(), news.size());
+        wait([] { return false; });
+        sink.done();
+        return true;
+      });
+    });
     server_.Post("/stateless", [this](const httplib::Request& request, httplib::Response& response) {
       take_stateless(request, response);
     });
@@ -84,6 +95,11 @@ class FakeHttpServer {
   }
   std::string faults() const {
     return locked([&] { return faults_; });
+  }
+  void change_tools() {
+    const std::lock_guard lock(mutex_);
+    has_changed_ = true;
+    changed_.notify_all();
   }
   void forget_session() {
     const std::lock_guard lock(mutex_);
@@ -276,6 +292,19 @@ TEST_F(McpHttp, QuestionsAndNewsInAStreamAreHeeded) {
   EXPECT_EQ(server_.answers()[0]["id"], "q");
   EXPECT_EQ(server_.answers()[0]["error"]["code"], -32601);
   EXPECT_TRUE(set->refresh());
+}
+
+TEST_F(McpHttp, WhatTheServerSaysOnItsOwnIsHeard) {
+  const auto set = open(server_.config());
+  ASSERT_TRUE(set);
+  EXPECT_FALSE(set->refresh());
+  server_.change_tools();
+  bool has_changed = false;
+  for (int look = 0; look < 500 && !has_changed; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    has_changed = set->refresh();
+  }
+  EXPECT_TRUE(has_changed);
 }
 
 TEST_F(McpHttp, AStreamThatStaysOpenAfterTheAnswerIsLeft) {

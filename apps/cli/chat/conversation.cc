@@ -86,7 +86,8 @@ Result<Chat::Prompt> Chat::encode_fitting(const std::string& tools) {
       return Prompt{.turn = {.prompt = std::move(text)}, .ids = std::move(ids)};
     }
     if (only_this_line) {
-      return fail(ErrorCode::kInvalidArgument, "that is {} tokens, but the context holds {}; {}", ids.size(), n_ctx,
+      return fail(ErrorCode::kInvalidArgument, "that is {} tokens{}, but the context holds {}; {}", ids.size(),
+                  tools.empty() ? "" : " with the descriptions of the tools", n_ctx,
                   shorten_or_raise_ctx(engine_, session_));
     }
     kept.erase(kept.begin() + first, second);  // a question, its answer, and calls between them
