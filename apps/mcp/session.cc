@@ -255,7 +255,8 @@ void Session::notify(const std::string& method, Json params) {
 
 // A message without an answer. If it is lost, the next request will tell.
 void Session::post(const Json& message, const std::string& method) {
-  (void)transport_->send({.text = dumped(message), .method = method, .deadline = Clock::now() + kToTell});
+  [[maybe_unused]] const Result<void> sent =
+      transport_->send({.text = dumped(message), .method = method, .deadline = Clock::now() + kToTell});
 }
 
 // What cannot be read is no answer to anything, and the request that waits for one has a time limit.

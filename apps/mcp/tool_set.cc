@@ -29,7 +29,7 @@ bool names_any(const std::vector<std::string>& list, std::initializer_list<std::
 // True if no server's name had to be put in front.
 bool has_own_name(const Tool& tool) { return names_for({{tool.server, tool.own_name}}).front() == tool.name; }
 
-CallResult failed(std::string text) { return {.text = "error: " + text, .is_error = true, .problem = {}}; }
+CallResult failed(const std::string& text) { return {.text = "error: " + text, .is_error = true, .problem = {}}; }
 
 }  // namespace
 

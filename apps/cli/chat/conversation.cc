@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "cli/chat/tool_caller.h"
 #include "cli/support/common.h"
 #include "cli/terminal/layout.h"
+#include "cli/terminal/output.h"
 #include "mcp/result_text.h"
 
 namespace tern::cli {

@@ -79,7 +79,7 @@ bool McpRounds::follows(const ChatMessage& reply, const ReplyEvent& last) {
 }
 
 // Runs on the worker. After the last round the model is told of no tools, so that it answers.
-void McpRounds::call_all(const std::stop_token& stop, std::vector<ToolCall> calls) {
+void McpRounds::call_all(const std::stop_token& stop, const std::vector<ToolCall>& calls) {
   const size_t most = static_cast<size_t>(model_.n_ctx) / 4 / calls.size();
   for (const ToolCall& call : calls) {
     mcp::CallResult result = call_in_turn(*model_.mcp.set, call, stop);

@@ -39,7 +39,7 @@ class McpRounds final : public FollowUp {
   ApiResult<std::optional<NextReply>> wait(std::chrono::milliseconds time) override;
 
  private:
-  void call_all(const std::stop_token& stop, std::vector<ToolCall> calls);
+  void call_all(const std::stop_token& stop, const std::vector<ToolCall>& calls);
 
   const ModelProfile& model_;
   Conversation conversation_;  // the worker's while it runs
