@@ -101,9 +101,10 @@ const std::vector<FolderRule>& include_table() {
         "src/routing"}},
       {"src/hub", {"src/base"}},
       {"src/c_api", {"src/base"}},
-      {"apps/cli", {"src/base", "apps/server", "apps/load"}},
+      {"apps/cli", {"src/base", "apps/server", "apps/load", "apps/mcp"}},
       {"apps/load", {"src/base"}},
-      {"apps/server", {"src/base"}},
+      {"apps/mcp", {"src/base", "src/hub", "apps/load"}},
+      {"apps/server", {"src/base", "apps/mcp"}},
       {"apps/web", {"src/base"}},
   };
   return kTable;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/chat/conversation_file.h"
+#include "cli/chat/tool_caller.h"
 #include "cli/support/common.h"
 #include "cli/terminal/layout.h"
 
@@ -23,6 +24,7 @@ const std::vector<ChatCommands::Entry>& ChatCommands::entries() {
       {"/set", "OPTION VALUE", "change temp, top-k, seed …; alone: list them", &ChatCommands::set},
       {"/save", "FILE", "write the conversation to a file, as JSON", &ChatCommands::save},
       {"/load", "FILE", "continue a saved conversation", &ChatCommands::load},
+      {"/tools", "", "the tools that the model may call", &ChatCommands::tools},
       {"/stats", "", "speeds of the last reply", &ChatCommands::stats},
       {"/reset", "", "forget the conversation", &ChatCommands::reset},
       {"/quit", "", "leave (also /exit, Ctrl-D)", nullptr},
@@ -128,6 +130,11 @@ void ChatCommands::load(const std::string& path) {
 void ChatCommands::stats(const std::string&) {
   if (!last_) return print_note("there is no reply yet");
   print_stats(conversation_.engine(), conversation_.session(), *last_, conversation_.sampling());
+}
+
+void ChatCommands::tools(const std::string&) {
+  if (!tools_) return print_note("there are no tools; --mcp FILE gives the model those of MCP servers");
+  tools_->list();
 }
 
 void ChatCommands::reset(const std::string&) {

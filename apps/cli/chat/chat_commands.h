@@ -12,7 +12,8 @@ namespace tern::cli {
 
 class ChatCommands {
  public:
-  explicit ChatCommands(Conversation& conversation) : conversation_(conversation) {}
+  // `tools`: null if there are none.
+  ChatCommands(Conversation& conversation, const ToolCaller* tools) : conversation_(conversation), tools_(tools) {}
 
   enum class Next { kGoOn, kLeave };
 
@@ -33,11 +34,13 @@ class ChatCommands {
   void load(const std::string& path);
   void stats(const std::string& argument);
   void reset(const std::string& argument);
+  void tools(const std::string& argument);
 
   struct Entry;
   static const std::vector<Entry>& entries();
 
   Conversation& conversation_;
+  const ToolCaller* tools_;
   std::optional<GenerateResult> last_;
 };
 

@@ -11,15 +11,19 @@
 
 namespace tern::cli {
 
+class ToolCaller;
+
 // Settings that only a chat uses.
 struct ChatSettings {
   std::string system;  // the system message; empty: none
   ChatOptions chat;
+  ToolCaller* tools = nullptr;  // null: none
 };
 
 class Conversation {
  public:
-  // Starts a chat if the model has a template, else a story. The engine must outlive it.
+  // Starts a chat if the model has a template, else a story. The engine must outlive it. kNotSupported: there are
+  // tools, but the template has none.
   static Result<std::unique_ptr<Conversation>> start(const Engine& engine, ReplyFlags options, ChatSettings settings);
   virtual ~Conversation() = default;
 

@@ -1,5 +1,5 @@
 // Conversations in files: {"model": NAME, "messages": [{"role": "user", "content": TEXT}, …]}. The messages have the
-// form that other programs and services use.
+// form that other programs and services use, calls of tools and their results too.
 #pragma once
 
 #include <span>

@@ -7,8 +7,11 @@
 
 #include "cli/chat/chat_commands.h"
 #include "cli/chat/conversation.h"
+#include "cli/chat/tool_caller.h"
 #include "cli/commands/commands.h"
 #include "cli/support/chat_flags.h"
+#include "cli/support/mcp_flags.h"
+#include "cli/terminal/interrupt.h"
 #include "cli/terminal/layout.h"
 #include "cli/terminal/line_reader.h"
 #include "cli/terminal/output.h"
@@ -18,7 +21,8 @@ namespace tern::cli {
 namespace {
 
 constexpr const char* kChatFooter = R"(In the conversation
-  /system, /set, /save, /load, /stats, /reset     commands; /help explains them, Tab completes them
+  /system, /set, /save, /load, /tools, /stats, /reset
+                                                  commands; /help explains them, Tab completes them
   /quit or Ctrl-D                                 leaves
   //TEXT                                          sends a message that begins with /
   Ctrl-C                                          stops the reply; twice during a reply stops the program
@@ -27,6 +31,7 @@ constexpr const char* kChatFooter = R"(In the conversation
 Examples
   tern chat                                       with the model that comes with Tern, which tells stories
   tern chat -m model.gguf --system "You answer in one sentence." --temp 0
+  tern chat -m model.gguf --mcp mcp.json          the model may call tools of MCP servers; each call is asked about
   printf 'Tell me a story about a fox and a lantern.\nWho found it?\n' | tern chat
 )";
 
@@ -35,15 +40,17 @@ struct ChatCommand {
   ReplyFlags generation;
   std::string system;
   ChatFlags chat_flags;
+  McpFlags mcp;
 
+  Result<std::unique_ptr<mcp::ToolSet>> open_tools() const;
   Result<ExitCode> run();
 };
 
 // One read, reply, repeat loop.
 class ChatLoop {
  public:
-  ChatLoop(Conversation& conversation, bool person)
-      : conversation_(conversation), commands_(conversation), person_(person) {}
+  ChatLoop(Conversation& conversation, const ToolCaller* tools, bool person)
+      : conversation_(conversation), commands_(conversation, tools), person_(person) {}
 
   Result<ExitCode> run(LineReader& reader);
 
@@ -120,21 +127,34 @@ void greet(const Engine& engine, const ModelOptions& model, bool person) {
   if (person) std::fputs("/help lists the commands, Ctrl-D leaves.\n\n", stderr);
 }
 
+Result<std::unique_ptr<mcp::ToolSet>> ChatCommand::open_tools() const {
+  const StopOnInterrupt stop;
+  TRY(std::unique_ptr<mcp::ToolSet> tools,
+      mcp.open([](const std::string& line) { print_note(one_line(line)); }, stop.token()));
+  if (tools) print_note(tools_in_a_line(*tools) + "; /tools lists them");
+  return tools;
+}
+
 Result<ExitCode> ChatCommand::run() {
   TRY_STATUS(generation.read_grammar());
+  TRY_STATUS(mcp.read());
   generation.choose_seed();
   generation.model = &model;
   ModelOptions with_template = model;
   TRY(with_template.load.chat_template, chat_flags.read_template());
   TRY(const Engine engine, load_engine(with_template));
   generation.advise(engine.info().sampling);
-  TRY(const std::unique_ptr<Conversation> conversation,
-      Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options()}));
   const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);
+  TRY(const std::unique_ptr<mcp::ToolSet> tools, open_tools());
+  std::optional<ToolCaller> caller;
+  if (tools) caller.emplace(*tools, person, mcp.rounds());
+  ToolCaller* const used = caller ? &*caller : nullptr;
+  TRY(const std::unique_ptr<Conversation> conversation,
+      Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options(), .tools = used}));
   greet(engine, model, person);
   if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
   const std::unique_ptr<LineReader> reader = LineReader::open(ChatCommands::completions());
-  auto done = ChatLoop(*conversation, person).run(*reader);
+  auto done = ChatLoop(*conversation, used, person).run(*reader);
   if (done) TRY_STATUS(conversation->options().keep_cache(conversation->session()));
   return done;
 }
@@ -146,6 +166,10 @@ Command add_chat(CLI::App& tern) {
   CLI::App* app = add_command(tern, "chat", "Text", "Chat with a model in the terminal.", "[options]", kChatFooter);
   app->add_option("--system", command->system, "Instructions for the model")->type_name("TEXT")->group("Conversation");
   command->chat_flags.add(*app, "Conversation");
+  command->mcp.add(
+      *app, "Tools",
+      "Call these tools without a question: names of tools or of servers, or 'all'; without a terminal, all "
+      "other calls are refused");
   command->generation.add(*app, "Longest reply, in tokens (default: until the model stops)");
   command->model.add_model(*app);
   command->model.add_backend(*app);

@@ -32,6 +32,7 @@ constexpr const char* kServeFooter = R"(Examples
   tern serve --config /etc/tern/serve.toml    options from a file
   tern serve --models models.toml --models-max 2    several models, each loaded on its first request
   tern serve -m embedder.gguf --embedding     texts to vectors
+  tern serve -m model.gguf --mcp mcp.json --mcp-allow search    the server calls a tool of an MCP server
   tern serve --static build/web/site          the page that runs models in a browser
 
 Any client of OpenAI's API can use the server: /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/models. So can
@@ -66,6 +67,7 @@ struct ServeCommand : ServeOptions {
   Result<ExitCode> answer_until_end(server::ApiServer& server, const std::string& names,
                                     const StopOnInterrupt& interrupt) const;
   Result<std::vector<std::string>> read_keys() const;
+  Result<std::unique_ptr<mcp::ToolSet>> open_tools(const StopOnInterrupt& interrupt);
 };
 
 // Reads API keys from the options, a file (one per line) and TERN_API_KEY. Only the options show in a process list.
@@ -106,8 +108,22 @@ Result<ExitCode> ServeCommand::serve_folder() const {
   return ExitCode::kDone;
 }
 
+Result<std::unique_ptr<mcp::ToolSet>> ServeCommand::open_tools(const StopOnInterrupt& interrupt) {
+  const auto note = [is_quiet = quiet](const std::string& line) {
+    if (!is_quiet) print_note(one_line(line));
+  };
+  if (api.mcp.always && !mcp.is_wanted()) return fail(ErrorCode::kInvalidArgument, "--mcp-always needs --mcp");
+  TRY(std::unique_ptr<mcp::ToolSet> tools, mcp.open(note, interrupt.token()));
+  api.mcp.set = tools.get();
+  api.mcp.rounds = mcp.rounds();
+  api.mcp.on_problem = note;
+  if (tools) note(tools_in_a_line(*tools));
+  return tools;
+}
+
 Result<ExitCode> ServeCommand::serve_model() {
   TRY(api.api_keys, read_keys());
+  TRY_STATUS(mcp.read());
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);
   api.static_folder = folder;
   api.most_time = std::chrono::seconds(most_seconds);
@@ -116,6 +132,7 @@ Result<ExitCode> ServeCommand::serve_model() {
     api.log.on_line = [log = std::make_shared<LogPipe>(STDERR_FILENO)](std::string_view line) { log->write(line); };
     api.on_event = [](const std::string& line) { print_note(with_flags(line)); };
   }
+  TRY(const std::unique_ptr<mcp::ToolSet> tools, open_tools(interrupt));
   if (!without_page && folder.empty() && !model.load.embeddings) api.page_folder = data_folder("web");
   const auto energy = open_energy_reader();
   std::optional<server::EnergyMeter> meter;

@@ -285,7 +285,7 @@ Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenI
   Result<void> printed;
   bool trimming = stream.trim_start;
   bool saw_text = false;
-  const auto on_text = [&](std::string_view piece) {
+  const auto on_piece = [&](std::string_view piece) {
     if (!printed || generation.paragraph_ended) return;  // a token that was in progress when the stop was requested
     piece = trimmed(piece, trimming);
     saw_text = saw_text || piece.find_first_not_of(" \t\r\n") != piece.npos;
@@ -300,7 +300,9 @@ Result<PrintedReply> generate_to_output(Session& session, std::span<const TokenI
     printed = print_untrusted(piece);
     if (!printed) stop.request_stop();
   };
+  const auto on_text = [&](std::string_view piece) { on_piece(stream.show ? stream.show(piece, false) : piece); };
   Result<GenerateResult> result = session.generate(prompt, options, on_text, stop.token());
+  if (stream.show && result) on_piece(stream.show("", true));
   if (!printed) return std::unexpected(printed.error());
   if (!result) return std::unexpected(result.error());
   generation.result = *std::move(result);

@@ -65,6 +65,8 @@ struct StreamOptions {
   bool silent = false;         // print nothing
   bool trim_start = false;     // skip white space at the start of the text
   bool one_paragraph = false;  // stop at the first line break after some text
+  // What to print for a piece of the reply, and at its end; null: the piece itself.
+  std::function<std::string(std::string_view piece, bool is_last)> show = {};
 };
 
 struct PrintedReply {

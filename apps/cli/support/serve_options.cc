@@ -236,6 +236,16 @@ void add_embedding(CLI::App& app, ServeOptions& command) {
       ->group("Embeddings");
 }
 
+void add_tools(CLI::App& app, ServeOptions& command) {
+  command.mcp.add(app, "Tools",
+                  "Tools that the server calls itself: names of tools or of servers, or 'all'; calls of others are "
+                  "the client's");
+  app.add_flag("--mcp-always", command.api.mcp.always,
+               "Offer them to every chat without tools of its own; by default to requests with \"mcp\": true or a list "
+               "of servers")
+      ->group("Tools");
+}
+
 }  // namespace
 
 void add_model_options(CLI::App& app, ServeOptions& command) {
@@ -251,6 +261,7 @@ void add_serve_options(CLI::App& app, ServeOptions& command) {
   add_access(app, command);
   add_tls(app, command);
   add_reports(app, command);
+  add_tools(app, command);
   add_model_options(app, command);
   add_times(app, command);
   add_models(app, command);

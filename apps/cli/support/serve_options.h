@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/support/common.h"
+#include "cli/support/mcp_flags.h"
 #include "server/api/routes/api_server.h"
 
 namespace tern::cli {
@@ -20,6 +21,7 @@ struct ServeOptions {
   std::vector<std::string> keys;
   std::string key_file;
   std::string template_text, template_file;
+  McpFlags mcp;
   Pooling pooling = Pooling::kAuto;
   int most_seconds = 0, drain_seconds = 30;
   int batch = 0, small_batch = 0;

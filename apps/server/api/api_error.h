@@ -17,6 +17,9 @@ using Json = nlohmann::ordered_json;
 // As text on one line; bytes that are not UTF-8 are replaced.
 std::string dump(const Json& json);
 
+// The JSON as text; bytes of a model that are not valid UTF-8 are replaced.
+std::string dump(const Json& json);
+
 enum class ErrorShape : uint8_t {
   kOpenAi,     // {"error": {"message": …, "type": …, "param": …, "code": …}}
   kAnthropic,  // {"type": "error", "error": {"type": …, "message": …}}

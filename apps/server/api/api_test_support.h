@@ -15,6 +15,7 @@
 
 #include "server/api/api_error.h"
 #include "server/api/routes/api_server.h"
+#include "support/checkout.h"
 #include "support/plain_model.h"
 
 namespace tern::server::test {
@@ -39,6 +40,21 @@ inline Engine load_stories() {
 
 inline const Engine& stories() {
   static const Engine engine = load_stories();
+  return engine;
+}
+
+// A template whose marker for calls is text that the stories model writes anyway after "Once upon a time".
+inline constexpr const char* kStoryTemplate =
+    "{% for t in tools or [] %}{{ t.function.name[:0] if t.function.name != 'tern_tool' else 'tern_tool' }}{% endfor %}"
+    "{{ bos_token }}{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was"
+    "{\"name\": {{ c.function.name | tojson }}, \"arguments\": {{ c.function.arguments | tojson }}}"
+    "{% endfor %}{% endfor %}";
+
+inline const Engine& storyteller() {
+  static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
+                                             .backend = BackendKind::kCpu,
+                                             .chat_template = kStoryTemplate})
+                                   .value();
   return engine;
 }
 

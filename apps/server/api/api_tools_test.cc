@@ -1,24 +1,8 @@
 // Tool calls that the model makes on its own.
 #include "server/api/api_test_support.h"
-#include "support/checkout.h"
 
 namespace tern::server::test {
 namespace {
-
-// A template whose marker for calls is text that the stories model writes anyway after "Once upon a time".
-constexpr const char* kStoryTemplate =
-    "{% for t in tools or [] %}{{ t.function.name[:0] if t.function.name != 'tern_tool' else 'tern_tool' }}{% endfor %}"
-    "{{ bos_token }}{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}there was"
-    "{\"name\": {{ c.function.name | tojson }}, \"arguments\": {{ c.function.arguments | tojson }}}"
-    "{% endfor %}{% endfor %}";
-
-const Engine& storyteller() {
-  static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
-                                             .backend = BackendKind::kCpu,
-                                             .chat_template = kStoryTemplate})
-                                   .value();
-  return engine;
-}
 
 Json asked_with(const char* parameters, bool is_strict, int max_tokens = 60) {
   Json body = chat("Once upon a time", max_tokens);

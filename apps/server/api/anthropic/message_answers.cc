@@ -7,6 +7,7 @@
 #include "server/api/anthropic/message_request.h"
 #include "server/api/anthropic/message_writer.h"
 #include "server/api/replies/begun_reply.h"
+#include "server/api/replies/mcp_rounds.h"
 #include "server/api/replies/thinking.h"
 
 namespace tern::server::anthropic {
@@ -37,14 +38,22 @@ ApiResult<GrammarPtr> read_output_format(Fields& fields, GrammarCache& grammars)
   return grammars.get(GrammarCache::Kind::kJsonSchema, dump(*schema), path);
 }
 
-ApiResult<ConversationPrompt> read_conversation(Fields& fields, const ModelProfile& model, GenerateOptions& generate) {
+struct ReadConversation {
+  ConversationPrompt prompt;
+  std::shared_ptr<McpRounds> rounds;
+};
+
+ApiResult<ReadConversation> read_conversation(Fields& fields, const ModelProfile& model, GenerateOptions& generate) {
   fields.refuse(kPromises, "is not supported");
   ChatOptions chat{.parse_special = model.defaults.parse_special};
   read_thinking(fields, model.engine, {.chat = chat, .limit = generate.thoughts});
   TRY(generate.grammar, read_output_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_message_list(fields));
-  TRY(const ToolUse tools, read_message_tools(fields));
-  return make_continued_prompt(messages, "messages", chat, tools, model, generate);
+  TRY(const std::string mcp, read_mcp(fields, model, 1));
+  TRY(const ToolUse tools, read_message_tools(fields, mcp));
+  ReadConversation read{.prompt = {}, .rounds = mcp_rounds(mcp, model, messages, "messages", chat, tools, generate)};
+  TRY(read.prompt, make_continued_prompt(messages, "messages", chat, tools, model, generate));
+  return read;
 }
 
 // In words that clients look for in order to shorten the conversation.
@@ -69,17 +78,20 @@ ApiResult<Asked> read_message(const Json& body, const ModelProfile& model) {
   read_stops(fields, "stop_sequences", options.generate.stop);
   TRY_STATUS(fields.check());
   options.generate.max_tokens = *max_tokens;
-  TRY(ConversationPrompt prompt, read_conversation(fields, model, options.generate));
-  TRY_STATUS(check_length(prompt.tokens.size(), model.n_ctx));
-  std::unique_ptr<AnswerWriter> writer = message_writer(model, prompt);
-  return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
+  TRY(ReadConversation read, read_conversation(fields, model, options.generate));
+  TRY_STATUS(check_length(read.prompt.tokens.size(), model.n_ctx));
+  std::unique_ptr<AnswerWriter> writer = message_writer(model, read.prompt, read.rounds);
+  return Asked{.prompts = {std::move(read.prompt.tokens)},
+               .options = std::move(options),
+               .writer = std::move(writer),
+               .follow_up = std::move(read.rounds)};
 }
 
 ApiResult<Json> count_message_tokens(const Json& body, const ModelProfile& model) {
   Fields fields(body);
   GenerateOptions ignored;
-  TRY(const ConversationPrompt prompt, read_conversation(fields, model, ignored));
-  return Json{{"input_tokens", prompt.tokens.size()}};
+  TRY(const ReadConversation read, read_conversation(fields, model, ignored));
+  return Json{{"input_tokens", read.prompt.tokens.size()}};
 }
 
 }  // namespace tern::server::anthropic

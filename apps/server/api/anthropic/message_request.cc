@@ -214,10 +214,10 @@ ApiResult<std::vector<ChatMessage>> read_message_list(Fields& fields) {
   return all;
 }
 
-ApiResult<ToolUse> read_message_tools(Fields& fields) {
-  ToolUse use;
+ApiResult<ToolUse> read_message_tools(Fields& fields, const std::string& others) {
+  ToolUse use{.tools = others};
   Json tools = Json::array();
-  std::vector<std::string> names;
+  std::vector<std::string> names = tool_names(others).value_or(std::vector<std::string>());
   if (const Json* list = fields.find("tools")) {
     if (!list->is_array()) fields.fail("tools", "must be a list");
     for (size_t i = 0; list->is_array() && i < list->size(); ++i) {

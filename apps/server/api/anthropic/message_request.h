@@ -13,6 +13,6 @@ namespace tern::server::anthropic {
 ApiResult<std::vector<ChatMessage>> read_message_list(Fields& fields);
 
 // Reads `tools` and `tool_choice`.
-ApiResult<ToolUse> read_message_tools(Fields& fields);
+ApiResult<ToolUse> read_message_tools(Fields& fields, const std::string& others);
 
 }  // namespace tern::server::anthropic

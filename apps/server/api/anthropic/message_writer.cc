@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "server/api/replies/turn_parser.h"
+
 namespace tern::server::anthropic {
 namespace {
 
@@ -55,13 +57,10 @@ Json usage_json(int n_prompt, int n_cached, int n_generated, const std::optional
 
 class MessageWriter final : public AnswerWriter {
  public:
-  MessageWriter(const ModelProfile& model, const ConversationPrompt& prompt)
-      : end_(prompt.turn.end),
-        n_prompt_(static_cast<int>(prompt.tokens.size())),
+  MessageWriter(const ModelProfile& model, const ConversationPrompt& prompt, std::shared_ptr<McpRounds> rounds)
+      : n_prompt_(static_cast<int>(prompt.tokens.size())),
         head_({{"id", new_id("msg_")}, {"type", "message"}, {"role", "assistant"}, {"model", model.name}}),
-        parser_(prompt.turn.format, prompt.turn.reply) {
-    begun_ = parser_.feed(prompt.turn.begin);
-  }
+        parser_(prompt.turn, std::move(rounds)) {}
 
   void add(ReplyEvent& news) override { (void)events(news); }
 
@@ -85,13 +84,10 @@ class MessageWriter final : public AnswerWriter {
   std::vector<Json> events(ReplyEvent& news) override {
     std::vector<Json> events;
     begin(news.stats.n_reused, events);
-    take(std::exchange(begun_, {}), events);
-    take(parser_.feed(news.text), events);
+    take(parser_.take(news), events);
     if (!news.finish) return events;
     finish_ = news.finish;
     stop_ = news.stop;
-    if (*finish_ == FinishReason::kStopToken) take(parser_.feed(end_), events);
-    take(parser_.finish(), events);
     if (blocks_.empty()) begin_block({}, events);
     end_block(events);
     return events;
@@ -171,11 +167,9 @@ class MessageWriter final : public AnswerWriter {
     }
   }
 
-  const std::string end_;
   const int n_prompt_;
   const Json head_;
-  ChatReplyParser parser_;
-  std::vector<ChatDelta> begun_;  // from the end of the prompt, which begins the reply
+  TurnParser parser_;
   std::vector<Block> blocks_;
   bool has_begun_ = false;
   bool is_open_ = false;  // the last block is unfinished
@@ -185,8 +179,9 @@ class MessageWriter final : public AnswerWriter {
 
 }  // namespace
 
-std::unique_ptr<AnswerWriter> message_writer(const ModelProfile& model, const ConversationPrompt& prompt) {
-  return std::make_unique<MessageWriter>(model, prompt);
+std::unique_ptr<AnswerWriter> message_writer(const ModelProfile& model, const ConversationPrompt& prompt,
+                                             std::shared_ptr<McpRounds> rounds) {
+  return std::make_unique<MessageWriter>(model, prompt, std::move(rounds));
 }
 
 }  // namespace tern::server::anthropic

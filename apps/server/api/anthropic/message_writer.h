@@ -5,9 +5,11 @@
 
 #include "server/api/replies/answer.h"
 #include "server/api/replies/conversation.h"
+#include "server/api/replies/mcp_rounds.h"
 
 namespace tern::server::anthropic {
 
-std::unique_ptr<AnswerWriter> message_writer(const ModelProfile& model, const ConversationPrompt& prompt);
+std::unique_ptr<AnswerWriter> message_writer(const ModelProfile& model, const ConversationPrompt& prompt,
+                                             std::shared_ptr<McpRounds> rounds);
 
 }  // namespace tern::server::anthropic

@@ -188,10 +188,13 @@ ApiResult<ConversationPrompt> generate_prompt(Fields& fields, const ChatOptions&
 }
 
 ApiResult<Asked> asked(ConversationPrompt prompt, ReplyOptions options, const ModelProfile& model,
-                       const std::string& name, bool is_chat) {
+                       const std::string& name, bool is_chat, std::shared_ptr<McpRounds> rounds = nullptr) {
   TRY_STATUS(check_prompt_length(prompt.tokens.size(), model.n_ctx, name));
-  std::unique_ptr<AnswerWriter> writer = line_writer(model, prompt, is_chat);
-  return Asked{.prompts = {std::move(prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
+  std::unique_ptr<AnswerWriter> writer = line_writer(model, prompt, is_chat, rounds);
+  return Asked{.prompts = {std::move(prompt.tokens)},
+               .options = std::move(options),
+               .writer = std::move(writer),
+               .follow_up = std::move(rounds)};
 }
 
 // Log probabilities are not in this form of answer.
@@ -212,9 +215,11 @@ ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
   TRY_STATUS(fields.check());
   TRY(options.generate.grammar, read_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_messages(fields));
-  TRY(const ToolUse tools, read_tool_use(fields));
+  TRY(const std::string mcp, read_mcp(fields, model, 1));
+  TRY(const ToolUse tools, read_tool_use(fields, mcp));
+  auto rounds = mcp_rounds(mcp, model, messages, "messages", chat, tools, options.generate);
   TRY(ConversationPrompt prompt, make_continued_prompt(messages, "messages", chat, tools, model, options.generate));
-  return asked(std::move(prompt), std::move(options), model, "messages", /*is_chat=*/true);
+  return asked(std::move(prompt), std::move(options), model, "messages", /*is_chat=*/true, std::move(rounds));
 }
 
 ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model) {

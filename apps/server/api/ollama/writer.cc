@@ -1,10 +1,10 @@
 #include "server/api/ollama/writer.h"
 
-#include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <optional>
 #include <utility>
+
+#include "server/api/replies/turn_parser.h"
 
 namespace tern::server::ollama {
 namespace {
@@ -25,13 +25,12 @@ Json call_json(const ToolCall& call, size_t index) {
 
 class LineWriter final : public AnswerWriter {
  public:
-  LineWriter(const ModelProfile& model, const ConversationPrompt& prompt, bool is_chat)
-      : end_(prompt.turn.end), name_(model.name), is_chat_(is_chat), parser_(prompt.turn.format, prompt.turn.reply) {
-    begun_ = parser_.feed(prompt.turn.begin);
-  }
+  LineWriter(const ModelProfile& model, const ConversationPrompt& prompt, bool is_chat,
+             std::shared_ptr<McpRounds> rounds)
+      : name_(model.name), is_chat_(is_chat), parser_(prompt.turn, std::move(rounds)) {}
 
   void add(ReplyEvent& news) override {
-    append(message_, deltas_of(news));
+    append(message_, parser_.take(news));
     if (news.finish) finish_ = news.finish;
   }
 
@@ -42,7 +41,7 @@ class LineWriter final : public AnswerWriter {
 
   std::vector<Json> events(ReplyEvent& news) override {
     std::vector<Json> events;
-    for (const ChatDelta& delta : deltas_of(news)) take(delta, events);
+    for (const ChatDelta& delta : parser_.take(news)) take(delta, events);
     if (!news.finish) return events;
     finish_ = news.finish;
     tell_call(events);
@@ -57,15 +56,6 @@ class LineWriter final : public AnswerWriter {
   StreamForm stream_form() const override { return StreamForm::kLines; }
 
  private:
-  std::vector<ChatDelta> deltas_of(const ReplyEvent& news) {
-    std::vector<ChatDelta> deltas = std::exchange(begun_, {});
-    std::ranges::move(parser_.feed(news.text), std::back_inserter(deltas));
-    if (!news.finish) return deltas;
-    if (*news.finish == FinishReason::kStopToken) std::ranges::move(parser_.feed(end_), std::back_inserter(deltas));
-    std::ranges::move(parser_.finish(), std::back_inserter(deltas));
-    return deltas;
-  }
-
   // Calls are told whole.
   void take(const ChatDelta& delta, std::vector<Json>& events) {
     if (delta.kind == Kind::kCallArguments) {
@@ -117,11 +107,10 @@ class LineWriter final : public AnswerWriter {
     return json;
   }
 
-  const std::string end_, name_;
+  const std::string name_;
   const bool is_chat_;
   const Clock::time_point start_ = Clock::now();
-  ChatReplyParser parser_;
-  std::vector<ChatDelta> begun_;        // from the end of the prompt, which begins the reply
+  TurnParser parser_;
   ChatMessage message_ = {.role = {}};  // of a whole answer
   std::optional<ToolCall> call_ = {};   // begun, and not told yet
   size_t n_calls_ = 0;                  // told
@@ -130,8 +119,9 @@ class LineWriter final : public AnswerWriter {
 
 }  // namespace
 
-std::unique_ptr<AnswerWriter> line_writer(const ModelProfile& model, const ConversationPrompt& prompt, bool is_chat) {
-  return std::make_unique<LineWriter>(model, prompt, is_chat);
+std::unique_ptr<AnswerWriter> line_writer(const ModelProfile& model, const ConversationPrompt& prompt, bool is_chat,
+                                          std::shared_ptr<McpRounds> rounds) {
+  return std::make_unique<LineWriter>(model, prompt, is_chat, std::move(rounds));
 }
 
 }  // namespace tern::server::ollama

@@ -28,6 +28,7 @@ class Work {
        bool in_background = false)
       : service_(service),
         writer_(std::move(asked.writer)),
+        follow_up_(std::move(asked.follow_up)),
         n_of_a_prompt_(static_cast<size_t>(asked.options.n)),
         limits_(limits),
         record_(std::move(record)),
@@ -37,9 +38,8 @@ class Work {
     if (record_ && record_->keeps_texts) {
       for (const auto& tokens : asked.prompts) record_->prompt += service.engine().tokenizer().decode(tokens, true);
     }
-    const RunningReplies::ReplyMode manner{
-        .each_step = asked.options.stream, .in_background = in_background, .slot = asked.options.slot};
-    replies_ = std::make_shared<RunningReplies>(std::move(asked.prompts), asked.options.each(), manner);
+    manner_ = {.each_step = asked.options.stream, .in_background = in_background, .slot = asked.options.slot};
+    replies_ = std::make_shared<RunningReplies>(std::move(asked.prompts), asked.options.each(), manner_);
   }
   ~Work() {
     if (n_left_ > 0 && is_asked_) service_.cancel(replies_);
@@ -56,6 +56,10 @@ class Work {
 
   // Waits up to kLook for news; may return none. An error of any reply fails the whole request.
   ApiResult<std::deque<ReplyEvent>> wait() {
+    if (n_left_ == 0 && is_pending()) {
+      TRY_STATUS(go_on());
+      return std::deque<ReplyEvent>();
+    }
     std::deque<ReplyEvent> all = replies_->wait_for(kLook);
     for (const ReplyEvent& news : all) {
       latest_[news.index] = news.stats;
@@ -66,26 +70,49 @@ class Work {
       --n_left_;
       last_ = news.index;
     }
-    if (limits_.whole.count() > 0 && Clock::now() - start_ > limits_.whole && n_left_ > 0) {
-      if (record_) record_->finish = "timeout";
-      return std::unexpected(out_of_time(limits_.whole));
-    }
+    if (n_left_ > 0) TRY_STATUS(check_time());
     return all;
   }
 
-  bool is_over() const { return n_left_ == 0; }
+  bool is_over() const { return n_left_ == 0 && !is_pending(); }
   // True if the news has waited longer than any client that reads would take.
   bool is_too_late(const ReplyEvent& news) const { return Clock::now() - news.at > limits_.lag; }
   AnswerWriter& writer() { return *writer_; }
   Usage usage() const {
-    Usage usage;
+    Usage usage = before_;
     for (size_t i = 0; i < latest_.size(); ++i) usage.add(latest_[i], i % n_of_a_prompt_ == 0);
-    if (service_.measures_energy()) usage.joules = std::accumulate(joules_.begin(), joules_.end(), 0.0);
+    if (service_.measures_energy()) {
+      usage.joules = std::accumulate(joules_.begin(), joules_.end(), before_.joules.value_or(0));
+    }
     return usage;
   }
   const GenerateStats& stats() const { return latest_[last_]; }  // of the reply that ended last
 
  private:
+  bool is_pending() const { return follow_up_ && follow_up_->is_pending(); }
+
+  ApiResult<void> check_time() {
+    if (limits_.whole.count() == 0 || Clock::now() - start_ <= limits_.whole) return {};
+    if (record_) record_->finish = "timeout";
+    return std::unexpected(out_of_time(limits_.whole));
+  }
+
+  // Begins the next reply of the answer once it is known.
+  ApiResult<void> go_on() {
+    TRY_STATUS(check_time());
+    TRY(std::optional<NextReply> next, follow_up_->wait(kLook));
+    if (!next) return {};
+    before_ = usage();
+    latest_.assign(1, {});
+    joules_.assign(1, 0);
+    std::vector<std::vector<TokenId>> prompts;
+    prompts.push_back(std::move(next->prompt));
+    replies_ = std::make_shared<RunningReplies>(std::move(prompts), std::span(&next->options, 1), manner_);
+    TRY_STATUS(service_.ask(replies_));
+    n_left_ = 1;
+    return {};
+  }
+
   void note(const ReplyEvent& news) {
     const auto since = [&] { return std::chrono::duration<double, std::milli>(news.at - replies_->asked()).count(); };
     if (!record_->queue_ms) record_->queue_ms = since();
@@ -102,6 +129,8 @@ class Work {
 
   ModelService& service_;
   std::unique_ptr<AnswerWriter> writer_;
+  const std::shared_ptr<FollowUp> follow_up_;
+  RunningReplies::ReplyMode manner_;
   const size_t n_of_a_prompt_;
   const AnswerLimits limits_;
   const std::shared_ptr<RequestRecord> record_;  // null: not recorded
@@ -109,6 +138,7 @@ class Work {
   std::shared_ptr<RunningReplies> replies_;
   std::vector<GenerateStats> latest_;  // one per reply
   std::vector<double> joules_;
+  Usage before_;  // of the answer's earlier replies
   size_t n_left_, last_ = 0;
   bool is_asked_ = false;
 };

@@ -10,6 +10,7 @@
 
 #include "server/api/replies/reply_options.h"
 #include "server/api/replies/request_log.h"
+#include "server/api/service/follow_up.h"
 #include "server/api/service/model_service.h"
 
 namespace tern::server {
@@ -47,6 +48,7 @@ struct Asked {
   std::vector<std::vector<TokenId>> prompts;  // each has `options.n` replies
   ReplyOptions options;
   std::unique_ptr<AnswerWriter> writer;
+  std::shared_ptr<FollowUp> follow_up = nullptr;  // with one prompt and one reply; null: nothing follows
 };
 
 struct AnswerLimits {

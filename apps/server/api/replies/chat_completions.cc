@@ -6,6 +6,7 @@
 
 #include "server/api/replies/conversation.h"
 #include "server/api/replies/messages.h"
+#include "server/api/replies/turn_parser.h"
 
 namespace tern::server {
 namespace {
@@ -14,6 +15,7 @@ constexpr int kMostTopLogprobs = 20;
 struct ReadChat {
   ReplyOptions options;
   ConversationPrompt prompt;
+  std::shared_ptr<McpRounds> rounds = nullptr;
 };
 
 ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
@@ -30,27 +32,27 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
   TRY(generate.grammar, read_response_format(fields, model.grammars));
   TRY_STATUS(fields.check());
   TRY(const std::vector<ChatMessage> messages, read_messages(fields.find("messages"), "messages"));
-  TRY(const ToolUse tools, read_tool_use(fields));
+  TRY(const std::string mcp, read_mcp(fields, model, chat.options.n));
+  if (!mcp.empty() && logprobs) return refuse("logprobs: is not for requests with tools of MCP servers", "logprobs");
+  TRY(const ToolUse tools, read_tool_use(fields, mcp));
+  chat.rounds = mcp_rounds(mcp, model, messages, "messages", options, tools, generate);
   TRY(chat.prompt, make_prompt(messages, "messages", options, tools, model, generate));
   return chat;
 }
 
 class ChatWriter final : public AnswerWriter {
  public:
-  ChatWriter(const ModelProfile& model, const ReplyOptions& options, const ConversationPrompt& prompt)
+  ChatWriter(const ModelProfile& model, const ReplyOptions& options, const ConversationPrompt& prompt,
+             const std::shared_ptr<McpRounds>& rounds)
       : tokenizer_(model.engine.tokenizer()),
         options_(options),
-        end_(prompt.turn.end),
         head_(answer_head("chatcmpl-", "chat.completion.chunk", model.name)) {
-    for (int i = 0; i < options.n; ++i) {
-      choices_.push_back({.parser = ChatReplyParser(prompt.turn.format, prompt.turn.reply)});
-      choices_.back().deltas = choices_.back().parser.feed(prompt.turn.begin);
-    }
+    for (int i = 0; i < options.n; ++i) choices_.push_back({.parser = TurnParser(prompt.turn, rounds)});
   }
 
   void add(ReplyEvent& news) override {
     Choice& choice = choices_[news.index];
-    append(choice.message, take_deltas(choice, news));
+    append(choice.message, choice.parser.take(news));
     add_logprobs(choice, news);
     if (news.finish) choice.finish = news.finish;
   }
@@ -81,7 +83,7 @@ class ChatWriter final : public AnswerWriter {
     Choice& choice = choices_[news.index];
     add_logprobs(choice, news);
     std::vector<Json> events;
-    for (const ChatDelta& delta : take_deltas(choice, news)) {
+    for (const ChatDelta& delta : choice.parser.take(news)) {
       events.push_back(event(news.index, delta_json(delta), take_logprobs(choice), nullptr));
     }
     if (!choice.logprobs.is_null()) {  // of a token that has not made any text yet
@@ -98,23 +100,11 @@ class ChatWriter final : public AnswerWriter {
 
  private:
   struct Choice {
-    ChatReplyParser parser;
-    std::vector<ChatDelta> deltas = {};  // not yet taken by take_deltas()
+    TurnParser parser;
     ChatMessage message = {.role = "assistant"};
     Json logprobs = nullptr;  // a list, once there are any
     std::optional<FinishReason> finish = {};
   };
-
-  std::vector<ChatDelta> take_deltas(Choice& choice, const ReplyEvent& news) const {
-    std::vector<ChatDelta> deltas = std::exchange(choice.deltas, {});
-    std::ranges::move(choice.parser.feed(news.text), std::back_inserter(deltas));
-    if (!news.finish) return deltas;
-    if (*news.finish == FinishReason::kStopToken) {
-      std::ranges::move(choice.parser.feed(end_), std::back_inserter(deltas));
-    }
-    std::ranges::move(choice.parser.finish(), std::back_inserter(deltas));
-    return deltas;
-  }
 
   static Json reason_of(const Choice& choice, const std::optional<FinishReason>& finish) {
     Json reason = finish_reason(finish);
@@ -180,7 +170,6 @@ class ChatWriter final : public AnswerWriter {
 
   const Tokenizer& tokenizer_;
   const ReplyOptions options_;
-  const std::string end_;
   const Json head_;  // of a stream's events
   std::vector<Choice> choices_;
 };
@@ -195,9 +184,11 @@ ApiResult<ConversationPrompt> chat_prompt(const Json& body, const ModelProfile& 
 ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model) {
   TRY(ReadChat chat, read_chat(body, model));
   TRY_STATUS(check_prompt_length(chat.prompt.tokens.size(), model.n_ctx, "messages"));
-  auto writer = std::make_unique<ChatWriter>(model, chat.options, chat.prompt);
-  return Asked{
-      .prompts = {std::move(chat.prompt.tokens)}, .options = std::move(chat.options), .writer = std::move(writer)};
+  auto writer = std::make_unique<ChatWriter>(model, chat.options, chat.prompt, chat.rounds);
+  return Asked{.prompts = {std::move(chat.prompt.tokens)},
+               .options = std::move(chat.options),
+               .writer = std::move(writer),
+               .follow_up = std::move(chat.rounds)};
 }
 
 }  // namespace tern::server

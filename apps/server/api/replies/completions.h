@@ -4,6 +4,7 @@
 #include "server/api/grammars/grammars.h"
 #include "server/api/replies/answer.h"
 #include "server/api/replies/response_store.h"
+#include "server/api/service/mcp_tools.h"
 
 namespace tern::server {
 
@@ -15,6 +16,7 @@ struct ModelProfile {
   ReplyDefaults defaults;
   GrammarCache& grammars;
   ResponseStore* responses = nullptr;  // null: nothing is kept
+  McpTools mcp = {};
 };
 
 // The tokens of a prompt that no template renders. With `parse_special` the client may have rendered it: control tokens

@@ -122,9 +122,9 @@ ChatOptions read_chat_options(Fields& fields, const ModelProfile& model, Thought
   return options;
 }
 
-ApiResult<ToolUse> read_tool_use(Fields& fields) {
-  ToolUse use;
-  std::vector<std::string> names;
+ApiResult<ToolUse> read_tool_use(Fields& fields, const std::string& others) {
+  ToolUse use{.tools = others};
+  std::vector<std::string> names = tool_names(others).value_or(std::vector<std::string>());
   for (const char* name : {"functions", "function_call"}) {
     if (const Json* old = fields.find(name); old && !old->empty()) fields.fail(name, "is not supported; use tools");
   }

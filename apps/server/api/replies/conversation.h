@@ -9,8 +9,8 @@
 
 namespace tern::server {
 
-// Reads tools, tool_choice and parallel_tool_calls.
-ApiResult<ToolUse> read_tool_use(Fields& fields);
+// Reads tools, tool_choice and parallel_tool_calls. `others`: a list of tools for a request without its own; "": none.
+ApiResult<ToolUse> read_tool_use(Fields& fields, const std::string& others = {});
 
 struct ConversationPrompt {
   ChatTurn turn;

@@ -9,6 +9,7 @@
 #include "base/text/format_text.h"
 #include "server/api/replies/conversation.h"
 #include "server/api/replies/response_items.h"
+#include "server/api/replies/turn_parser.h"
 
 namespace tern::server {
 namespace {
@@ -47,15 +48,13 @@ class ResponseWriter final : public AnswerWriter {
   // `repeated`: fields of the request that the answer repeats. `items`: the conversation so far, to be kept in `store`,
   // if that is not null.
   ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, const Json& repeated,
-                 ResponseStore* store, Json items)
+                 ResponseStore* store, Json items, std::shared_ptr<McpRounds> rounds)
       : store_(store),
         items_before_(std::move(items)),
-        end_(prompt.turn.end),
         base_({{"id", new_id("resp_")}, {"object", "response"}, {"created_at", unix_seconds()}}),
-        parser_(prompt.turn.format, prompt.turn.reply) {
+        parser_(prompt.turn, std::move(rounds)) {
     base_["model"] = model.name;
     base_.update(repeated);
-    begun_ = parser_.feed(prompt.turn.begin);
   }
 
   void add(ReplyEvent& news) override { (void)events(news); }
@@ -76,12 +75,9 @@ class ResponseWriter final : public AnswerWriter {
 
   std::vector<Json> events(ReplyEvent& news) override {
     std::vector<Json> events;
-    take(std::exchange(begun_, {}), events);
-    take(parser_.feed(news.text), events);
+    take(parser_.take(news), events);
     if (!news.finish) return events;
     finish_ = news.finish;
-    if (*finish_ == FinishReason::kStopToken) take(parser_.feed(end_), events);
-    take(parser_.finish(), events);
     if (items_.empty()) begin_item({.kind = ChatDelta::Kind::kContent, .text = {}}, events);
     end_item(events);
     return events;
@@ -194,10 +190,8 @@ class ResponseWriter final : public AnswerWriter {
 
   ResponseStore* const store_;
   Json items_before_;
-  const std::string end_;
   Json base_;
-  ChatReplyParser parser_;
-  std::vector<ChatDelta> begun_;  // from the end of the prompt, which begins the reply
+  TurnParser parser_;
   std::vector<Item> items_;
   bool is_open_ = false;  // the last item is unfinished
   int n_events_ = 0;
@@ -304,11 +298,12 @@ class FittingPrompt {
 struct ResponsePrompt {
   ConversationPrompt prompt;
   Json before, items, notes;  // see earlier_items(), input_items(), tools_of_chats()
+  std::shared_ptr<McpRounds> rounds;
 };
 
 ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, const ModelProfile& model,
                                             GenerateOptions& generate) {
-  ResponsePrompt read{.prompt = {}, .before = {}, .items = {}, .notes = Json::array()};
+  ResponsePrompt read{.prompt = {}, .before = {}, .items = {}, .notes = Json::array(), .rounds = {}};
   std::string truncation = "disabled";
   fields.read("truncation", truncation);
   if (truncation != "auto" && truncation != "disabled") fields.fail("truncation", "must be auto or disabled");
@@ -322,7 +317,9 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
   Json as_chat = body;
   as_chat["tools"] = tools;
   Fields chat_fields(as_chat);
-  TRY(const ToolUse use, read_tool_use(chat_fields));
+  TRY(const std::string mcp, read_mcp(chat_fields, model, 1));
+  TRY(const ToolUse use, read_tool_use(chat_fields, mcp));
+  read.rounds = mcp_rounds(mcp, model, messages, "input", chat, use, generate);
   TRY(read.prompt, FittingPrompt(messages, chat, use, model, generate).make(truncation == "auto"));
   return read;
 }
@@ -344,8 +341,12 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   if (!read.notes.empty()) repeated["notes"] = std::move(read.notes);
   Json all = read.before;
   if (responses) all.insert(all.end(), read.items.begin(), read.items.end());
-  auto writer = std::make_unique<ResponseWriter>(model, read.prompt, repeated, responses, std::move(all));
-  return Asked{.prompts = {std::move(read.prompt.tokens)}, .options = std::move(options), .writer = std::move(writer)};
+  auto writer =
+      std::make_unique<ResponseWriter>(model, read.prompt, repeated, responses, std::move(all), read.rounds);
+  return Asked{.prompts = {std::move(read.prompt.tokens)},
+               .options = std::move(options),
+               .writer = std::move(writer),
+               .follow_up = std::move(read.rounds)};
 }
 
 ApiResult<Json> count_response_tokens(const Json& body, const ModelProfile& model) {

@@ -34,7 +34,8 @@ ServedModel::ServedModel(const Engine& engine, ServedModelOptions options)
                .n_ctx = 0,
                .defaults = options.defaults,
                .grammars = grammars_,
-               .responses = options.responses} {}
+               .responses = options.responses,
+               .mcp = std::move(options.mcp)} {}
 
 Result<std::unique_ptr<ServedModel>> ServedModel::start(const Engine& engine, ServedModelOptions options) {
   if (!engine.has_tokenizer()) {

@@ -21,6 +21,7 @@ struct ServedModelOptions {
   Pooling pooling = Pooling::kAuto;    // for an engine loaded for embeddings
   ResponseStore* responses = nullptr;  // must outlive the model; null: nothing is kept
   bool any_name = false;               // requests may have any name
+  McpTools mcp = {};
 };
 
 // True if the model uses the processor's energy; a GPU's is not measured.

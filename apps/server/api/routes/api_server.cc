@@ -234,7 +234,8 @@ ServedModelOptions served_options(const ApiOptions& options) {
                        .thoughts = options.thoughts,
                        .parse_special = options.parse_special,
                        .n_slots = options.scheduler.max_replies},
-          .pooling = options.pooling};
+          .pooling = options.pooling,
+          .mcp = options.mcp};
 }
 
 ApiServer::ApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

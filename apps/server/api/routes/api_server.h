@@ -52,6 +52,7 @@ struct ApiOptions {
   std::function<void(const std::string& line)> on_event = {};  // when a model is loaded or unloaded, or fails
   std::string files_folder = {};                               // for /v1/files and /v1/batches; empty: disabled
   uint64_t max_file_bytes = uint64_t{512} << 20;               // for one upload
+  McpTools mcp = {};                                           // tools that the server calls itself
   std::string slot_folder = {};                                // for files written by POST /slots/ID; empty: disabled
   std::string static_folder = {};  // its files are served at /, beside the API alone; empty: none
   std::string page_folder = {};    // of the chat page, served at / if there is no static folder; empty: none
