@@ -29,6 +29,7 @@ class Chat : public Conversation {
       : Conversation(engine, std::move(session), std::move(options)),
         system_(std::move(settings.system)),
         chat_(settings.chat),
+        n_thoughts_(settings.thoughts),
         tools_(settings.tools) {
     reset();
   }
@@ -61,6 +62,7 @@ class Chat : public Conversation {
 
   std::string system_;
   const ChatOptions chat_;
+  const int n_thoughts_;
   ToolCaller* const tools_;
   std::vector<ChatMessage> messages_;
 };
@@ -85,7 +87,7 @@ Result<Chat::Prompt> Chat::encode_fitting(const std::string& tools) {
       if (n_forgotten == 1) print_note("the context is full: the oldest turn is forgotten");
       if (n_forgotten > 1)
         print_note(format_text("the context is full: the oldest {} turns are forgotten", n_forgotten));
-      return Prompt{.turn = {.prompt = std::move(text)}, .ids = std::move(ids)};
+      return Prompt{.turn = {.prompt = prompt}, .ids = std::move(ids)};
     }
     if (only_this_line) {
       return fail(ErrorCode::kInvalidArgument, "that is {} tokens{}, but the context holds {}; {}", ids.size(),
@@ -142,6 +144,7 @@ Result<PrintedReply> Chat::next_message(const std::string& tools) {
   TRY(Prompt prompt, encode_fitting(tools));
   GenerateOptions options = next_options();
   StreamOptions stream{.trim_start = true};
+  options.thoughts = engine_.chat_format().thoughts(prompt.turn.prompt.text, n_thoughts_);
   std::optional<ReplyView> view;
   if (tools_) {
     const ToolUse use{.tools = tools, .choice = tools.empty() ? ToolUse::Choice::kNone : ToolUse::Choice::kAuto};

@@ -17,6 +17,7 @@ class ToolCaller;
 struct ChatSettings {
   std::string system;  // the system message; empty: none
   ChatOptions chat;
+  int thoughts = -1;            // tokens of thoughts in a reply; see ThoughtLimit
   ToolCaller* tools = nullptr;  // null: none
 };
 

@@ -150,7 +150,9 @@ Result<ExitCode> ChatCommand::run() {
   if (tools) caller.emplace(*tools, person, mcp.rounds());
   ToolCaller* const used = caller ? &*caller : nullptr;
   TRY(const std::unique_ptr<Conversation> conversation,
-      Conversation::start(engine, generation, {.system = system, .chat = chat_flags.options(), .tools = used}));
+      Conversation::start(
+          engine, generation,
+          {.system = system, .chat = chat_flags.options(), .thoughts = chat_flags.thoughts(), .tools = used}));
   greet(engine, model, person);
   if (!engine.has_chat_template() && !system.empty()) print_note("--system has no effect without a chat template");
   const std::unique_ptr<LineReader> reader = LineReader::open(ChatCommands::completions());

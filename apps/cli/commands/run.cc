@@ -223,7 +223,7 @@ Result<ExitCode> RunCommand::run() {
     return ExitCode::kDone;
   }
   if (!tools.empty()) generation.generate.shown_tokens = engine.chat_format().shown_tokens;
-  if (chat) generation.generate.thoughts = chat_flags.thoughts(engine.chat_format(), input.text);
+  if (chat) generation.generate.thoughts = engine.chat_format().thoughts(input.text, chat_flags.thoughts());
   const std::vector<TokenId>& ids = input.ids;
   TRY(Session session, generation.open_session(engine));
   // The engine checks this too; check here so that an unusable prompt is not printed first.

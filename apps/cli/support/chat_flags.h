@@ -14,10 +14,7 @@ class ChatFlags {
 
   bool any() const { return !template_file_.empty() || think_ || no_think_ || parse_special_ || budget_ >= 0; }
   ChatOptions options() const;
-  // How the model's thoughts are limited in the reply to this prompt.
-  ThoughtLimit thoughts(const ChatFormat& format, const std::string& prompt) const {
-    return format.thoughts(prompt, budget_);
-  }
+  int thoughts() const { return budget_; }  // tokens in a reply; see ThoughtLimit
 
   // The text of --template; empty without it.
   Result<std::string> read_template() const;
