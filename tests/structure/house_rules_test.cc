@@ -19,7 +19,7 @@ namespace {
 
 // Files that may be longer, and how long: loop nests, lists, and fixtures whose parts need each other.
 const std::map<std::string, size_t> kLongerFiles = {
-    {"include/tern/tern.h", 470},
+    {"include/tern/tern.h", 480},
     {"src/backend/cpu/ops/attention.cc", 600},
     {"src/backend/gpu/kernels/attention/attention.cc", 420},
     {"src/backend/gpu/kernels/golden/golden_cases_test_support.cc", 500},

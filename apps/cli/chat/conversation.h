@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/support/reply_flags.h"
+#include "cli/flags/reply_flags.h"
 #include "tern/engine.h"
 
 namespace tern::cli {

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "cli/flags/mcp_flags.h"
 #include "cli/support/common.h"
-#include "cli/support/mcp_flags.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/layout.h"
 #include "cli/terminal/terminal.h"

@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "cli/commands/commands.h"
+#include "cli/flags/reply_flags.h"
 #include "cli/support/batch_rank.h"
-#include "cli/support/reply_flags.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/output.h"

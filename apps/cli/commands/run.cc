@@ -7,10 +7,10 @@
 
 #include "base/result.h"
 #include "cli/commands/commands.h"
-#include "cli/support/chat_flags.h"
+#include "cli/flags/chat_flags.h"
+#include "cli/flags/reply_flags.h"
 #include "cli/support/chat_reply_json.h"
 #include "cli/support/prompt_view.h"
-#include "cli/support/reply_flags.h"
 #include "cli/support/sampling_json.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/output.h"

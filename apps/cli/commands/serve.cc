@@ -9,9 +9,9 @@
 
 #include "base/result.h"
 #include "cli/commands/commands.h"
-#include "cli/support/model_list.h"
+#include "cli/flags/model_list.h"
+#include "cli/flags/serve_options.h"
 #include "cli/support/remedies.h"
-#include "cli/support/serve_options.h"
 #include "cli/support/settings.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"

@@ -31,8 +31,9 @@ class Connection {
   State look(const ScanLimits& limits);
   const RequestScan& request() const { return scan_; }
 
-  bool holds(uint64_t n) const { return input_.size() - begin_ >= n; }  // so many bytes that have arrived
-  size_t take(std::span<char> to);                                      // up to so many bytes of what has arrived
+  size_t n_held() const { return input_.size() - begin_; }  // bytes that have arrived and are not taken
+  bool holds(uint64_t n) const { return n_held() >= n; }
+  size_t take(std::span<char> to);  // up to so many bytes of what has arrived
   // The request of which `n` bytes are not taken yet is done with: they are dropped. What follows is the next request.
   void begin_next(uint64_t n);
 

@@ -154,9 +154,22 @@ void ConnectionFront::advance(Parked& parked) {
       break;
   }
   if (got == IoState::kEnded) return close(fd);
+  if (!count_held(parked)) return refuse(parked, 503, "this server is receiving too many long requests");
   const IoState need = got == IoState::kNeedsOutput ? got : IoState::kNeedsInput;
   if (need != parked.need) poller_->change(fd, need);
   parked.need = need;
+}
+
+// Counts what the connection holds. False: together they hold too much, and this one has more than a head.
+bool ConnectionFront::count_held(Parked& parked) {
+  n_held_ += parked.connection->n_held() - parked.n_held;
+  parked.n_held = parked.connection->n_held();
+  return n_held_ <= options_.most_held_bytes || parked.n_held <= options_.scan.head_bytes;
+}
+
+void ConnectionFront::forget(std::unordered_map<int, Parked>::iterator parked) {
+  n_held_ -= parked->second.n_held;
+  parked_.erase(parked);
 }
 
 void ConnectionFront::start_waiting() {
@@ -176,7 +189,7 @@ void ConnectionFront::give_to_thread(int fd, bool is_long) {
   const auto found = parked_.find(fd);
   if (found->second.stage == Stage::kReading) poller_->remove(fd);
   const auto held = std::make_shared<Owned>(std::move(found->second.connection));
-  parked_.erase(found);
+  forget(found);
   if (threads_.enqueue([this, held, is_long] { answer(std::move(*held), is_long); })) return;
   const std::scoped_lock lock(mutex_);
   if (is_long) --n_long_;
@@ -213,7 +226,7 @@ void ConnectionFront::close(int fd) {
     const std::scoped_lock lock(mutex_);
     open_.erase(fd);
   }
-  parked_.erase(fd);
+  forget(parked_.find(fd));
 }
 
 void ConnectionFront::end_late() {
@@ -233,15 +246,21 @@ void ConnectionFront::end_late() {
   }
 }
 
+void ConnectionFront::end_long() {
+  {
+    const std::scoped_lock lock(mutex_);
+    --n_long_;
+  }
+  poller_->wake();
+}
+
 void ConnectionFront::answer(Owned connection, bool is_long) {
   bool goes_on = true;
   do {
-    RequestStream stream(*connection, options_.stream);
+    RequestStream stream(*connection, options_.stream, is_long ? [this] { end_long(); } : std::function<void()>());
+    is_long = false;
     const bool is_last = ++connection->n_answered >= kMostRequests || is_stopping_;
     goes_on = answer_(stream, *connection, is_last) && !is_last && stream.finish();
-    if (!std::exchange(is_long, false)) continue;
-    const std::scoped_lock lock(mutex_);
-    --n_long_;
   } while (goes_on && connection->look(options_.scan) == Connection::State::kWhole);
   {
     const std::scoped_lock lock(mutex_);

@@ -27,6 +27,7 @@ struct FrontOptions {
   std::chrono::milliseconds idle = std::chrono::seconds(60);  // without a request
   size_t most_connections = 16'384;                           // of all; the one that is idle longest makes room
   size_t most_long_bodies = 32;                               // are read at a time; each takes a thread
+  size_t most_held_bytes = size_t{256} << 20;                 // of requests that have not all arrived
 
   struct Refusal {
     std::string media_type, body;
@@ -65,6 +66,7 @@ class ConnectionFront {
     IoState need = IoState::kNeedsInput;
     Clock::time_point end_of_stage = {};
     size_t n_dropped = 0;
+    size_t n_held = 0;  // as counted in n_held_
   };
 
   ConnectionFront(FrontOptions options, std::unique_ptr<Poller> poller);
@@ -82,9 +84,12 @@ class ConnectionFront {
   void close(int fd);
   void end_late();
   bool make_room(int fd);
+  bool count_held(Parked& parked);
+  void forget(std::unordered_map<int, Parked>::iterator parked);
 
   // On a request's thread.
   void answer(Owned connection, bool is_long);
+  void end_long();
 
   const FrontOptions options_;
   const std::unique_ptr<Poller> poller_;
@@ -99,6 +104,7 @@ class ConnectionFront {
 
   std::unordered_map<int, Parked> parked_;  // the front's thread alone uses it
   std::deque<int> waiting_;                 // those in kWaiting, the first first
+  size_t n_held_ = 0;                       // bytes of all parked connections
   std::jthread thread_;                     // the last member: it uses the others
 };
 

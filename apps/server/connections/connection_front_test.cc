@@ -176,6 +176,34 @@ TEST(ConnectionFront, LongBodiesTakeTurns) {
   EXPECT_TRUE(receives(second, "xsecond"));
 }
 
+TEST(ConnectionFront, AReadBodyHoldsUpNoOther) {
+  EchoServer server({.scan = {.body_bytes = 100}, .most_long_bodies = 1});
+  const RawClient held(server.port()), next(server.port());
+  const std::string long_body(1000, 'x');
+  held.send("GET /held HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + long_body);
+  std::this_thread::sleep_for(milliseconds(20));
+  next.send(echo(long_body + "next"));
+  EXPECT_TRUE(receives(next, "xnext"));
+  server.release();
+  EXPECT_TRUE(receives(held, "held"));
+}
+
+TEST(ConnectionFront, WhatIsHeldIsBounded) {
+  const EchoServer server({.scan = {.head_bytes = 1000}, .most_held_bytes = 20'000});
+  std::vector<std::unique_ptr<RawClient>> begun;
+  for (int i = 0; i < 4; ++i) {
+    begun.push_back(std::make_unique<RawClient>(server.port()));
+    begun.back()->send(echo(std::string(10'000, 'x')).substr(0, 7000));
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  EXPECT_TRUE(begun[2]->receive_all().starts_with("HTTP/1.1 503"));
+  begun[0]->send(std::string(7000, 'x'));
+  EXPECT_TRUE(receives(*begun[0], "xxxx"));
+  const RawClient small(server.port());
+  small.send(echo("small"));
+  EXPECT_TRUE(receives(small, "small"));
+}
+
 TEST(ConnectionFront, WhoIsTooSlowIsTold) {
   EchoServer server(
       {.stream = {.silence = milliseconds(100), .request = milliseconds(300)}, .idle = milliseconds(200)});

@@ -9,8 +9,11 @@ constexpr uint64_t kSlowestBytesPerSecond = uint64_t{16} << 10;
 
 }  // namespace
 
-RequestStream::RequestStream(Connection& connection, const StreamLimits& limits)
-    : connection_(connection), limits_(limits), n_left_(connection.request().n_bytes().value_or(kUnknown)) {}
+RequestStream::RequestStream(Connection& connection, const StreamLimits& limits, std::function<void()> on_whole)
+    : connection_(connection),
+      limits_(limits),
+      n_left_(connection.request().n_bytes().value_or(kUnknown)),
+      on_whole_(std::move(on_whole)) {}
 
 // How long the next piece may take.
 std::chrono::milliseconds RequestStream::patience() const {
@@ -47,6 +50,7 @@ ssize_t RequestStream::read(char* to, size_t n) {
   }
   if (got == 0) error_ = httplib::Error::ConnectionClosed;  // the request has ended
   if (n_left_ != kUnknown) n_left_ -= got;
+  if (n_left_ == 0) tell_whole();
   n_read_ += got;
   return static_cast<ssize_t>(got);
 }

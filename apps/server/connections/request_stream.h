@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "server/connections/connection.h"
 
@@ -19,7 +21,9 @@ struct StreamLimits {
 // Ends where the request ends, so that nothing that reads it can take bytes of the next one.
 class RequestStream final : public httplib::Stream {
  public:
-  RequestStream(Connection& connection, const StreamLimits& limits);
+  // `on_whole` is called once: when the request has been read to its end, or with the stream's own end.
+  RequestStream(Connection& connection, const StreamLimits& limits, std::function<void()> on_whole = {});
+  ~RequestStream() override { tell_whole(); }
 
   bool is_readable() const override { return n_left_ > 0 && connection_.holds(1); }
   bool wait_readable() const override;
@@ -39,11 +43,15 @@ class RequestStream final : public httplib::Stream {
   static constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
   using Clock = Connection::Clock;
   std::chrono::milliseconds patience() const;
+  void tell_whole() {
+    if (on_whole_) std::exchange(on_whole_, nullptr)();
+  }
 
   Connection& connection_;
   const StreamLimits limits_;
   const Clock::time_point start_ = Clock::now();
   uint64_t n_left_, n_read_ = 0;
+  std::function<void()> on_whole_;
 };
 
 }  // namespace tern::server

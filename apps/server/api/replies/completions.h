@@ -3,8 +3,8 @@
 
 #include "server/api/grammars/grammars.h"
 #include "server/api/replies/answer.h"
-#include "server/api/replies/response_store.h"
 #include "server/api/service/mcp_tools.h"
+#include "server/api/service/response_store.h"
 
 namespace tern::server {
 

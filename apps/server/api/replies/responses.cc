@@ -341,8 +341,7 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   if (!read.notes.empty()) repeated["notes"] = std::move(read.notes);
   Json all = read.before;
   if (responses) all.insert(all.end(), read.items.begin(), read.items.end());
-  auto writer =
-      std::make_unique<ResponseWriter>(model, read.prompt, repeated, responses, std::move(all), read.rounds);
+  auto writer = std::make_unique<ResponseWriter>(model, read.prompt, repeated, responses, std::move(all), read.rounds);
   return Asked{.prompts = {std::move(read.prompt.tokens)},
                .options = std::move(options),
                .writer = std::move(writer),

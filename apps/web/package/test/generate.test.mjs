@@ -108,16 +108,16 @@ for (const worker of [false, true]) {
 
     test('samplers reach the engine', async () => {
       const {tern, engine} = await open({}, {worker});
-      const asked = {dryMultiplier: 0.8, dryBase: 2, dryAllowedLength: 0, dryPenaltyLastN: -1, drySequenceBreakers: ['x'],
-        topNSigma: 1.5, typicalP: 0.5, xtcProbability: 0.5, xtcThreshold: 0.2, mirostat: 2, mirostatTau: 3,
-        mirostatEta: 0.2, minTokens: 5};
+      const asked = {dryMultiplier: 0.8, dryBase: 2, dryAllowedLength: 0, dryPenaltyLastN: -1,
+        drySequenceBreakers: ['x'], topNSigma: 1.5, typicalP: 0.5, xtcProbability: 0.5, xtcThreshold: 0.2, mirostat: 2,
+        mirostatTau: 3, mirostatEta: 0.2, minTokens: 5};
       await collect(tern.generate('a', {...asked, samplers: ['top_k', 'temperature']}));
       const {params} = engine.state.calls.find(({method}) => method === 'begin');
       for (const [name, value] of Object.entries(asked)) assert.deepEqual(params[name], value, name);
       assert.equal(params.samplers, 'top_k;temperature');
       for (const wrong of [{dryMultiplier: -1}, {dryBase: 0.5}, {dryAllowedLength: 1.5}, {dryPenaltyLastN: -2},
-        {drySequenceBreakers: 3}, {topNSigma: 'x'}, {typicalP: 0}, {xtcProbability: 2}, {xtcThreshold: -1}, {mirostat: 3},
-        {mirostatTau: -1}, {mirostatEta: 2}, {samplers: 1}, {minTokens: -1}]) {
+        {drySequenceBreakers: 3}, {topNSigma: 'x'}, {typicalP: 0}, {xtcProbability: 2}, {xtcThreshold: -1},
+        {mirostat: 3}, {mirostatTau: -1}, {mirostatEta: 2}, {samplers: 1}, {minTokens: -1}]) {
         await assert.rejects(collect(tern.generate('a', wrong)), {name: 'InvalidArgumentError'});
       }
     });

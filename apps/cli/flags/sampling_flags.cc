@@ -1,4 +1,4 @@
-#include "cli/support/sampling_flags.h"
+#include "cli/flags/sampling_flags.h"
 
 #include <limits>
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/flags/grammar_flags.h"
+#include "cli/flags/sampling_flags.h"
 #include "cli/support/common.h"
-#include "cli/support/grammar_flags.h"
-#include "cli/support/sampling_flags.h"
 #include "tern/engine.h"
 
 namespace tern::cli {

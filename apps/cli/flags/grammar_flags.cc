@@ -1,4 +1,4 @@
-#include "cli/support/grammar_flags.h"
+#include "cli/flags/grammar_flags.h"
 
 #include "cli/support/common.h"
 #include "cli/terminal/help.h"

@@ -1,4 +1,4 @@
-#include "cli/support/chat_flags.h"
+#include "cli/flags/chat_flags.h"
 
 #include "base/result.h"
 #include "cli/terminal/help.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/flags/mcp_flags.h"
 #include "cli/support/common.h"
-#include "cli/support/mcp_flags.h"
 #include "server/api/routes/api_server.h"
 
 namespace tern::cli {

@@ -1,4 +1,4 @@
-#include "cli/support/mcp_flags.h"
+#include "cli/flags/mcp_flags.h"
 
 #include <algorithm>
 

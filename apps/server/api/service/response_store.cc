@@ -1,9 +1,7 @@
-#include "server/api/replies/response_store.h"
+#include "server/api/service/response_store.h"
 
 #include <algorithm>
 #include <utility>
-
-#include "server/api/replies/answer.h"
 
 namespace tern::server {
 

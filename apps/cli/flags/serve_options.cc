@@ -1,9 +1,9 @@
-#include "cli/support/serve_options.h"
+#include "cli/flags/serve_options.h"
 
 #include <cstdint>
 #include <limits>
 
-#include "cli/support/reply_flags.h"
+#include "cli/flags/reply_flags.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/layout.h"
 

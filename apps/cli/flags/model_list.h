@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/support/serve_options.h"
+#include "cli/flags/serve_options.h"
 
 namespace tern::cli {
 

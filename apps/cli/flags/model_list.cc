@@ -1,4 +1,4 @@
-#include "cli/support/model_list.h"
+#include "cli/flags/model_list.h"
 
 #include <memory>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "cli/support/reply_flags.h"
+#include "cli/flags/reply_flags.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,9 +11,9 @@
 #include <random>
 
 #include "base/result.h"
+#include "cli/flags/sampling_flags.h"
 #include "cli/support/common.h"
 #include "cli/support/gpu_stats.h"
-#include "cli/support/sampling_flags.h"
 #include "cli/support/sampling_text.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"

@@ -1,4 +1,4 @@
-#include "server/api/replies/response_store.h"
+#include "server/api/service/response_store.h"
 
 #include <gtest/gtest.h>
 
