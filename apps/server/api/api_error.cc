@@ -59,7 +59,9 @@ ErrorShape error_shape(std::string_view path) {
 
 Json ApiError::json(ErrorShape shape) const {
   if (shape == ErrorShape::kAnthropic) {
-    return {{"type", "error"}, {"error", {{"type", anthropic_type_of(status)}, {"message", message}}}};
+    Json error = {{"type", anthropic_type_of(status)}, {"message", message}};
+    if (code.starts_with("thread_")) error["details"] = {{"error_code", code}};
+    return {{"type", "error"}, {"error", std::move(error)}};
   }
   if (shape == ErrorShape::kOllama) return {{"error", message}};
   return {

@@ -65,6 +65,33 @@ TEST(Responses, WhatShouldNotBeKeptIsNot) {
   EXPECT_EQ(server.get(kResponses + "/" + answer["id"].get<std::string>()).status, 404);
 }
 
+TEST(Responses, KeptItemsMayBeReferredTo) {
+  const RunningServer server({}, with_roles());
+  const Json first = server.post(kResponses, response_to("Once")).json;
+  const std::string id = first["output"][0]["id"];
+  Json body = response_to("");
+  body["input"] = Json::array({{{"role", "user"}, {"content", "Once"}},
+                               {{"type", "item_reference"}, {"id", id}},
+                               {{"role", "user"}, {"content", "More."}}});
+  const Json by_reference = server.post(kResponses, body).json;
+  body["input"][1] = first["output"][0];
+  const Json whole = server.post(kResponses, body).json;
+  EXPECT_EQ(by_reference["usage"]["input_tokens"], whole["usage"]["input_tokens"]) << by_reference;
+  body["input"][1] = {{"type", "item_reference"}, {"id", "msg_none"}};
+  const auto refused = server.post(kResponses, body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_TRUE(refused.text.contains("input[1].id: 'msg_none' is not kept here")) << refused.text;
+}
+
+TEST(Responses, WhatIsCutIsIncomplete) {
+  const RunningServer server({}, with_roles());
+  Json body = response_to("Once");
+  body["max_output_tokens"] = 2;
+  const Json answer = server.post(kResponses, body).json;
+  EXPECT_EQ(answer["status"], "incomplete");
+  EXPECT_EQ(answer["output"][0]["status"], "incomplete") << answer;
+}
+
 TEST(Responses, HostedToolsAreLeftOutWithANote) {
   static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
                                              .backend = BackendKind::kCpu,

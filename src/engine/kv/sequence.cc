@@ -52,6 +52,7 @@ void Sequence::truncate(size_t n_tokens) {
 }
 
 size_t Sequence::keep_common(std::span<const TokenId> prompt) {
+  CHECK(!prompt.empty());
   const auto known = prompt.first(prompt.size() - 1);
   const auto common = std::ranges::mismatch(known, tokens_);
   truncate(static_cast<size_t>(common.in2 - tokens_.begin()));

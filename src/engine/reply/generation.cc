@@ -45,8 +45,11 @@ Generation::Impl::Impl(Sequence& sequence, Impl*& active, const Tokenizer* token
   for (const TokenId token : tokens_) sampler_.accept_prompt(token);
   sequence_.reserve();
   reply_.result.stats.n_prompt = static_cast<int>(prompt.size());
-  const std::span<const TokenId> known = tokens_;
-  reply_.result.stats.n_reused = static_cast<int>(sequence_.keep_common(scores_prompt() ? known.first(0) : known));
+  if (scores_prompt()) {
+    sequence_.clear();
+  } else {
+    reply_.result.stats.n_reused = static_cast<int>(sequence_.keep_common(tokens_));
+  }
   reply_.result.tokens.reserve(n_ctx);
   if (to_heal_.empty()) take_reply_so_far();
 }

@@ -15,9 +15,10 @@ namespace {
 
 // Each of these promises something. Others, such as metadata, service_tier, cache_control, context_management and what
 // new betas bring, change nothing here.
-constexpr std::array<std::string_view, 12> kPromises = {
-    "mcp_servers", "container",   "guided_json",        "guided_regex", "guided_choice", "guided_grammar",
-    "grammar",     "json_schema", "structured_outputs", "format",       "functions",     "response_format"};
+constexpr std::array<std::string_view, 14> kPromises = {
+    "mcp_servers",    "container",       "guided_json", "guided_regex",       "guided_choice",
+    "guided_grammar", "grammar",         "json_schema", "structured_outputs", "format",
+    "functions",      "response_format", "compaction",  "fallbacks"};
 
 // {"type": "json_schema", "schema": …}, in `output_format` or in `output_config.format`.
 ApiResult<GrammarPtr> read_output_format(Fields& fields, GrammarCache& grammars) {
@@ -45,6 +46,9 @@ struct ReadConversation {
 
 ApiResult<ReadConversation> read_conversation(Fields& fields, const ModelProfile& model, GenerateOptions& generate) {
   fields.refuse(kPromises, "is not supported");
+  if (const Json* thread = fields.find("thread"); thread && *thread != false) {
+    return refuse("thread: is not supported; send the whole conversation", "thread", "thread_unsupported_request");
+  }
   ChatOptions chat{.parse_special = model.defaults.parse_special};
   read_thinking(fields, model.engine, {.chat = chat, .limit = generate.thoughts});
   TRY(generate.grammar, read_output_format(fields, model.grammars));

@@ -303,6 +303,10 @@ TEST(Messages, ErrorsHaveAnthropicsShape) {
   check(kMessages, with("guided_json", {{"a", 1}}), key, 400, wrong, "guided_json: is not supported");
   check(kMessages, with("mcp_servers", {{{"url", "x"}}}), key, 400, wrong, "mcp_servers");
   check(kMessages, with("thinking", {{"type", "much"}}), key, 400, wrong, "thinking.type: 'much'");
+  check(kMessages, with("output_config", {{"effort", "bogus"}}), key, 400, wrong, "output_config.effort: 'bogus'");
+  check(kMessages, with("thread", {{"type", "new"}}), key, 400, wrong, "thread: is not supported");
+  EXPECT_EQ(post(kMessages, with("thread", {{"type", "new"}}), key).second["error"]["details"]["error_code"],
+            "thread_unsupported_request");
   check(kMessages, with("stop_sequences", {""}), key, 400, wrong, "stop_sequences");
   check(kMessages, with("tool_choice", {{"type", "any"}}), key, 400, wrong, "tool_choice.type");
   check(kMessages, with("tools", {{{"type", "web_search_20250305"}, {"name", "web_search"}}}), key, 400, wrong,

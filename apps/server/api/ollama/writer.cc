@@ -34,16 +34,20 @@ class LineWriter final : public AnswerWriter {
     if (news.finish) finish_ = news.finish;
   }
 
-  Json whole(const Usage& usage, const GenerateStats& stats) override { return last(message_, usage, stats); }
+  Json whole(const Usage& usage, const GenerateStats& stats) override {
+    std::erase_if(message_.tool_calls, [&](const ToolCall& call) { return is_cut_off(call); });
+    return last(message_, usage, stats);
+  }
 
   std::vector<Json> first_events() override { return {}; }
   std::vector<Json> idle_events() override { return {line({.role = {}})}; }
 
   std::vector<Json> events(ReplyEvent& news) override {
     std::vector<Json> events;
-    for (const ChatDelta& delta : parser_.take(news)) take(delta, events);
-    if (!news.finish) return events;
+    const std::vector<ChatDelta> deltas = parser_.take(news);
     finish_ = news.finish;
+    for (const ChatDelta& delta : deltas) take(delta, events);
+    if (!news.finish) return events;
     tell_call(events);
     return events;
   }
@@ -72,8 +76,14 @@ class LineWriter final : public AnswerWriter {
     }
   }
 
+  // By the limit of tokens. Such a call is none: clients would make it with no arguments.
+  bool is_cut_off(const ToolCall& call) const {
+    return finish_ && *finish_ != FinishReason::kStopToken && !Json::accept(call.arguments);
+  }
+
   void tell_call(std::vector<Json>& events) {
     if (!call_) return;
+    if (is_cut_off(*call_)) return call_.reset();
     events.push_back(line({.role = {}, .tool_calls = {*std::exchange(call_, std::nullopt)}}, n_calls_++));
   }
 

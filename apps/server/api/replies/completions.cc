@@ -132,10 +132,11 @@ class CompletionWriter final : public AnswerWriter {
   }
 
   void add_logprobs(Choice& choice, const ReplyEvent& news) const {
-    if (!news.prompt_logprobs.empty()) {
-      add_token(choice, choice.prompt.front(), nullptr);
-      for (size_t i = 1; i < choice.prompt.size(); ++i)
-        add_token(choice, choice.prompt[i], &news.prompt_logprobs[i - 1]);
+    if (news.token || news.finish) {
+      const std::vector<TokenId> prompt = std::exchange(choice.prompt, {});
+      for (size_t k = 0; k < prompt.size(); ++k) {
+        add_token(choice, prompt[k], k > 0 ? &news.prompt_logprobs.at(k - 1) : nullptr);
+      }
     }
     if (!news.token) return;
     for (const Logprobs& one : news.logprobs) add_token(choice, *news.token, &one);

@@ -62,6 +62,21 @@ ApiResult<Json> input_items(const Fields& fields) {
   return *input;
 }
 
+ApiResult<void> resolve_references(Json& items, ResponseStore& kept) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].is_object() || items[i].value("type", "") != "item_reference") continue;
+    const std::string id = items[i].value("id", "");
+    std::optional<Json> item = kept.find_item(id);
+    const std::string name = format_text("input[{}].id", i);
+    if (!item) {
+      return refuse(format_text("{}: '{}' is not kept here any more; send the item itself", name, id.substr(0, 64)),
+                    name);
+    }
+    items[i] = *std::move(item);
+  }
+  return {};
+}
+
 ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& before, const Json& items) {
   Json messages = Json::array();
   std::string instructions;

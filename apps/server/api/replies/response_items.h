@@ -5,6 +5,7 @@
 
 #include "server/api/fields.h"
 #include "server/api/replies/conversation.h"
+#include "server/api/service/response_store.h"
 
 namespace tern::server {
 
@@ -16,5 +17,8 @@ ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& befor
 
 // `tools` in the form of chat requests, with a function inside. Tools that run at OpenAI are left out, with a note.
 ApiResult<Json> tools_of_chats(Fields& fields, Json& notes);
+
+// Puts the items that are kept here in the place of {"type": "item_reference", "id": …}. 400: one is not kept.
+ApiResult<void> resolve_references(Json& items, ResponseStore& kept);
 
 }  // namespace tern::server

@@ -20,6 +20,7 @@ struct Item {
   std::string id;
   std::string text = {};  // or a call's arguments
   std::string call_id = {}, name = {};
+  const char* status = "completed";  // or incomplete
 
   bool is_call() const { return kind == ChatDelta::Kind::kCallBegin; }
   bool is_thought() const { return kind == ChatDelta::Kind::kReasoning; }
@@ -30,16 +31,16 @@ struct Item {
   }
 
   Json json(bool is_whole) const {
-    const char* status = is_whole ? "completed" : "in_progress";
+    const char* now = is_whole ? status : "in_progress";
     if (is_call()) {
-      return {{"type", "function_call"}, {"id", id},        {"call_id", call_id}, {"name", name},
-              {"arguments", text},       {"status", status}};
+      return {{"type", "function_call"}, {"id", id},     {"call_id", call_id}, {"name", name},
+              {"arguments", text},       {"status", now}};
     }
     const Json content = is_whole ? Json::array({part()}) : Json::array();
     if (is_thought()) {
-      return {{"type", "reasoning"}, {"id", id}, {"summary", Json::array()}, {"content", content}, {"status", status}};
+      return {{"type", "reasoning"}, {"id", id}, {"summary", Json::array()}, {"content", content}, {"status", now}};
     }
-    return {{"type", "message"}, {"id", id}, {"role", "assistant"}, {"status", status}, {"content", content}};
+    return {{"type", "message"}, {"id", id}, {"role", "assistant"}, {"status", now}, {"content", content}};
   }
 };
 
@@ -159,6 +160,7 @@ class ResponseWriter final : public AnswerWriter {
 
   void end_item(std::vector<Json>& events) {
     if (!std::exchange(is_open_, false)) return;
+    if (is_cut()) items_.back().status = "incomplete";
     const Item& item = items_.back();
     if (item.is_call()) {
       events.push_back(event("response.function_call_arguments.done",
@@ -210,7 +212,7 @@ Json repeated_fields(const Json& body, const Sampling& sampling) {
           {"metadata", or_else("metadata", Json::object())},
           {"parallel_tool_calls", or_else("parallel_tool_calls", true)},
           {"previous_response_id", or_else("previous_response_id", nullptr)},
-          {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
+          {"reasoning", or_else("reasoning", {{"effort", nullptr}, {"summary", nullptr}})},
           {"store", or_else("store", true)},
           {"temperature", sampling.temperature},
           {"text", or_else("text", {{"format", {{"type", "text"}}}})},
@@ -228,6 +230,9 @@ void check_promises(Fields& fields) {
   }
   std::vector<std::string> include;
   fields.read_texts("include", include, 100);
+  int top_logprobs = 0;
+  fields.read("top_logprobs", top_logprobs, {0, 20});
+  if (top_logprobs > 0) fields.fail("top_logprobs", "is not supported here; /v1/chat/completions has them");
   if (std::ranges::contains(include, "message.output_text.logprobs")) {
     fields.fail("include", "message.output_text.logprobs is not supported; /v1/chat/completions has them");
   }
@@ -312,6 +317,7 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
   const ChatOptions chat = read_chat_options(fields, model, generate.thoughts);
   TRY(read.before, earlier_items(fields, model));
   TRY(read.items, input_items(fields));
+  if (model.responses) TRY_STATUS(resolve_references(read.items, *model.responses));
   TRY(const std::vector<ChatMessage> messages, read_items(fields, read.before, read.items));
   TRY(const Json tools, tools_of_chats(fields, read.notes));
   Json as_chat = body;

@@ -83,6 +83,7 @@ void read_thinking(Fields& fields, const Engine& engine, const Thinking& thinkin
     read_effort(inner, "effort", engine, thinking);
     read_budget(inner, "max_tokens", thinking);
   });
+  fields.within("output_config", [&](Fields& inner) { read_effort(inner, "effort", engine, thinking); });
   fields.within("thinking", [&](Fields& inner) { read_type(inner, thinking); });
   for (const char* name : {"thinking_budget", "thinking_budget_tokens", "thinking_token_budget", "reasoning_budget"}) {
     read_budget(fields, name, thinking);

@@ -14,8 +14,8 @@ struct Thinking {
   ThoughtLimit& limit;
 };
 
-// Reads enable_thinking; reasoning_effort, reasoning.effort; thinking_budget and its other names, reasoning.max_tokens;
-// and thinking: {type, budget_tokens}. A budget counts more than an effort.
+// Reads enable_thinking; reasoning_effort, reasoning.effort, output_config.effort; thinking_budget and its other names,
+// reasoning.max_tokens; and thinking: {type, budget_tokens}. A budget counts more than an effort.
 void read_thinking(Fields& fields, const Engine& engine, const Thinking& thinking);
 
 // False: `effort` is none of none, minimal, low, medium, high, xhigh and max. Templates that have a variable

@@ -166,6 +166,34 @@ TEST(ApiServer, APromptIsScored) {
   EXPECT_EQ(read["usage"]["prompt_tokens_details"]["cached_tokens"], 0);
 }
 
+// The cache has the prompt from the second request on.
+TEST(ApiServer, AScoredPromptIsReadAgain) {
+  const RunningServer server;
+  Json body = completion("Once upon a time", 200);
+  body["ignore_eos"] = true;
+  const std::string text = "Once upon a time" + server.post(kText, body).json["choices"][0]["text"].get<std::string>();
+  const Json whole = server.post("/tokenize", Json{{"content", text}, {"add_special", true}}).json["tokens"];
+  ASSERT_GT(whole.size(), 150u);
+  for (const size_t n : {size_t{1}, size_t{2}, size_t{64}, size_t{65}, size_t{128}, whole.size()}) {
+    const Json prompt(Json::array_t(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(n)));
+    Json first;
+    for (int i = 0; i < 3; ++i) {
+      Json asked = {{"prompt", prompt}, {"max_tokens", 1}, {"temperature", 0},
+                    {"logprobs", 1},    {"echo", true},    {"n", 2}};
+      asked["ignore_eos"] = true;
+      const Json choices = server.post(kText, asked).json["choices"];
+      for (const Json& choice : choices) {
+        ASSERT_EQ(choice["logprobs"]["tokens"].size(), n + 1) << choice;
+        if (first.is_null()) first = choice["logprobs"];
+        EXPECT_EQ(choice["logprobs"]["tokens"], first["tokens"]);
+        for (size_t k = 1; k <= n; ++k) {
+          EXPECT_NEAR(choice["logprobs"]["token_logprobs"][k], first["token_logprobs"][k], 1e-3);
+        }
+      }
+    }
+  }
+}
+
 TEST(ApiServer, TokensThatArePartsOfACharacterHaveNamesOfTheirOwn) {
   const RunningServer server;
   const std::string picture = "\xF0\x9F\x8E\x89";

@@ -41,6 +41,21 @@ std::optional<ResponseStore::Kept> ResponseStore::find(const std::string& id, Cl
   return Kept{.response = Json::parse(response), .items = Json::parse(items)};
 }
 
+std::optional<Json> ResponseStore::find_item(const std::string& id) {
+  const std::string quoted = Json(id).dump();
+  std::string items;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto it = std::ranges::find_if(entries_, [&](const Entry& one) { return one.items.contains(quoted); });
+    if (it == entries_.end()) return std::nullopt;
+    items = it->items;
+  }
+  for (Json& item : Json::parse(items)) {
+    if (item.is_object() && item.value("id", Json()) == id) return std::move(item);
+  }
+  return std::nullopt;
+}
+
 bool ResponseStore::erase(const std::string& id) {
   const std::scoped_lock lock(mutex_);
   const auto it = place_of(id);

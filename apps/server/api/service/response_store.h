@@ -28,7 +28,8 @@ class ResponseStore {
   };
   void keep(const std::string& id, const Kept& kept, Clock::time_point now = Clock::now());
   std::optional<Kept> find(const std::string& id, Clock::time_point now = Clock::now());
-  bool erase(const std::string& id);  // false: there was none
+  std::optional<Json> find_item(const std::string& id);  // of the kept conversations and outputs
+  bool erase(const std::string& id);                     // false: there was none
 
  private:
   struct Entry {
