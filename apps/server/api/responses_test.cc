@@ -83,6 +83,26 @@ TEST(Responses, KeptItemsMayBeReferredTo) {
   EXPECT_TRUE(refused.text.contains("input[1].id: 'msg_none' is not kept here")) << refused.text;
 }
 
+TEST(Responses, AConversationBegunElsewhereGoesOn) {
+  static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
+                                             .backend = BackendKind::kCpu,
+                                             .chat_template = kToolTemplate})
+                                   .value();
+  const RunningServer server({}, engine);
+  Json body = response_to("");
+  body["input"] = Json::parse(R"([{"role": "user", "content": "hi"}, {"type": "web_search_call", "id": "ws_1"},
+      {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": "*** Begin"},
+      {"type": "custom_tool_call_output", "call_id": "c1", "output": "Done"},
+      {"type": "local_shell_call", "call_id": "c2", "action": {"command": ["ls"]}},
+      {"type": "local_shell_call_output", "call_id": "c2", "output": "a.txt"}])");
+  const auto answer = server.post(kResponses, body);
+  EXPECT_EQ(answer.status, 200) << answer.text;
+  ASSERT_EQ(answer.json["notes"].size(), 1u) << answer.text;
+  EXPECT_TRUE(answer.json["notes"][0].get<std::string>().starts_with("input[1].type: 'web_search_call' was left out"));
+  body["input"][1]["type"] = "no_such_call";
+  EXPECT_EQ(server.post(kResponses, body).status, 400);
+}
+
 TEST(Responses, WhatIsCutIsIncomplete) {
   const RunningServer server({}, with_roles());
   Json body = response_to("Once");

@@ -11,11 +11,7 @@ namespace tern::server {
 namespace {
 
 // A call belongs to the preceding assistant message; several calls share one message.
-void add_call(Fields& item, Json& messages) {
-  std::string id, name, arguments;
-  item.read("call_id", id);
-  item.read("name", name);
-  item.read("arguments", arguments);
+void add_call(const std::string& id, const std::string& name, const std::string& arguments, Json& messages) {
   if (messages.empty() || messages.back()["role"] != "assistant") {
     messages.push_back({{"role", "assistant"}, {"content", nullptr}});
   }
@@ -23,24 +19,52 @@ void add_call(Fields& item, Json& messages) {
       {{"id", id}, {"type", "function"}, {"function", {{"name", name}, {"arguments", arguments}}}});
 }
 
-void add_item(const Json& json, Fields& item, Json& messages) {
+// What the model wrote for a tool that takes a text and no arguments.
+std::string as_arguments(const std::string& input) { return dump(Json{{"input", input}}); }
+
+// Items that OpenAI's own tools leave in a conversation. They say nothing to a model here.
+bool is_of_hosted_tool(std::string_view type) {
+  constexpr std::array<std::string_view, 8> kOthers = {
+      "compaction",    "compaction_summary",   "mcp_list_tools",    "mcp_approval_request", "mcp_approval_response",
+      "computer_call", "computer_call_output", "tool_search_output"};
+  return type == "web_search_call" || type == "file_search_call" || type == "code_interpreter_call" ||
+         type == "image_generation_call" || type == "tool_search_call" || std::ranges::contains(kOthers, type);
+}
+
+void add_item(const Json& json, Fields& item, Json& messages, Json& notes) {
   std::string type = "message";
   item.read("type", type);
   if (type == "message") {
     messages.push_back(json);
   } else if (type == "function_call") {
-    add_call(item, messages);
-  } else if (type == "function_call_output") {
+    std::string id, name, arguments;
+    item.read("call_id", id);
+    item.read("name", name);
+    item.read("arguments", arguments);
+    add_call(id, name, arguments, messages);
+  } else if (type == "custom_tool_call") {
+    std::string id, name, input;
+    item.read("call_id", id);
+    item.read("name", name);
+    item.read("input", input);
+    add_call(id, name, as_arguments(input), messages);
+  } else if (type == "local_shell_call") {
+    std::string id;
+    item.read("call_id", id);
+    add_call(id, "local_shell", dump(json.value("action", Json::object())), messages);
+  } else if (type == "function_call_output" || type == "custom_tool_call_output" || type == "local_shell_call_output") {
     messages.push_back(
         {{"role", "tool"}, {"tool_call_id", json.value("call_id", Json())}, {"content", json.value("output", Json())}});
+  } else if (is_of_hosted_tool(type)) {
+    notes.push_back(format_text("{}: '{}' was left out: it says nothing to this model", item.path_of("type"), type));
   } else if (type != "reasoning") {  // thoughts about earlier questions are not repeated
     item.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
   }
 }
 
-void add_items(Fields& fields, const Json& items, Json& messages) {
+void add_items(Fields& fields, const Json& items, Json& messages, Json& notes) {
   for (size_t i = 0; i < items.size(); ++i) {
-    fields.within_element("input", i, [&](Fields& item) { add_item(items[i], item, messages); });
+    fields.within_element("input", i, [&](Fields& item) { add_item(items[i], item, messages, notes); });
   }
 }
 
@@ -77,7 +101,7 @@ ApiResult<void> resolve_references(Json& items, ResponseStore& kept) {
   return {};
 }
 
-ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& before, const Json& items) {
+ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& before, const Json& items, Json& notes) {
   Json messages = Json::array();
   std::string instructions;
   fields.read("instructions", instructions);
@@ -86,7 +110,7 @@ ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& befor
   const Json all[] = {{{"input", before}}, {{"input", items}}};
   for (const Json& some : all) {
     Fields inner(some);
-    add_items(inner, some["input"], messages);
+    add_items(inner, some["input"], messages, notes);
     TRY_STATUS(inner.check());
   }
   return read_messages(&messages, "input");

@@ -318,7 +318,7 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
   TRY(read.before, earlier_items(fields, model));
   TRY(read.items, input_items(fields));
   if (model.responses) TRY_STATUS(resolve_references(read.items, *model.responses));
-  TRY(const std::vector<ChatMessage> messages, read_items(fields, read.before, read.items));
+  TRY(const std::vector<ChatMessage> messages, read_items(fields, read.before, read.items, read.notes));
   TRY(const Json tools, tools_of_chats(fields, read.notes));
   Json as_chat = body;
   as_chat["tools"] = tools;
