@@ -61,7 +61,7 @@ void add_bias(Fields& fields, const Json& which, const Json& value, const std::s
   constexpr double kMost = 100;
   if (!value.is_number() && value != false) return fields.fail(name, "must be a number, or false for never");
   const double number = value.is_number() ? value.get<double>() : -kMost;
-  if (!(number >= -kMost && number <= kMost)) {
+  if (number < -kMost || number > kMost) {
     return fields.fail(name, format_text("must be from -100 to 100, and is {}", number));
   }
   const float bias = number <= -kMost ? -std::numeric_limits<float>::infinity() : static_cast<float>(number);

@@ -55,9 +55,8 @@ bool is_printable(char32_t c) {
       {0x80, 0xA0},     {0xAD, 0xAD},     {0x600, 0x605},   {0x61C, 0x61C},     {0x6DD, 0x6DD},   {0x70F, 0x70F},
       {0x1680, 0x1680}, {0x180E, 0x180E}, {0x2000, 0x200F}, {0x2028, 0x202F},   {0x205F, 0x206F}, {0x3000, 0x3000},
       {0xE000, 0xF8FF}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0x10FFFF}};
-  return std::ranges::none_of(kNot, [&](const auto& range) {
-    return c >= range.first && c <= range.second && !(c >= 0xE0100 && c <= 0xE01EF);
-  });
+  return std::ranges::none_of(
+      kNot, [&](const auto& range) { return c >= range.first && c <= range.second && (c < 0xE0100 || c > 0xE01EF); });
 }
 
 // A character beyond ASCII in repr(): as it is, or escaped.
