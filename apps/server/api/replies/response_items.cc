@@ -24,9 +24,9 @@ std::string as_arguments(const std::string& input) { return dump(Json{{"input", 
 
 // Items that OpenAI's own tools leave in a conversation. They say nothing to a model here.
 bool is_of_hosted_tool(std::string_view type) {
-  constexpr std::array<std::string_view, 8> kOthers = {
-      "compaction",    "compaction_summary",   "mcp_list_tools",    "mcp_approval_request", "mcp_approval_response",
-      "computer_call", "computer_call_output", "tool_search_output"};
+  constexpr std::array<std::string_view, 6> kOthers = {
+      "compaction",           "compaction_summary",    "mcp_list_tools",
+      "mcp_approval_request", "mcp_approval_response", "tool_search_output"};
   return type == "web_search_call" || type == "file_search_call" || type == "code_interpreter_call" ||
          type == "image_generation_call" || type == "tool_search_call" || std::ranges::contains(kOthers, type);
 }
