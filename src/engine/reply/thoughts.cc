@@ -42,7 +42,12 @@ class ThoughtConstraint final : public TokenConstraint {
     if (is_forced) forced_.pop_front();
     if (tracker_.feed(tokenizer_.piece(token, /*special=*/true)) && !is_forced) --n_left_;
     if (!tracker_.is_inside()) inner_waits_ = false;
-    if (forced_.empty()) end_if_spent();
+    if (forced_.empty()) {
+      end_if_spent();
+    } else if (!may_force(forced_.front())) {
+      forced_.clear();
+      n_left_ = std::numeric_limits<int>::max();  // a second try would end the same way
+    }
     return true;
   }
 
@@ -53,11 +58,13 @@ class ThoughtConstraint final : public TokenConstraint {
 
   void end_if_spent() {
     if (n_left_ > 0 || !tracker_.is_inside() || !tracker_.is_between_characters() || end_.empty()) return;
-    if (inner_is_active()) {
-      const auto allowed = inner_->allowed();
-      if (!allowed || !allowed->any || !grammar::is_in(*allowed->tokens, end_.front())) return;
-    }
-    forced_.assign(end_.begin(), end_.end());
+    if (may_force(end_.front())) forced_.assign(end_.begin(), end_.end());
+  }
+
+  bool may_force(TokenId token) const {
+    if (!inner_is_active()) return true;
+    const auto allowed = inner_->allowed();
+    return allowed && allowed->any && grammar::is_in(*allowed->tokens, token);
   }
 
   int n_left_;

@@ -60,6 +60,15 @@ TEST(Thoughts, AGrammarIsStillKept) {
   EXPECT_EQ(f.generate("ab", options).value().text, "<abc>0");
 }
 
+// What a request forces must never be a token that its own grammar forbids.
+TEST(Thoughts, AGrammarMayAllowTheMarksBeginningOnly) {
+  Fixture f(kScript);
+  GenerateOptions options = limited(3);
+  options.thoughts.forced = ">!?";
+  options.grammar = Grammar::gbnf("root ::= \"<\" [a-z>!]*").value();
+  EXPECT_EQ(f.generate("ab", options).value().text, "<ab>!efgh>xyz");
+}
+
 TEST(Thoughts, AGrammarIsAboutTheTextBehindAThought) {
   for (const int tokens : {-1, 3}) {
     Fixture f("abcd>xyz");
