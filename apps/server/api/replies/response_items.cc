@@ -24,11 +24,18 @@ std::string as_arguments(const std::string& input) { return dump(Json{{"input", 
 
 // Items that OpenAI's own tools leave in a conversation. They say nothing to a model here.
 bool is_of_hosted_tool(std::string_view type) {
-  constexpr std::array<std::string_view, 6> kOthers = {
-      "compaction",           "compaction_summary",    "mcp_list_tools",
-      "mcp_approval_request", "mcp_approval_response", "tool_search_output"};
-  return type == "web_search_call" || type == "file_search_call" || type == "code_interpreter_call" ||
-         type == "image_generation_call" || type == "tool_search_call" || std::ranges::contains(kOthers, type);
+  constexpr std::array<std::string_view, 11> kTypes = {"web_search_call",
+                                                       "file_search_call",
+                                                       "code_interpreter_call",
+                                                       "image_generation_call",
+                                                       "tool_search_call",
+                                                       "tool_search_output",
+                                                       "compaction",
+                                                       "compaction_summary",
+                                                       "mcp_list_tools",
+                                                       "mcp_approval_request",
+                                                       "mcp_approval_response"};
+  return std::ranges::contains(kTypes, type);
 }
 
 void add_item(const Json& json, Fields& item, Json& messages, Json& notes) {

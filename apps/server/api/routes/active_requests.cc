@@ -57,11 +57,7 @@ void Exchanges::have_answer(const httplib::Request& request, httplib::Response& 
   record.route = route_of(request);
   if (!response.content_provider_) return;
   // An answer that is produced while it is sent ends when the library releases it.
-  response.content_provider_resource_releaser_ = [this, record = current_record,
-                                                  also = response.content_provider_resource_releaser_](bool is_whole) {
-    if (also) also(is_whole);
-    end(*record);
-  };
+  response.content_provider_resource_releaser_ = [this, record = current_record](bool) { end(*record); };
 }
 
 void Exchanges::send(const httplib::Request& request, const httplib::Response& response) {
