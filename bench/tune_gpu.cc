@@ -121,7 +121,7 @@ class Sequences {
            .first_pos = setup.pos,
            .blocks = std::span(made.blocks_).subspan(static_cast<size_t>(row * each), static_cast<size_t>(each)),
            .n_ctx = made.n_ctx_,
-           .state = has_states ? row : StateId{}});
+           .state = has_states ? row : StateId{-1}});
     }
     return made;
   }

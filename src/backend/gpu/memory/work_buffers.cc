@@ -73,6 +73,12 @@ uint64_t halves_bytes(const Plan& plan, int max_batch) {
                   bytes(n_choices(c, max_batch), c.experts.d_ff));
 }
 
+uint64_t int8_runs_bytes(const Plan& plan, int max_batch, int max_logit_rows) {
+  constexpr uint64_t kBytesOfRun = 2 * sizeof(float);
+  const uint64_t runs = ceil_div(static_cast<uint64_t>(widest_row(plan.config)), uint64_t{kRun});
+  return kBytesOfRun * runs * static_cast<uint64_t>(std::max(max_batch, max_logit_rows));
+}
+
 uint64_t expert_tiles_bytes(const Plan& plan, int max_batch) {
   const Config& c = plan.config;
   return c.experts.n == 0 ? 0 : bytes_before_factors(c, max_batch) + sizeof(float) * n_choices(c, max_batch);
@@ -85,6 +91,7 @@ uint64_t qkv_rows_bytes(const Plan& plan, int max_batch) {
 
 uint64_t activation_bytes(const Plan& plan, int max_batch, int max_logit_rows) {
   uint64_t bytes = plan.config.int8_activations ? 0 : halves_bytes(plan, max_batch);
+  if (plan.int8_on_read) bytes += int8_runs_bytes(plan, max_batch, max_logit_rows);
   bytes += expert_tiles_bytes(plan, max_batch);
   for (const auto& buffer : plan.buffers) bytes += device_bytes(buffer, max_batch, max_logit_rows);
   return bytes;
@@ -167,6 +174,14 @@ Result<const Buffer*> WorkBuffers::halves() {
     TRY(when_needed_.halves, device_.new_buffer("halves", halves_bytes(plan_, max_batch_), BufferUse::kWork));
   }
   return when_needed_.halves.get();
+}
+
+Result<const Buffer*> WorkBuffers::int8_runs() {
+  if (!when_needed_.int8_runs) {
+    const uint64_t bytes = int8_runs_bytes(plan_, max_batch_, max_logit_rows_);
+    TRY(when_needed_.int8_runs, device_.new_buffer("runs of int8 rows", bytes, BufferUse::kWork));
+  }
+  return when_needed_.int8_runs.get();
 }
 
 Result<const Buffer*> WorkBuffers::expert_tiles() {

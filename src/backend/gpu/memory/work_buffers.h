@@ -52,6 +52,10 @@ class WorkBuffers {
   // A batch's activations as f16 (kernels/float/float_matmul_matrix.h); created when first needed.
   Result<const Buffer*> halves();
 
+  // The scales and sums of rows of int8 activations (kernels/float/int8_rows.h), of a batch or of the rows whose logits
+  // are wanted; created when first needed. The rows themselves take the place of those of f16.
+  Result<const Buffer*> int8_runs();
+
   // The tiles of a batch's choices of experts (kernels/expert_tiles.h), and behind them, from this word on, the factors
   // of rows of f16 activations; created when first needed.
   Result<const Buffer*> expert_tiles();
@@ -72,7 +76,7 @@ class WorkBuffers {
  private:
   // Buffers that are created when they are first needed.
   struct WhenNeeded {
-    std::unique_ptr<Buffer> halves, expert_tiles, qkv_rows, logit_halves;
+    std::unique_ptr<Buffer> halves, int8_runs, expert_tiles, qkv_rows, logit_halves;
     // By numbers of tokens and of splits.
     std::map<std::pair<int, uint32_t>, std::unique_ptr<Buffer>> attention_parts;
   };
@@ -101,6 +105,8 @@ class WorkBuffers {
 
 // Bytes of a batch as f16, for the widest row of any step.
 uint64_t halves_bytes(const Plan& plan, int max_batch);
+// Bytes of WorkBuffers::int8_runs().
+uint64_t int8_runs_bytes(const Plan& plan, int max_batch, int max_logit_rows);
 // Bytes of WorkBuffers::expert_tiles(); 0 without experts.
 uint64_t expert_tiles_bytes(const Plan& plan, int max_batch);
 // Bytes of a batch's queries, keys and values.

@@ -39,6 +39,10 @@ MatvecLayout* matvec_of(Layouts& l, std::string_view name) {
                                                             {"fwide", &l.float_wide},
                                                             {"fglu", &l.float_glu},
                                                             {"fqkv", &l.float_qkv},
+                                                            {"i8row", &l.int8_row},
+                                                            {"i8glurow", &l.int8_glu_row},
+                                                            {"i8rows", &l.int8_columns_layout},
+                                                            {"i8glurows", &l.int8_glu_columns_layout},
                                                             {"tcols", &l.ternary_columns},
                                                             {"estimates", &l.estimates},
                                                             {"estrows", &l.estimates_of_rows}};
@@ -88,6 +92,12 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
     l.most_ahead = a;
   } else if (name == "int8") {
     l.int8_x = a != 0;
+  } else if (name == "i8from") {
+    for (auto& rows : l.int8_rows) rows.from = rows.from_wide = static_cast<int>(a);
+  } else if (name == "i8most") {
+    for (auto& rows : l.int8_rows) rows.most = static_cast<int>(a);
+  } else if (name == "i8cols") {
+    l.int8_columns = a;
   } else if (name == "matrices") {
     l.float_matrices = a != 0;
   } else if (name == "heads") {

@@ -46,6 +46,19 @@ struct Layouts {
   uint32_t batch_subgroups = 8, batch_glu_subgroups = 2;
   uint32_t stage_bits = 8;  // float weights of at most this many bits: activations go through workgroup memory
   bool int8_x = true;       // if the plan allows it, activations become int8 when multiplied with packed weights
+  // Rows that a dispatch of its own makes int8 before products read them: `from` … `most` rows for weights of at most
+  // `bits` bits, the first that fits. Rows of at least wide_int8_rows values cost each workgroup more to convert, so
+  // they are int8 from `from_wide` rows on.
+  struct Int8Rows {
+    uint32_t bits;
+    int from_wide, from, most;
+  };
+  std::vector<Int8Rows> int8_rows = {{2, 1, 3, 16}, {4, 4, 4, 16}, {8, 5, 5, 8}};
+  uint32_t wide_int8_rows = 5120;
+  // Then up to this many rows are multiplied at once, with these layouts for one row and for several.
+  uint32_t int8_columns = 2;
+  MatvecLayout int8_row = {32, 1, 256}, int8_glu_row = {16, 1, 256};
+  MatvecLayout int8_columns_layout = {16, 2, 256}, int8_glu_columns_layout = {16, 1, 256};
   // For a few rows: the rows of x that a workgroup multiplies with float weights at once, from columns_from rows on. A
   // head of more than four bits, which is slow to read, uses them from head_columns_from rows on.
   uint32_t columns = 4;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "backend/gpu/kernels/float/float_linear.h"
@@ -171,61 +172,83 @@ class Activations {
   Shared<Vec4<F32>> staged_;
 };
 
-// A row of activations as int8 in workgroup memory, and its products with units of weights. Each run of 32 values has a
-// scale, so a unit's sum consists of one partial sum per run. The row is stored in pieces of 16 values (half a run), so
-// that pieces of adjacent units are adjacent.
+// A row of activations as int8, and its products with units of weights. Each run of 32 values has a scale, so a unit's
+// sum consists of one partial sum per run. The row is stored in pieces of 16 values (half a run), so that pieces of
+// adjacent units are adjacent.
 class Int8Row {
  public:
   static constexpr uint32_t kPiece = 16;
 
-  // staged: [cols / kPiece] or more. runs: (scale, sum), [cols / kRun] or more.
-  Int8Row(const WeightCoding& coding, uint32_t cols, const Dot4& dot4, const Shared<Vec4<U32>>& staged,
-          const Shared<Vec2<F32>>& runs)
-      : coding_(coding), cols_(cols), dot4_(dot4), staged_(staged), runs_(runs) {}
+  // pieces: [cols / kPiece] or more. runs: (scale, sum), [cols / kRun] or more. The row starts at these places.
+  template <class Pieces, class Runs>
+  Int8Row(const WeightCoding& coding, uint32_t cols, const Dot4& dot4, const Pieces& pieces, const Runs& runs)
+      : coding_(coding),
+        cols_(cols),
+        dot4_(dot4),
+        piece_([pieces](Temp<U32> i) { return let("x16", pieces[std::move(i)]); }),
+        run_([runs](Temp<U32> i) { return let("run", runs[std::move(i)]); }) {}
 
-  void store_piece(const Name<U32>& piece, const std::vector<Name<I8x4>>& words) const {
-    staged_[piece % pieces_per_unit() * units() + piece / pieces_per_unit()] =
-        call<Vec4<U32>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+  // Where a row keeps the piece or the run with this number, for weights of this coding.
+  static Temp<U32> piece_at(const WeightCoding& coding, uint32_t cols, const Name<U32>& piece) {
+    const uint32_t per_unit = coding.values() / kPiece;
+    return piece % per_unit * (cols / coding.values()) + piece / per_unit;
   }
-  void store_run(const Name<U32>& run, const Name<F32>& scale, const Name<F32>& sum) const {
-    const uint32_t runs_per_unit = std::max(1u, pieces_per_unit() / 2);
-    auto where = let("run_at", run % runs_per_unit * units() + run / runs_per_unit);
-    runs_[where] = vec2f(scale, sum);
+  static Temp<U32> run_at(const WeightCoding& coding, uint32_t cols, const Name<U32>& run) {
+    const uint32_t per_unit = std::max(1u, coding.values() / kRun);
+    return run % per_unit * (cols / coding.values()) + run / per_unit;
   }
   bool needs_sums() const { return UnpackBytes(dot4_, coding_).needs_sum(); }  // the same for both matrices of a pair
 
   void add(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i,
            const std::vector<Var<F32>>& sums) const {
-    const UnitProducts parts(matrices, loaded.size());
-    const uint32_t words_per_run = std::min(4u, coding_.bits());
+    add_to_all({this}, matrices, loaded, i, {&sums});
+  }
+
+  // The same for several rows of activations, a run of all at a time, so that weights are unpacked once.
+  static void add_to_all(const std::vector<const Int8Row*>& columns, const std::vector<Rows>& matrices,
+                         const std::vector<Loaded>& loaded, const Name<U32>& i,
+                         const std::vector<const std::vector<Var<F32>>*>& sums) {
+    const WeightCoding& coding = columns.front()->coding_;
+    std::vector<UnitProducts> parts;
+    for (size_t column = 0; column < columns.size(); ++column) parts.emplace_back(matrices, loaded.size());
+    const uint32_t words_per_run = std::min(4u, coding.bits());
     for (uint32_t first = 0; first < 4; first += words_per_run) {
-      const auto x = run_of_unit(i, first / words_per_run);
-      auto scale_and_sum = let("run", runs_[run_index(i, first / words_per_run)]);
-      if (parts.x_sum()) *parts.x_sum() += sum_of(x, scale_and_sum) * at(scale_and_sum, 0);
-      for_rows(matrices, [&](size_t r, const Rows& m) {
-        const UnpackBytes bytes(dot4_, m.w->coding);
-        auto dot = var("dot_of_bytes", 0);
-        for (uint32_t k = 0; k < words_per_run; ++k) {
-          for (uint32_t step = 0; step < bytes.quads_per_word(); ++step) {
-            dot = bytes.add(dot, loaded[r].unit, first + k, step, x[k * bytes.quads_per_word() + step]);
-          }
-        }
-        parts[r] += bytes.dot_of_values(dot, at(scale_and_sum, 1)) * at(scale_and_sum, 0);
-      });
+      for (size_t column = 0; column < columns.size(); ++column) {
+        columns[column]->add_run(matrices, loaded, i, first, parts[column]);
+      }
     }
-    parts.add_scaled(loaded, sums);
+    for (size_t column = 0; column < columns.size(); ++column) parts[column].add_scaled(loaded, *sums[column]);
   }
 
  private:
   uint32_t units() const { return cols_ / coding_.values(); }
   uint32_t pieces_per_unit() const { return coding_.values() / kPiece; }
 
+  // Adds the products of the run whose codes begin in word `first` of unit i.
+  void add_run(const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded, const Name<U32>& i, uint32_t first,
+               const UnitProducts& parts) const {
+    const uint32_t words_per_run = std::min(4u, coding_.bits());
+    const auto x = run_of_unit(i, first / words_per_run);
+    auto scale_and_sum = run_(run_index(i, first / words_per_run));
+    if (parts.x_sum()) *parts.x_sum() += sum_of(x, scale_and_sum) * at(scale_and_sum, 0);
+    for_rows(matrices, [&](size_t r, const Rows& m) {
+      const UnpackBytes bytes(dot4_, m.w->coding);
+      auto dot = var("dot_of_bytes", 0);
+      for (uint32_t k = 0; k < words_per_run; ++k) {
+        for (uint32_t step = 0; step < bytes.quads_per_word(); ++step) {
+          dot = bytes.add(dot, loaded[r].unit, first + k, step, x[k * bytes.quads_per_word() + step]);
+        }
+      }
+      parts[r] += bytes.dot_of_values(dot, at(scale_and_sum, 1)) * at(scale_and_sum, 0);
+    });
+  }
+
   // The words of run `run` of unit i, or all its words if a unit is only half a run.
   std::vector<Name<I8x4>> run_of_unit(const Name<U32>& i, uint32_t run) const {
     std::vector<Name<I8x4>> words;
     const uint32_t pieces = std::min(2u, pieces_per_unit());
     for (uint32_t piece = run * pieces; piece < (run + 1) * pieces; ++piece) {
-      auto four = let("x16", staged_[i + piece * units()]);
+      auto four = piece_(i + piece * units());
       for (uint32_t k = 0; k < 4; ++k) words.push_back(let("x4", packed<I8x4>(at(four, k))));
     }
     return words;
@@ -245,6 +268,28 @@ class Int8Row {
   WeightCoding coding_;
   uint32_t cols_;
   Dot4 dot4_;
+  std::function<Name<Vec4<U32>>(Temp<U32>)> piece_;
+  std::function<Name<Vec2<F32>>(Temp<U32>)> run_;
+};
+
+// Such a row in workgroup memory, where the kernel that multiplies it stores it.
+class StagedInt8Row : public Int8Row {
+ public:
+  StagedInt8Row(const WeightCoding& coding, uint32_t cols, const Dot4& dot4, const Shared<Vec4<U32>>& staged,
+                const Shared<Vec2<F32>>& runs)
+      : Int8Row(coding, cols, dot4, staged, runs), coding_(coding), cols_(cols), staged_(staged), runs_(runs) {}
+
+  void store_piece(const Name<U32>& piece, const std::vector<Name<I8x4>>& words) const {
+    staged_[piece_at(coding_, cols_, piece)] = call<Vec4<U32>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+  }
+  void store_run(const Name<U32>& run, const Name<F32>& scale, const Name<F32>& sum) const {
+    auto where = let("run_at", run_at(coding_, cols_, run));
+    runs_[where] = vec2f(scale, sum);
+  }
+
+ private:
+  WeightCoding coding_;
+  uint32_t cols_;
   Shared<Vec4<U32>> staged_;
   Shared<Vec2<F32>> runs_;
 };
@@ -344,7 +389,7 @@ class Int8Activations {
 
   const FloatLinearConfig& c_;
   Input& in_;
-  Int8Row row_;
+  StagedInt8Row row_;
 };
 
 }  // namespace tern::gpu::float_matvec

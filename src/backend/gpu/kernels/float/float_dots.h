@@ -83,7 +83,11 @@ class FloatDots {
   template <class X>
   static void add(const std::vector<X>& columns, const std::vector<Rows>& matrices, const std::vector<Loaded>& loaded,
                   const Name<U32>& i, const std::vector<Sums>& sums) {
-    for (size_t column = 0; column < columns.size(); ++column) columns[column].add(matrices, loaded, i, sums[column]);
+    if constexpr (requires { X::add_to_all(columns, matrices, loaded, i, sums); }) {
+      X::add_to_all(columns, matrices, loaded, i, sums);
+    } else {
+      for (size_t column = 0; column < columns.size(); ++column) columns[column].add(matrices, loaded, i, sums[column]);
+    }
   }
 
   template <class X>

@@ -2,6 +2,7 @@
 
 #include "backend/gpu/kernels/float/expert_sums.h"
 #include "backend/gpu/kernels/float/float_dots.h"
+#include "backend/gpu/kernels/float/int8_rows.h"
 
 namespace tern::gpu {
 
@@ -34,6 +35,29 @@ std::vector<Totals> multiply(const FloatDots& dots, const std::vector<Rows>& mat
   return multiply_as<Activations>(dots, matrices, in);
 }
 
+// Rows that are int8 already.
+struct StoredInt8 {
+  Int8Row row;
+
+  void prepare() {}
+  Name<F32> factor() { CHECK(false); }
+  static void add_to_all(const std::vector<StoredInt8>& columns, const std::vector<Rows>& matrices,
+                         const std::vector<Loaded>& loaded, const Name<U32>& i,
+                         const std::vector<std::vector<Var<F32>>>& sums) {
+    std::vector<const Int8Row*> rows;
+    std::vector<const std::vector<Var<F32>>*> sums_of_rows;
+    for (size_t column = 0; column < columns.size(); ++column) {
+      rows.push_back(&columns[column].row);
+      sums_of_rows.push_back(&sums[column]);
+    }
+    Int8Row::add_to_all(rows, matrices, loaded, i, sums_of_rows);
+  }
+};
+std::vector<Totals> multiply(const FloatDots& dots, const std::vector<Rows>& matrices, std::deque<StoredInt8>& in) {
+  std::vector<StoredInt8> columns(in.begin(), in.end());
+  return dots.multiply(matrices, columns);
+}
+
 // The rows of this group: its first row, and further rows one group count apart, so that adjacent groups read adjacent
 // rows.
 std::vector<Name<U32>> rows_of_group(const FloatLinearConfig& c, const FloatDots& dots, const WorkgroupId& wg,
@@ -54,38 +78,64 @@ std::vector<Name<U32>> starts_of(const FloatDots& dots, const std::vector<Name<U
 }
 
 // The rows of x that a workgroup multiplies.
+template <class In>
 struct Columns {
-  std::deque<Input> in;
+  std::deque<In> in;
   std::vector<Name<U32>> rows;           // of x and y
   std::optional<Name<U32>> n_rows = {};  // the number of rows of x; unset: every row of the grid exists
 };
 
-Columns one_column(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
-                   const LocalIndex& tid) {
+Columns<Input> one_column(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
+                          const LocalIndex& tid) {
   CHECK(c.columns == 1);
-  Columns columns;
+  Columns<Input> columns;
   columns.rows.push_back(wg.z);
   columns.in.emplace_back(c, x, gain, wg.z, tid);
   return columns;
 }
 
-// Past the last row of x, the last row is loaded again but not stored.
-Columns several_columns(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const ParamsBuffer& params,
-                        const WorkgroupId& wg, const LocalIndex& tid) {
-  Columns columns;
+// Past the last row of x, the last row is loaded again but not stored. make(row): that row as an In.
+template <class In, class Make>
+Columns<In> several_columns(const FloatLinearConfig& c, const ParamsBuffer& params, const WorkgroupId& wg,
+                            const Make& make) {
+  Columns<In> columns;
   columns.n_rows = c.of_logits ? n_logit_rows(params, "n_rows") : let("n_rows", params[kNTokens]);
   auto last = let("last_x", *columns.n_rows - 1u);
   for (uint32_t column = 0; column < c.columns; ++column) {
     columns.rows.push_back(let("x_row", wg.z * c.columns + column));
-    columns.in.emplace_back(c, x, gain, let("from_x", min(columns.rows.back(), last)), tid);
+    make(columns.in, let("from_x", min(columns.rows.back(), last)));
   }
   return columns;
+}
+Columns<Input> several_columns(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain,
+                               const ParamsBuffer& params, const WorkgroupId& wg, const LocalIndex& tid) {
+  return several_columns<Input>(
+      c, params, wg, [&](std::deque<Input>& in, const Name<U32>& row) { in.emplace_back(c, x, gain, row, tid); });
+}
+
+// A row of a buffer, from this place on.
+template <class Values>
+struct RowOf {
+  Values values;
+  Name<U32> first;
+  auto operator[](Temp<U32> i) const { return values[first + std::move(i)]; }
+};
+
+Columns<StoredInt8> int8_columns(const FloatLinearConfig& c, const Int8X& x, const Int8Runs& runs,
+                                 const ParamsBuffer& params, const WorkgroupId& wg) {
+  CHECK(!c.normed && !c.staged && c.coding.has_codes());
+  const Dot4 dot4(c.caps);
+  return several_columns<StoredInt8>(c, params, wg, [&](std::deque<StoredInt8>& in, const Name<U32>& row) {
+    const RowOf<Int8X> pieces{x, let("x8_at", row * (c.cols / Int8Row::kPiece))};
+    const RowOf<Int8Runs> scales{runs, let("runs_at", row * (c.cols / kRun))};
+    in.push_back({Int8Row(c.coding, c.cols, dot4, pieces, scales)});
+  });
 }
 
 // Calls body(row of x, totals, r) for each row of x and each row r of the group below `count`, on the lane that stores
 // the result.
-template <class Count, class Body>
-void store_columns(const FloatDots& dots, const Columns& columns, const std::vector<Name<U32>>& rows,
+template <class In, class Count, class Body>
+void store_columns(const FloatDots& dots, const Columns<In>& columns, const std::vector<Name<U32>>& rows,
                    const Count& count, const std::vector<Totals>& totals, const Body& body) {
   for (size_t column = 0; column < columns.rows.size(); ++column) {
     const Name<U32>& row = columns.rows[column];
@@ -113,7 +163,7 @@ void write_linear(const FloatLinearConfig& c, const WeightPlanes& planes, const 
   const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
   auto count = let("count", range.get<"count">());
   const auto starts = starts_of(dots, rows, count - 1u);
-  Columns columns = make_columns();
+  auto columns = make_columns();
   const auto totals = multiply(dots, {{&planes, starts}}, columns.in);
   store_columns(dots, columns, rows, count, totals, [&](const Name<U32>& row, const Totals& of_row, size_t r) {
     auto index = let("index", row * c.rows + range.get<"first">() + rows[r]);
@@ -132,7 +182,7 @@ void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const Weigh
   const FloatDots dots(c, grid.tid);
   const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
   const auto starts = starts_of(dots, rows, e(c.rows - 1));
-  Columns columns = make_columns();
+  auto columns = make_columns();
   const auto totals = multiply(dots, {{&gate, starts}, {&up, starts}}, columns.in);
   store_columns(dots, columns, rows, c.rows, totals, [&](const Name<U32>& row, const Totals& of_row, size_t r) {
     auto index = let("index", row * c.rows + rows[r]);
@@ -169,9 +219,9 @@ ExpertRows rows_of_expert(const ExpertLinearConfig& c, const FloatDots& dots, co
   return mine;
 }
 
-Columns input_of_expert(const ExpertLinearConfig& c, const ExpertRows& mine, const FloatX& x, const Grid& grid) {
+Columns<Input> input_of_expert(const ExpertLinearConfig& c, const ExpertRows& mine, const FloatX& x, const Grid& grid) {
   CHECK(c.linear.columns == 1 && !c.linear.normed);
-  Columns columns;
+  Columns<Input> columns;
   columns.rows.push_back(mine.choice);
   auto row = let("x_row", c.own_input ? e(mine.choice) : e(grid.wg.z));
   columns.in.emplace_back(c.linear, x, FloatGain{}, row, grid.tid);
@@ -192,7 +242,7 @@ ExpertLinearKernel expert_linear(const ExpertLinearConfig& c) {
                   const Grid grid{wg, n_wg, tid};
                   const FloatDots dots(c.linear, tid);
                   const ExpertRows mine = rows_of_expert(c, dots, chosen, grid);
-                  Columns columns = input_of_expert(c, mine, x, grid);
+                  auto columns = input_of_expert(c, mine, x, grid);
                   const auto totals = multiply(dots, {{&planes, mine.starts}}, columns.in);
                   const auto store = [&](const Name<U32>& row, const Totals& of_row, size_t r) {
                     y[row * c.linear.rows + mine.rows[r]] = expert_sum(c, of_row[r], bias, mine.first, mine.rows[r]);
@@ -212,7 +262,7 @@ ExpertGluKernel expert_glu(const ExpertLinearConfig& c, uint32_t n_experts) {
                   const Grid grid{wg, n_wg, tid};
                   const FloatDots dots(c.linear, tid);
                   const ExpertRows mine = rows_of_expert(c, dots, chosen, grid);
-                  Columns columns = input_of_expert(c, mine, x, grid);
+                  auto columns = input_of_expert(c, mine, x, grid);
                   const auto totals = multiply(dots, {{&gate, mine.starts}, {&up, mine.starts}}, columns.in);
                   const auto store = [&](const Name<U32>& row, const Totals& of_row, size_t r) {
                     const Name<F32>&g = of_row[r], &u = of_row[mine.rows.size() + r];
@@ -260,6 +310,26 @@ FloatGluColumnsKernel float_glu_columns(const FloatLinearConfig& c) {
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
                   write_glu(c, gate, up, y, {wg, n_wg, tid},
                             [&] { return several_columns(c, x, gain, params, wg, tid); });
+                });
+}
+
+Int8LinearKernel int8_linear(const FloatLinearConfig& c) {
+  return kernel(c.store == Store::kAdd ? "int8_linear_add" : "int8_linear", c.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, Int8X x, Int8Runs runs, RowRange range,
+                    ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.coding, w, scales);
+                  write_linear(c, planes, range, y, {wg, n_wg, tid},
+                               [&] { return int8_columns(c, x, runs, params, wg); });
+                });
+}
+
+Int8GluKernel int8_glu(const FloatLinearConfig& c) {
+  return kernel("int8_glu", c.workgroup,
+                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
+                    In<"up_scales", U32> up_scales, Int8X x, Int8Runs runs, ParamsBuffer params, Out<"y", F32> y,
+                    WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
+                  write_glu(c, gate, up, y, {wg, n_wg, tid}, [&] { return int8_columns(c, x, runs, params, wg); });
                 });
 }
 

@@ -54,7 +54,7 @@ class LayersProducts {
     size_t kind;  // the first kind that has it
     std::vector<WeightCoding> codings;
     uint32_t cols, lanes;
-    Int8Row x;
+    StagedInt8Row x;
     uint32_t units() const { return cols / codings.front().values(); }
     uint32_t rounds() const { return ceil_div(units(), lanes); }
   };
@@ -87,7 +87,7 @@ class LayersProducts {
       uint32_t lanes = std::min(c_.lanes, c_.caps.subgroup);
       while (lanes > 1 && lanes / 2 * codings.front().values() >= cols) lanes /= 2;
       p.forms.push_back(
-          {kind, codings, cols, lanes, Int8Row(codings.front(), cols, dot4_, memory.staged, memory.runs)});
+          {kind, codings, cols, lanes, StagedInt8Row(codings.front(), cols, dot4_, memory.staged, memory.runs)});
     }
     return p;
   }

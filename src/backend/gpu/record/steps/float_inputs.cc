@@ -1,6 +1,7 @@
 #include "backend/gpu/record/steps/float_inputs.h"
 
 #include "backend/gpu/kernels/float/float_matmul_matrix.h"
+#include "backend/gpu/kernels/float/int8_rows.h"
 
 namespace tern::gpu {
 
@@ -42,6 +43,24 @@ Result<HalvedTokens> FloatInputs::halve_tokens(SlotId in, const step::FloatNormO
     TRY_STATUS(r_.dispatch(r_.traced(gpu::halve_tokens, config), extent, x, halved.x, halved.scales));
   }
   return halved;
+}
+
+Result<Int8Rows> FloatInputs::int8_rows(const FloatRead& read, const WeightCoding& coding, const When& when,
+                                        Rows rows) {
+  const bool of_logits = rows == Rows::kLogits;
+  TRY(const Buffer* buffer, of_logits ? r_.work().logit_halves(r_.width(read.slot)) : r_.work().halves());
+  TRY(const Buffer* runs, r_.work().int8_runs());
+  const Int8Rows made{{{buffer, 0, 0}}, {{runs, 0, 0}}};
+  Int8RowsConfig config{
+      .width = r_.width(read.slot), .coding = coding, .caps = r_.caps(), .workgroup = r_.workgroup(256)};
+  config.normed = read.norm != nullptr;
+  if (read.norm) config.eps = read.norm->eps;
+  if (config.normed) config.workgroup = r_.workgroup(r_.layouts().norm_workgroup);
+  const Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .rows = rows, .when = when};
+  TRY(const auto gain, gain_view(read));
+  TRY_STATUS(r_.dispatch(r_.traced(gpu::int8_rows, config), extent, r_.work().float_quads(read.slot), gain, made.x,
+                         made.runs));
+  return made;
 }
 
 // The input of matrix kernels without subgroup matrices, normed: none of their workgroups reads a whole row.

@@ -18,6 +18,12 @@ struct HalvedTokens {
   View<wgsl::F32> scales;
 };
 
+// Rows of activations as int8 (kernels/float/int8_rows.h).
+struct Int8Rows {
+  View<wgsl::Vec4<wgsl::U32>> x;
+  View<wgsl::Vec2<wgsl::F32>> runs;
+};
+
 class FloatInputs {
  public:
   FloatInputs(Recording& recording, NormRecorder& norms) : r_(recording), norms_(norms) {}
@@ -30,6 +36,8 @@ class FloatInputs {
   // the rounding errors follow from row `rest_at` on.
   Result<HalvedTokens> halve_tokens(SlotId in, const step::FloatNormOnRead& norm, const When& when, Rows rows,
                                     uint32_t rest_at = 0);
+  // What `read` reads as int8, for products with weights of `coding`.
+  Result<Int8Rows> int8_rows(const FloatRead& read, const WeightCoding& coding, const When& when, Rows rows);
   // The input of matrix kernels without subgroup matrices, normed: none of their workgroups reads a whole row.
   Result<SlotId> normed(SlotId in, const step::FloatNormOnRead& norm, const When& when);
 

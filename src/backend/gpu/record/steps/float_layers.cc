@@ -1,5 +1,7 @@
 #include "backend/gpu/record/steps/float_layers.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 
 namespace tern::gpu {
@@ -54,12 +56,46 @@ FloatLinearConfig FloatLayers::float_config(const Tensor& w, const WeightCoding&
   if (norm) config.eps = norm->eps;
   const auto has_room = [&] { return staged_bytes(config) + kForReductions <= r_.limits().workgroup_bytes; };
   static_assert(kRun == kInt8Block);  // the same on hosts
-  config.int8_x = r_.context().plan.int8_on_read && r_.layouts().int8_x && r_.caps().packed_dot && coding.has_codes() &&
-                  config.cols % kRun == 0;
+  config.int8_x = takes_int8(w, coding);
   config.int8_x = config.int8_x && has_room();
   config.staged = !config.int8_x && coding.bits() <= r_.layouts().stage_bits;
   config.staged = config.staged && has_room();
   return fit(config);
+}
+
+bool FloatLayers::takes_int8(const Tensor& w, const WeightCoding& coding) const {
+  return r_.context().plan.int8_on_read && r_.layouts().int8_x && r_.caps().packed_dot && coding.has_codes() &&
+         w.cols % kRun == 0;
+}
+
+const Layouts::Int8Rows* FloatLayers::int8_rows(const Tensor& w, const WeightCoding& coding) const {
+  if (r_.layouts().serial || !takes_int8(w, coding)) return nullptr;
+  const auto& all = r_.layouts().int8_rows;
+  const auto found = std::ranges::find_if(all, [&](const auto& rows) { return coding.bits() <= rows.bits; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::optional<int> FloatLayers::int8_from(const Tensor& w, const WeightCoding& coding) const {
+  const Layouts::Int8Rows* rows = int8_rows(w, coding);
+  if (!rows) return std::nullopt;
+  return static_cast<uint32_t>(w.cols) >= r_.layouts().wide_int8_rows ? rows->from_wide : rows->from;
+}
+
+FloatLinearConfig FloatLayers::int8_config(const Tensor& w, const WeightCoding& coding, uint32_t columns,
+                                           bool is_glu) const {
+  const Layouts& l = r_.layouts();
+  const MatvecLayout& layout = columns == 1 ? (is_glu ? l.int8_glu_row : l.int8_row)
+                                            : (is_glu ? l.int8_glu_columns_layout : l.int8_columns_layout);
+  return fit({.rows = static_cast<uint32_t>(w.rows),
+              .cols = static_cast<uint32_t>(w.cols),
+              .coding = coding,
+              .int8_x = true,
+              .caps = r_.caps(),
+              .most_ahead = l.most_ahead,
+              .lanes = r_.lanes(layout.lanes),
+              .rows_per_group = layout.rows_per_group,
+              .workgroup = r_.workgroup(layout.workgroup),
+              .columns = columns});
 }
 
 FloatLinearConfig FloatLayers::in_columns(FloatLinearConfig config, Rows rows) const {
@@ -134,9 +170,11 @@ std::vector<Phase<FloatPhase>> FloatLayers::phases(const Tensor& w, const Weight
   const FloatLinearConfig one = float_config(w, coding, nullptr, layout);
   const uint32_t columns = r_.layouts().columns;
   const FewTiles few = few_tiles(w, coding, 1, wanted_tiles(r_.layouts(), coding));
-  return float_phases(
-      r_.phase_limits(), rows,
-      {.columns = columns > 1 && in_columns(one, Rows::kTokens).columns == columns, .few_tiles = few.tokens});
+  const Layouts::Int8Rows* int8 = int8_rows(w, coding);
+  return float_phases(r_.phase_limits(), rows,
+                      {.columns = columns > 1 && in_columns(one, Rows::kTokens).columns == columns,
+                       .most_int8_rows = int8 ? int8->most : 0,
+                       .few_tiles = few.tokens});
 }
 
 }  // namespace tern::gpu

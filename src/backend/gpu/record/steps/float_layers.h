@@ -22,6 +22,12 @@ class FloatLayers {
   // `config` for a few rows at a time if workgroup memory allows, otherwise with one column.
   FloatLinearConfig in_columns(FloatLinearConfig config, Rows rows) const;
   const MatvecLayout& layout(const Tensor& w) const;
+  // The layout of rows that are int8; null if this device or these weights do not take them.
+  const Layouts::Int8Rows* int8_rows(const Tensor& w, const WeightCoding& coding) const;
+  // The rows from which they are; none if they never are.
+  std::optional<int> int8_from(const Tensor& w, const WeightCoding& coding) const;
+  // For such rows, this many at a time.
+  FloatLinearConfig int8_config(const Tensor& w, const WeightCoding& coding, uint32_t columns, bool is_glu) const;
 
   // For subgroup matrices; none if this device has no suitable ones.
   std::optional<FloatMatrixMatmulConfig> matrix_config(const Tensor& w, const WeightCoding& coding, uint32_t n_matrices,
@@ -41,6 +47,8 @@ class FloatLayers {
                                         const MatvecLayout& layout) const;
 
  private:
+  bool takes_int8(const Tensor& w, const WeightCoding& coding) const;
+
   const Recording& r_;
 };
 

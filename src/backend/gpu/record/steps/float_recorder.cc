@@ -2,6 +2,7 @@
 
 #include "backend/gpu/kernels/float/float_linear.h"
 #include "backend/gpu/kernels/float/float_matmul.h"
+#include "backend/gpu/kernels/float/int8_rows.h"
 #include "backend/gpu/record/steps/native_parts.h"
 #include "base/bytes.h"
 
@@ -70,30 +71,57 @@ Result<void> FloatRecorder::linear(std::span<const Tensor* const> matrices, Slot
 Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read,
                                        const Out& out, const MatvecLayout& layout) {
   TRY(const auto gain, inputs_.gain_view(read));
+  const Rows rows = r_.rows_of(out.slot);
+  std::optional<Int8Rows> x8;         // for `made_for`
+  std::pair<uint32_t, int> made_for;  // parts of another format read another order, or from another number of rows on
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, range_of(part, out));
     FloatLinearConfig config = layers_.float_config(w, part.coding, read.norm, layout);
-    config.rows = r_.width(out.slot);
-    config.store = out.store;
-    const uint32_t n = ceil_div(part.count, config.rows_per_workgroup());
-    Extent extent{
-        .grid = grid_of(n, r_.limits().workgroups), .axis = Axis::kZ, .rows = r_.rows_of(out.slot), .when = read.when};
+    const auto finish = [&](FloatLinearConfig& c) {
+      c.rows = r_.width(out.slot);
+      c.store = out.store;
+    };
+    finish(config);
     const View<WeightUnits> units{part.units};
     const View<wgsl::U32> scales{part.scales};
     const auto x = r_.work().float_quads(read.slot);
-    const FloatLinearConfig several = layers_.in_columns(config, extent.rows);
-    const bool is_slow_head = extent.rows == Rows::kLogits && part.coding.bits() > 4;
-    for (const auto& phase : row_phases(r_.layouts(), read.when, several.columns, is_slow_head)) {
-      extent.rows_per_workgroup = phase.at_once;
-      extent.when = phase.when;
-      TRY_STATUS(phase.name == RowPhase::kColumns
-                     ? r_.dispatch(r_.traced(float_linear_columns, several), extent, units, scales, x, gain,
-                                   View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot))
-                     : r_.dispatch(r_.traced(float_linear, config), extent, units, scales, x, gain,
-                                   View<RowRange>{constant}, r_.work().floats(out.slot)));
+    const FloatLinearConfig several = layers_.in_columns(config, rows);
+    const auto extent_for = [&](const FloatLinearConfig& c, const Phase<RowPhase>& phase) {
+      return Extent{.grid = grid_of(ceil_div(part.count, c.rows_per_workgroup()), r_.limits().workgroups),
+                    .axis = Axis::kZ,
+                    .rows = rows,
+                    .rows_per_workgroup = phase.at_once,
+                    .when = phase.when};
+    };
+    const RowKernels kernels = row_kernels(w, part.coding, several.columns, rows);
+    for (const auto& phase : row_phases(r_.layouts(), read.when, kernels)) {
+      if (phase.name == RowPhase::kInt8) {
+        const std::pair wanted(part.coding.values(), *kernels.int8_from);
+        if (!x8 || made_for != wanted) {
+          TRY(x8, inputs_.int8_rows(read, part.coding, from_rows(read.when, *kernels.int8_from), rows));
+          made_for = wanted;
+        }
+        FloatLinearConfig int8 = layers_.int8_config(w, part.coding, phase.at_once, /*is_glu=*/false);
+        finish(int8);
+        int8.of_logits = rows == Rows::kLogits;
+        TRY_STATUS(r_.dispatch(r_.traced(int8_linear, int8), extent_for(int8, phase), units, scales, x8->x, x8->runs,
+                               View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
+      } else if (phase.name == RowPhase::kColumns) {
+        TRY_STATUS(r_.dispatch(r_.traced(float_linear_columns, several), extent_for(config, phase), units, scales, x,
+                               gain, View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
+      } else {
+        TRY_STATUS(r_.dispatch(r_.traced(float_linear, config), extent_for(config, phase), units, scales, x, gain,
+                               View<RowRange>{constant}, r_.work().floats(out.slot)));
+      }
     }
   }
   return {};
+}
+
+RowKernels FloatRecorder::row_kernels(const Tensor& w, const WeightCoding& coding, uint32_t columns, Rows rows) const {
+  return {.columns = columns,
+          .slow_head = rows == Rows::kLogits && coding.bits() > 4,
+          .int8_from = layers_.int8_from(w, coding)};
 }
 
 Result<void> FloatRecorder::linear_many(const FloatMatrix& matrix, const Tensor& w, SlotId in,
@@ -151,23 +179,41 @@ Result<void> FloatRecorder::record(const step::FloatGlu& s) {
 
 Result<void> FloatRecorder::glu_few(const step::FloatGlu& s, const WeightStore::Glu& parts, const FloatRead& read) {
   FloatLinearConfig config = layers_.float_config(*s.w_gate, parts.gate->coding, read.norm, r_.layouts().float_glu);
-  config.up_coding = parts.up->coding;
-  config.act = activation(s.act);
-  Extent extent{.grid = grid_of(ceil_div(config.rows, config.rows_per_workgroup()), r_.limits().workgroups),
-                .axis = Axis::kZ};
+  const auto finish = [&](FloatLinearConfig& c) {
+    c.up_coding = parts.up->coding;
+    c.act = activation(s.act);
+  };
+  finish(config);
   TRY(const auto gain, inputs_.gain_view(read));
   const View<WeightUnits> gate{parts.gate->units}, up{parts.up->units};
   const View<wgsl::U32> gate_scales{parts.gate->scales}, up_scales{parts.up->scales};
   const auto x = r_.work().float_quads(read.slot);
-  const FloatLinearConfig several = layers_.in_columns(config, extent.rows);
-  for (const auto& phase : row_phases(r_.layouts(), read.when, several.columns, /*slow_head=*/false)) {
-    extent.rows_per_workgroup = phase.at_once;
-    extent.when = phase.when;
-    TRY_STATUS(phase.name == RowPhase::kColumns
-                   ? r_.dispatch(r_.traced(float_glu_columns, several), extent, gate, gate_scales, up, up_scales, x,
-                                 gain, r_.params(), r_.work().floats(s.out))
-                   : r_.dispatch(r_.traced(float_glu, config), extent, gate, gate_scales, up, up_scales, x, gain,
-                                 r_.work().floats(s.out)));
+  const FloatLinearConfig several = layers_.in_columns(config, Rows::kTokens);
+  const auto extent_for = [&](const FloatLinearConfig& c, const Phase<RowPhase>& phase) {
+    return Extent{.grid = grid_of(ceil_div(c.rows, c.rows_per_workgroup()), r_.limits().workgroups),
+                  .axis = Axis::kZ,
+                  .rows_per_workgroup = phase.at_once,
+                  .when = phase.when};
+  };
+  std::optional<Int8Rows> x8;
+  const RowKernels kernels = row_kernels(*s.w_gate, parts.gate->coding, several.columns, Rows::kTokens);
+  for (const auto& phase : row_phases(r_.layouts(), read.when, kernels)) {
+    if (phase.name == RowPhase::kInt8) {
+      if (!x8) {
+        const When when = from_rows(read.when, *kernels.int8_from);
+        TRY(x8, inputs_.int8_rows(read, parts.gate->coding, when, Rows::kTokens));
+      }
+      FloatLinearConfig int8 = layers_.int8_config(*s.w_gate, parts.gate->coding, phase.at_once, /*is_glu=*/true);
+      finish(int8);
+      TRY_STATUS(r_.dispatch(r_.traced(int8_glu, int8), extent_for(int8, phase), gate, gate_scales, up, up_scales,
+                             x8->x, x8->runs, r_.params(), r_.work().floats(s.out)));
+    } else if (phase.name == RowPhase::kColumns) {
+      TRY_STATUS(r_.dispatch(r_.traced(float_glu_columns, several), extent_for(config, phase), gate, gate_scales, up,
+                             up_scales, x, gain, r_.params(), r_.work().floats(s.out)));
+    } else {
+      TRY_STATUS(r_.dispatch(r_.traced(float_glu, config), extent_for(config, phase), gate, gate_scales, up, up_scales,
+                             x, gain, r_.work().floats(s.out)));
+    }
   }
   return {};
 }

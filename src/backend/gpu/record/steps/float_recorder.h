@@ -34,6 +34,8 @@ class FloatRecorder {
                       const Out& out, const MatvecLayout& layout);
   Result<void> linear_few(const FloatMatrix& matrix, const Tensor& w, const FloatRead& read, const Out& out,
                           const MatvecLayout& layout);
+  // `rows`: those of the layer's output.
+  RowKernels row_kernels(const Tensor& w, const WeightCoding& coding, uint32_t columns, Rows rows) const;
   Result<void> linear_many(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
                            const Out& out, const When& when);
   // On subgroup matrices; false if the device has no suitable ones. `x`: the input as f16, none until it is needed.

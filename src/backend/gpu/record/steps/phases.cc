@@ -83,6 +83,7 @@ std::vector<Phase<FloatPhase>> float_phases(const PhaseLimits& limits, Rows rows
     const When few{.min_tokens = kMatmulTokens, .max_tokens = l.most_in_few_tiles};
     from = std::max(few_tile_phases(kernels.few_tiles, few).empty() ? l.float_tiles_from : l.few_tiles_from, from);
   }
+  from = std::max(from, kernels.most_int8_rows + 1);
   std::vector<Phase<FloatPhase>> phases = {{FloatPhase::kFewRows, {.max_tokens = from - 1}}};
   if (limits.has_tiles()) phases.push_back({FloatPhase::kTiles, {.min_tokens = from}});
   return phases;
@@ -109,12 +110,44 @@ std::vector<Phase<ExpertPhase>> expert_phases(const PhaseLimits& limits, const E
   return phases;
 }
 
-std::vector<Phase<RowPhase>> row_phases(const Layouts& layouts, const When& few, uint32_t columns, bool slow_head) {
-  if (columns == 1 || few.max_tokens == 1) return {{RowPhase::kOneRow, few}};
-  const int from = slow_head ? layouts.head_columns_from : layouts.columns_from;
-  std::vector<Phase<RowPhase>> phases = {{RowPhase::kColumns, few, columns}, {RowPhase::kOneRow, few}};
-  phases.front().when.min_rows = from;
-  phases.back().when.max_rows = std::min(few.max_rows, from - 1);
+When from_rows(const When& few, int from) {
+  When some = few;
+  some.min_rows = std::max(few.min_rows, from);
+  return some;
+}
+
+namespace {
+
+// By the rows at a time: the power of two that they fill, up to Layouts::int8_columns.
+void add_int8_phases(const Layouts& layouts, const When& when, std::vector<Phase<RowPhase>>& phases) {
+  const auto most = static_cast<int>(std::max(layouts.int8_columns, 1u));
+  for (int rows = 1; rows <= most; rows *= 2) {
+    Phase<RowPhase> phase{RowPhase::kInt8, when, static_cast<uint32_t>(rows)};
+    phase.when.min_rows = std::max(when.min_rows, rows / 2 + 1);
+    if (rows * 2 <= most) phase.when.max_rows = std::min(when.max_rows, rows);
+    if (phase.when.min_rows <= std::min(phase.when.max_rows, when.max_tokens)) phases.push_back(phase);
+  }
+}
+
+}  // namespace
+
+std::vector<Phase<RowPhase>> row_phases(const Layouts& layouts, const When& few, const RowKernels& kernels) {
+  std::vector<Phase<RowPhase>> phases;
+  When rest = few;
+  if (kernels.int8_from) {
+    add_int8_phases(layouts, from_rows(few, *kernels.int8_from), phases);
+    rest.max_rows = std::min(few.max_rows, *kernels.int8_from - 1);
+    if (rest.max_rows < rest.min_rows) return phases;
+  }
+  const int from = kernels.slow_head ? layouts.head_columns_from : layouts.columns_from;
+  if (kernels.columns == 1 || few.max_tokens == 1 || rest.max_rows < from) {
+    phases.push_back({RowPhase::kOneRow, rest});
+    return phases;
+  }
+  phases.push_back({RowPhase::kColumns, rest, kernels.columns});
+  phases.back().when.min_rows = from;
+  phases.push_back({RowPhase::kOneRow, rest});
+  phases.back().when.max_rows = std::min(rest.max_rows, from - 1);
   return phases;
 }
 

@@ -59,13 +59,22 @@ When normed_apart(int most_few);
 enum class FloatPhase { kFewRows, kTiles };
 struct FloatKernels {
   bool columns = false;                      // as many rows at a time as Layouts::columns
+  int most_int8_rows = 0;                    // rows that are multiplied as int8 (RowPhase::kInt8); 0: none
   std::span<const uint32_t> few_tiles = {};  // the tokens of each tile for few tokens
 };
 std::vector<Phase<FloatPhase>> float_phases(const PhaseLimits& limits, Rows rows, const FloatKernels& kernels);
 
-enum class RowPhase { kColumns, kOneRow };
-// The phases within `few`. `columns`: rows at a time; 1: there is no such kernel. `slow_head`: a head of many bits.
-std::vector<Phase<RowPhase>> row_phases(const Layouts& layouts, const When& few, uint32_t columns, bool slow_head);
+// kInt8: a dispatch before it makes the rows int8 (int8_rows()).
+enum class RowPhase { kColumns, kOneRow, kInt8 };
+struct RowKernels {
+  uint32_t columns = 1;               // rows at a time; 1: there is no such kernel
+  bool slow_head = false;             // a head of many bits
+  std::optional<int> int8_from = {};  // the rows from which they are int8; none: there is no such kernel
+};
+// The phases within `few`.
+std::vector<Phase<RowPhase>> row_phases(const Layouts& layouts, const When& few, const RowKernels& kernels);
+// The runs within `few` of at least `from` rows.
+When from_rows(const When& few, int from);
 
 // Mixtures of experts: each token reads its own experts, or each expert is multiplied with tiles of tokens (the layout
 // `index`, of `at_once` tokens). The last phases are left out where batches are smaller.

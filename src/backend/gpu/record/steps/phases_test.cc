@@ -99,26 +99,57 @@ TEST(Phases, OfTernaryLayersAreInTheirPlaces) {
 
 TEST(Phases, OfFloatLayersCoverEveryNumberOfRows) {
   const std::vector<uint32_t> few = {16, 32, 64};
-  for (const Case& c : cases()) {
-    for (const bool columns : {true, false}) {
-      for (const bool has_few : {true, false}) {
-        const FloatKernels kernels{.columns = columns, .few_tiles = std::span(few).first(has_few ? few.size() : 0)};
-        const auto phases = float_phases(c.limits(), Rows::kTokens, kernels);
-        for (int n = 1; n <= c.max_batch; ++n) {
-          const TokenRun run{.tokens = n, .rows = n};
-          size_t found = 0;
-          for (const auto& phase : phases) {
-            if (phase.name == FloatPhase::kTiles) {
-              found += is_for(phase.when, run) ? 1 : 0;
-            } else {
-              found += phases_for(row_phases(c.layouts, phase.when, columns ? 4 : 1, false), run).size();
-            }
-          }
-          EXPECT_EQ(found, 1u) << c.name << ", " << n << " tokens";
-        }
+  struct Kernels {
+    FloatKernels layer;
+    RowKernels rows;
+  };
+  std::vector<Kernels> all;
+  for (const bool columns : {true, false}) {
+    for (const size_t n_few : {size_t{0}, few.size()}) {
+      const FloatKernels layer{.columns = columns, .few_tiles = std::span(few).first(n_few)};
+      const RowKernels rows{.columns = columns ? 4u : 1u};
+      all.push_back({layer, rows});
+      for (const int from : {1, 2, 5}) {
+        all.push_back({layer, rows});
+        all.back().layer.most_int8_rows = 16;
+        all.back().rows.int8_from = from;
       }
     }
   }
+  for (const Case& c : cases()) {
+    for (const Kernels& kernels : all) {
+      const auto phases = float_phases(c.limits(), Rows::kTokens, kernels.layer);
+      for (int n = 1; n <= c.max_batch; ++n) {
+        const TokenRun run{.tokens = n, .rows = n};
+        size_t found = 0;
+        for (const auto& phase : phases) {
+          if (phase.name == FloatPhase::kTiles) {
+            found += is_for(phase.when, run) ? 1 : 0;
+          } else {
+            found += phases_for(row_phases(c.layouts, phase.when, kernels.rows), run).size();
+          }
+        }
+        EXPECT_EQ(found, 1u) << c.name << ", " << n << " tokens";
+      }
+    }
+  }
+}
+
+// Rows are int8 from the wanted number on, as many at a time as there are, up to Layouts::int8_columns.
+TEST(Phases, OfInt8RowsTakeThePowerOfTwoThatTheyFill) {
+  const Layouts layouts{.int8_columns = 4};
+  const auto phases = row_phases(layouts, {.max_tokens = 16}, {.columns = 1, .int8_from = 2});
+  const auto phase_for = [&](int n) {
+    for (const auto& phase : phases) {
+      if (n >= phase.when.min_rows && n <= std::min(phase.when.max_rows, phase.when.max_tokens)) return phase;
+    }
+    return Phase<RowPhase>{};
+  };
+  EXPECT_EQ(phase_for(1).name, RowPhase::kOneRow);
+  EXPECT_EQ(phase_for(2).name, RowPhase::kInt8);
+  EXPECT_EQ(phase_for(2).at_once, 2u);
+  EXPECT_EQ(phase_for(3).at_once, 4u);
+  EXPECT_EQ(phase_for(16).at_once, 4u);
 }
 
 TEST(Phases, OfExpertsCoverEveryNumberOfTokens) {
