@@ -7,8 +7,8 @@
 
 namespace tern::conform {
 
-// Replaces the matrices, which must be F32, by their rotated form and marks them.
-inline void rotate(DeltaModel& model) {
+// Marks the matrices as rotated, whatever they hold, and returns them.
+inline std::vector<Tensor*> mark_rotated(DeltaModel& model) {
   Rotation rotation{.block = 32, .signs = {}, .weights = {}, .tables = {}, .groups_heads = true};
   Weights& w = model.weights;
   w.output.name = "the head";  // not the embedding, which is rotated back
@@ -31,6 +31,13 @@ inline void rotate(DeltaModel& model) {
     for (float& sign : signs) sign = sign < 0 ? -1.0f : 1.0f;
   }
   CHECK(apply_rotation(rotation, "test", model.config, w).has_value());
+  return all;
+}
+
+// Replaces the matrices, which must be F32, by their rotated form and marks them.
+inline void rotate(DeltaModel& model) {
+  Weights& w = model.weights;
+  const std::vector<Tensor*> all = mark_rotated(model);
   const DeltaConfig& d = model.config.delta;
   for (Tensor* tensor : all) {
     const auto n = static_cast<size_t>(tensor->rows) * static_cast<size_t>(tensor->cols);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backend/gpu/memory/gpu_kv_store.h"
+#include "backend/gpu/run/executable.h"
 #include "backend/gpu/run/memory_need.h"
 #include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_cache.h"
@@ -171,6 +172,65 @@ TEST(GpuDeltaModel, ARotatedModelComputesTheSame) {
   ASSERT_TRUE(gpu) << gpu.error().message;
   const auto cache = (*gpu)->new_cache(16, KvType::kF32).value();
   EXPECT_LT(nmse((*gpu)->run(*cache, {.tokens = tokens, .first_pos = 0}).value(), expected), 1e-9);
+}
+
+// The logits of a prompt of five tokens, of each of four further tokens, and of one more in each of three sequences.
+std::vector<float> logits_with(const DeltaModel& model, std::vector<gpu::Layouts::Int8Rows> int8_rows) {
+  const Plan plan = make_plan(model.config, model.weights, {.fuse = Fusions::all()});
+  const auto gpu = gpu::compile(
+      plan, {.max_batch = 32, .max_logit_rows = 4, .gpu = {.validation = true, .without = {"serial", "tuned"}}});
+  CHECK(gpu.has_value());
+  static_cast<gpu::GpuExecutable&>(**gpu).set_layouts({.int8_rows = std::move(int8_rows), .wide_int8_rows = 1});
+  const auto store = (*gpu)->new_kv_store((*gpu)->kv_block_tokens(64), KvType::kF32).value();
+  const KvBlockId ids[] = {0, 1, 2};
+  for (const int id : ids) {
+    CHECK(store->allocate(id).has_value());
+    CHECK(store->allocate_state(id).has_value());
+  }
+  const std::vector<TokenId> tokens = {5, 80, 3, 411, 7, 7, 90, 1, 33, 12};
+  std::vector<float> all;
+  const auto run = [&](std::span<const Slice> slices) {
+    const auto logits = (*gpu)->run(*store, slices);
+    CHECK(logits.has_value());
+    all.insert(all.end(), logits->begin(), logits->end());
+  };
+  const auto slice = [&](size_t first, size_t n, int id) {
+    return Slice{.tokens = std::span(tokens).subspan(first, n),
+                 .first_pos = static_cast<int>(first),
+                 .blocks = {&ids[id], 1},
+                 .n_ctx = 64,
+                 .state = id};
+  };
+  for (int id = 0; id < 3; ++id) {
+    const Slice prompt = slice(0, 5, id);
+    run({&prompt, 1});
+  }
+  for (size_t i = 5; i < 9; ++i) {
+    const Slice one = slice(i, 1, 0);
+    run({&one, 1});
+  }
+  const Slice three[] = {slice(9, 1, 0), slice(5, 1, 1), slice(5, 1, 2)};
+  run(three);
+  return all;
+}
+
+// The rows that rotations, recurrent layers, gates of attention and GLUs leave as int8 are those that products would
+// make of their results. The factor of a norm is multiplied elsewhere, so that some integers are others.
+TEST(GpuDeltaModel, StepsLeaveTheRowsThatProductsWouldMake) {
+  if (const auto adapters = gpu::list_adapters(); !adapters) GTEST_SKIP() << adapters.error().message;
+  for (const bool rotated : {false, true}) {
+    DeltaModel model;
+    if (rotated) mark_rotated(model);
+    const auto expected = logits_with(model, {});
+    const auto left = logits_with(model, {{.bits = 8, .from_wide = 1, .from = 1, .most = 8}});
+    if (rotated) {  // no product norms its input
+      EXPECT_EQ(left, expected);
+    } else {
+      EXPECT_LT(nmse(left, expected), 1e-5);
+    }
+    // From two rows on: single tokens use other kernels.
+    EXPECT_LT(nmse(logits_with(model, {{.bits = 8, .from_wide = 2, .from = 2, .most = 2}}), expected), 1e-5) << rotated;
+  }
 }
 
 }  // namespace

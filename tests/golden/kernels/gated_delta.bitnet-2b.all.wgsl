@@ -256,6 +256,7 @@ fn gated_delta(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_i
     let v_2 = outputs[i_2];
     let of_head = head * 32u + i_2;
     let g = rows[row + 320u + of_head];
-    y[first * 192u + of_head] = v_2 * factor * gain[i_2] * (g / (1f + exp(-g)));
+    let gated = v_2 * factor * gain[i_2] * (g / (1f + exp(-g)));
+    y[first * 192u + of_head] = gated;
   }
 }

@@ -6,5 +6,6 @@ fn sigmoid_mul(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_i
   let column = wg.x * 128u + tid;
   let i = wg.y * 256u + column;
   let g = gate[i];
-  x[i] = x[i] / (1f + exp(-g));
+  let gated = x[i] / (1f + exp(-g));
+  x[i] = gated;
 }

@@ -7,5 +7,6 @@ fn sigmoid_mul(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_i
   let i = wg.y * 256u + column;
   let of_gate = wg.y * 768u + column + (column / 64u + 1u) * 64u;
   let g = gate[of_gate];
-  x[i] = x[i] / (1f + exp(-g));
+  let gated = x[i] / (1f + exp(-g));
+  x[i] = gated;
 }

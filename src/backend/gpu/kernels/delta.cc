@@ -232,73 +232,133 @@ TurnStatesKernel turn_states() {
   });
 }
 
-RotateKernel rotate(const RotateConfig& c) {
+namespace {
+
+struct RotateViews {
+  In<"x", F32> x;
+  In<"gain", F32> gain;
+  In<"signs", F32> signs;
+  Out<"y", F32> y;
+};
+
+// Returns the block's results in workgroup memory if `keeps` is true: not of an inverse.
+Shared<F32> rotate_block(const RotateConfig& c, const RotateViews& views, const WorkgroupId& wg, const LocalIndex& tid,
+                         bool keeps) {
   const uint32_t workgroup = c.workgroup();
-  return kernel("rotate", workgroup,
+  const auto& [x, gain, signs, y] = views;
+  auto block = shared<F32>("block", c.block);
+  auto row = let("row", wg.y * c.width);
+  auto first = let("first", wg.x * c.block);
+  std::optional<Name<F32>> factor;
+  if (c.normed) {
+    auto squares = var("squares", 0.0f);
+    loop("i", tid, c.width, workgroup, [&](const Name<U32>& i) {
+      auto v = let("v", x[row + i]);
+      squares += v * v;
+    });
+    auto mine = let("mine", squares);
+    auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, workgroup);
+    factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
+  }
+  for (uint32_t i = 0; i < c.block; i += workgroup) {
+    auto at = let("at", first + i + tid);
+    auto value = var("value", 0.0f);
+    if (c.n_groups == 0) {
+      value = x[row + at];
+    } else {
+      const uint32_t per_group = c.width / c.head_dim / c.n_groups;
+      auto head = let("head", at / c.head_dim);
+      auto source = let("source", (head % per_group * c.n_groups + head / per_group) * c.head_dim);
+      value = x[row + source + at % c.head_dim];
+    }
+    if (factor) value = value * *factor * gain[at];
+    if (!c.is_inverse) value = value * signs[at];
+    block[tid + i] = value;
+  }
+  for (uint32_t half = 1; half < c.block; half *= 2) {
+    workgroupBarrier();
+    for (uint32_t i = 0; i < c.block / 2; i += workgroup) {
+      auto pair = let("pair", tid + i);
+      auto low = let("low", pair / half * (2 * half) + pair % half);
+      auto a = let("a", block[low]);
+      auto b = let("b", block[low + half]);
+      block[low] = a + b;
+      block[low + half] = a - b;
+    }
+  }
+  workgroupBarrier();
+  const float norm = 1 / std::sqrt(static_cast<float>(c.block));
+  for (uint32_t i = 0; i < c.block; i += workgroup) {
+    auto at = let("at", first + i + tid);
+    auto value = let("value", block[tid + i] * norm);
+    y[row + at] = c.is_inverse ? let("signed", value * signs[at]) : value;
+    if (keeps) block[tid + i] = value;
+  }
+  return block;
+}
+
+}  // namespace
+
+RotateKernel rotate(const RotateConfig& c) {
+  return kernel("rotate", c.workgroup(),
                 [&](In<"x", F32> x, In<"gain", F32> gain, In<"signs", F32> signs, Out<"y", F32> y, WorkgroupId wg,
-                    LocalIndex tid) {
-                  auto block = shared<F32>("block", c.block);
-                  auto row = let("row", wg.y * c.width);
-                  auto first = let("first", wg.x * c.block);
-                  std::optional<Name<F32>> factor;
-                  if (c.normed) {
-                    auto squares = var("squares", 0.0f);
-                    loop("i", tid, c.width, workgroup, [&](const Name<U32>& i) {
-                      auto v = let("v", x[row + i]);
-                      squares += v * v;
-                    });
-                    auto mine = let("mine", squares);
-                    auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, workgroup);
-                    factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
-                  }
-                  for (uint32_t i = 0; i < c.block; i += workgroup) {
-                    auto at = let("at", first + i + tid);
-                    auto value = var("value", 0.0f);
-                    if (c.n_groups == 0) {
-                      value = x[row + at];
-                    } else {
-                      const uint32_t per_group = c.width / c.head_dim / c.n_groups;
-                      auto head = let("head", at / c.head_dim);
-                      auto source = let("source", (head % per_group * c.n_groups + head / per_group) * c.head_dim);
-                      value = x[row + source + at % c.head_dim];
-                    }
-                    if (factor) value = value * *factor * gain[at];
-                    if (!c.is_inverse) value = value * signs[at];
-                    block[tid + i] = value;
-                  }
-                  for (uint32_t half = 1; half < c.block; half *= 2) {
-                    workgroupBarrier();
-                    for (uint32_t i = 0; i < c.block / 2; i += workgroup) {
-                      auto pair = let("pair", tid + i);
-                      auto low = let("low", pair / half * (2 * half) + pair % half);
-                      auto a = let("a", block[low]);
-                      auto b = let("b", block[low + half]);
-                      block[low] = a + b;
-                      block[low + half] = a - b;
-                    }
-                  }
-                  workgroupBarrier();
-                  const float norm = 1 / std::sqrt(static_cast<float>(c.block));
-                  for (uint32_t i = 0; i < c.block; i += workgroup) {
-                    auto at = let("at", first + i + tid);
-                    auto value = let("value", block[tid + i] * norm);
-                    y[row + at] = c.is_inverse ? let("signed", value * signs[at]) : value;
-                  }
+                    LocalIndex tid) { rotate_block(c, {x, gain, signs, y}, wg, tid, /*keeps=*/false); });
+}
+
+RotateLeavingKernel rotate_leaving(const RotateConfig& c, const WeightCoding& coding) {
+  CHECK(!c.is_inverse);
+  return kernel(
+      "rotate_leaving", c.workgroup(),
+      [&](In<"x", F32> x, In<"gain", F32> gain, In<"signs", F32> signs, Out<"y", F32> y, LeftX x8, LeftRuns runs,
+          WorkgroupId wg, LocalIndex tid) {
+        const auto block = rotate_block(c, {x, gain, signs, y}, wg, tid, /*keeps=*/true);
+        workgroupBarrier();
+        auto first = let("first_of_block", wg.x * c.block);
+        leave_int8(
+            {{.width = c.width, .coding = coding, .caps = c.caps, .workgroup = c.workgroup()}, wg.y, tid, x8, runs},
+            first, c.block, [&](const Name<U32>& i) { return let("kept", block[i]); });
+      });
+}
+
+namespace {
+
+// The result for a value of x, stored.
+Name<F32> gate_value(const SigmoidMulConfig& c, const In<"gate", F32>& gate, const InOut<"x", F32>& x,
+                     const WorkgroupId& wg, const Name<U32>& column) {
+  auto i = let("i", wg.y * c.width + column);
+  auto of_gate = c.stride == 0 ? i : let("of_gate", wg.y * c.stride + column + (column / c.head_dim + 1u) * c.head_dim);
+  auto g = let("g", gate[of_gate]);
+  auto gated = let("gated", x[i] / (1.0f + exp(-g)));
+  x[i] = gated;
+  return gated;
+}
+
+}  // namespace
+
+SigmoidMulKernel sigmoid_mul(const SigmoidMulConfig& c) {
+  return kernel("sigmoid_mul", kElementwiseWorkgroup,
+                [&](In<"gate", F32> gate, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+                  for_column(c.width, wg, tid, [&](const Name<U32>& column) { gate_value(c, gate, x, wg, column); });
                 });
 }
 
-SigmoidMulKernel sigmoid_mul(const SigmoidMulConfig& c) {
-  return kernel(
-      "sigmoid_mul", kElementwiseWorkgroup,
-      [&](In<"gate", F32> gate, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
-        for_column(c.width, wg, tid, [&](const Name<U32>& column) {
-          auto i = let("i", wg.y * c.width + column);
-          auto of_gate =
-              c.stride == 0 ? i : let("of_gate", wg.y * c.stride + column + (column / c.head_dim + 1u) * c.head_dim);
-          auto g = let("g", gate[of_gate]);
-          x[i] = x[i] / (1.0f + exp(-g));
-        });
-      });
+SigmoidMulLeavingKernel sigmoid_mul_leaving(const SigmoidMulConfig& c, const WeightCoding& coding, const Caps& caps) {
+  CHECK(c.width % kElementwiseWorkgroup == 0);
+  return kernel("sigmoid_mul_leaving", kElementwiseWorkgroup,
+                [&](In<"gate", F32> gate, InOut<"x", F32> x, LeftX x8, LeftRuns runs, WorkgroupId wg, LocalIndex tid) {
+                  auto results = shared<F32>("results", kElementwiseWorkgroup);
+                  auto first = let("first_column", wg.x * kElementwiseWorkgroup);
+                  auto column = let("column", first + tid);
+                  results[tid] = gate_value(c, gate, x, wg, column);
+                  workgroupBarrier();
+                  leave_int8({{.width = c.width, .coding = coding, .caps = caps, .workgroup = kElementwiseWorkgroup},
+                              wg.y,
+                              tid,
+                              x8,
+                              runs},
+                             first, kElementwiseWorkgroup,
+                             [&](const Name<U32>& i) { return let("result", results[i]); });
+                });
 }
 
 }  // namespace tern::gpu

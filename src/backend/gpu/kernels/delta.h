@@ -8,6 +8,7 @@
 
 #include "backend/gpu/kernels/common.h"
 #include "backend/gpu/kernels/elementwise.h"
+#include "backend/gpu/kernels/float/int8_rows.h"
 
 namespace tern::gpu {
 
@@ -102,6 +103,13 @@ using GatedDeltaKernel =
 // the gated norm. New states must go to other places: workgroups read columns that another one replaces.
 // Grid: [n_v_heads, n_sequences].
 GatedDeltaKernel gated_delta(const GatedDeltaConfig& c);
+// The same, which leaves y as int8, too.
+using GatedDeltaLeavingKernel =
+    wgsl::Kernel<wgsl::In<"rows", wgsl::F32>, wgsl::In<"taps", wgsl::F32>, wgsl::In<"decay", wgsl::F32>,
+                 wgsl::In<"dt_bias", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, SequencesBuffer,
+                 wgsl::InOut<"state", wgsl::F32>, wgsl::Out<"y", wgsl::F32>, LeftX, LeftRuns, wgsl::WorkgroupId,
+                 wgsl::LocalIndex>;
+GatedDeltaLeavingKernel gated_delta_leaving(const GatedDeltaConfig& c, const WeightCoding& coding);
 bool has_gated_delta(const GatedDeltaConfig& c, uint32_t most_invocations);
 
 struct SplitHeadsConfig {
@@ -133,6 +141,11 @@ using RotateKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wgs
                                   wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // The Walsh-Hadamard transform of each block (step::Rotate). Grid: [width / block, n_rows].
 RotateKernel rotate(const RotateConfig& c);
+// The same, which leaves y as int8, too.
+using RotateLeavingKernel =
+    wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wgsl::F32>, wgsl::In<"signs", wgsl::F32>,
+                 wgsl::Out<"y", wgsl::F32>, LeftX, LeftRuns, wgsl::WorkgroupId, wgsl::LocalIndex>;
+RotateLeavingKernel rotate_leaving(const RotateConfig& c, const WeightCoding& coding);
 
 using SigmoidMulKernel =
     wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
@@ -144,5 +157,9 @@ struct SigmoidMulConfig {
   bool operator==(const SigmoidMulConfig&) const = default;
 };
 SigmoidMulKernel sigmoid_mul(const SigmoidMulConfig& c);  // x = x · sigmoid(gate). Grid: [⌈width / 128⌉, n_rows]
+// The same, which leaves x as int8, too. The width is whole workgroups.
+using SigmoidMulLeavingKernel = wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, LeftX, LeftRuns,
+                                             wgsl::WorkgroupId, wgsl::LocalIndex>;
+SigmoidMulLeavingKernel sigmoid_mul_leaving(const SigmoidMulConfig& c, const WeightCoding& coding, const Caps& caps);
 
 }  // namespace tern::gpu

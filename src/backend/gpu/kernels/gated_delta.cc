@@ -66,64 +66,112 @@ bool has_gated_delta(const GatedDeltaConfig& c, uint32_t most_invocations) {
          c.workgroup % GatedNormConfig::kLanes == 0 && DeltaRuleConfig::kParts * s.head_dim % c.workgroup == 0;
 }
 
-GatedDeltaKernel gated_delta(const GatedDeltaConfig& c) {
+namespace {
+
+struct GatedDeltaViews {
+  In<"rows", F32> rows;
+  In<"taps", F32> taps;
+  In<"decay", F32> decay;
+  In<"dt_bias", F32> dt_bias;
+  In<"gain", F32> gain;
+  SequencesBuffer sequences;
+  InOut<"state", F32> state;
+  Out<"y", F32> y;
+};
+// Where a token's results of a head are.
+struct HeadResults {
+  Name<U32> row, head;
+  Shared<F32> values;  // only if they are kept
+};
+
+HeadResults token_of_head(const GatedDeltaConfig& c, const GatedDeltaViews& views, const WorkgroupId& wg,
+                          const LocalIndex& tid, bool keeps) {
+  const auto& [rows, taps, decay, dt_bias, gain, sequences, state, y] = views;
   constexpr uint32_t kParts = DeltaRuleConfig::kParts;
   const DeltaShape& s = c.shape;
   const uint32_t dim = s.head_dim, at_once = c.workgroup / kParts;
+  auto head = let("head", wg.x);
+  auto number = let("number", wg.y);
+  const SequenceOf sequence(sequences, s, number);
+  auto part = let("part", tid % kParts);
+  std::vector<Name<U32>> columns;
+  std::vector<ColumnPart> parts;
+  for (uint32_t first = 0; first < dim; first += at_once) {
+    columns.push_back(let("column", tid / kParts + first));
+    parts.emplace_back(s, sequence, head, part, columns.back());
+  }
+  when(!sequence.is_new, [&] {
+    for (const ColumnPart& mine : parts) mine.load(state);
+  });
+  auto row = let("row", sequence.first * s.conv_stride());
+  auto alpha = let("alpha", rows[row + (s.alpha_at()) + head]);
+  auto beta = let("beta", rows[row + (s.beta_at()) + head]);
+  auto decay_of_head = let("decay_of_head", decay[head]);
+  auto bias = let("bias", dt_bias[head]);
+  const Shared<F32> convolved = convolved_row(c, rows, taps, state, sequence, head, tid);
+  auto outputs = shared<F32>("outputs", dim);
+  TokenPart token;
+  auto q_at = let("q_at", padded(s, parts.front().first_row));
+  for (uint32_t i = 0; i < parts.front().n_rows; ++i) {
+    token.query.push_back(let("query", convolved[q_at + i]));
+    token.key.push_back(let("key", convolved[q_at + (padded_dim(s) + i)]));
+  }
+  const TokenFactors prepared = {delta_gates(alpha, beta, decay_of_head, bias),
+                                 norm_factors(s, token, c.norm.caps, tid, c.workgroup)};
+  auto factors_of_token = shared<Vec4<F32>>("factors", 1);
+  when(tid == 0u, [&] { store_factors(factors_of_token, 0u, prepared); });
+  workgroupBarrier();
+  const TokenFactors factors = load_factors(factors_of_token, 0u);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    auto at_value = let("at_value", columns[i] + 2 * dim);
+    auto value = let("value", convolved[padded(s, at_value)]);
+    auto result = take_token(parts[i], token, factors, value, c.norm.caps, tid, c.workgroup);
+    when(part == 0u, [&] { outputs[columns[i]] = result; });
+    parts[i].store(state);
+  }
+  workgroupBarrier();
+  auto lane = let("lane", tid % GatedNormConfig::kLanes);
+  const auto output = [&](const Name<U32>& i) { return outputs[i]; };
+  auto factor = inverse_rms_over_lanes(c.norm, output, lane, tid, c.workgroup);
+  loop("i", tid, dim, c.workgroup, [&](const Name<U32>& i) {
+    auto v = let("v", outputs[i]);
+    auto of_head = let("of_head", head * dim + i);
+    auto g = let("g", rows[row + (s.gate_at()) + of_head]);
+    auto result = let("gated", v * factor * gain[i] * (g / (1.0f + exp(-g))));
+    y[sequence.first * s.value_width() + of_head] = result;
+    if (keeps) outputs[i] = result;  // its only reader is this invocation
+  });
+  return {sequence.first, head, outputs};
+}
+
+}  // namespace
+
+GatedDeltaKernel gated_delta(const GatedDeltaConfig& c) {
   return kernel("gated_delta", c.workgroup,
                 [&](In<"rows", F32> rows, In<"taps", F32> taps, In<"decay", F32> decay, In<"dt_bias", F32> dt_bias,
                     In<"gain", F32> gain, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y,
                     WorkgroupId wg, LocalIndex tid) {
-                  auto head = let("head", wg.x);
-                  auto number = let("number", wg.y);
-                  const SequenceOf sequence(sequences, s, number);
-                  auto part = let("part", tid % kParts);
-                  std::vector<Name<U32>> columns;
-                  std::vector<ColumnPart> parts;
-                  for (uint32_t first = 0; first < dim; first += at_once) {
-                    columns.push_back(let("column", tid / kParts + first));
-                    parts.emplace_back(s, sequence, head, part, columns.back());
-                  }
-                  when(!sequence.is_new, [&] {
-                    for (const ColumnPart& mine : parts) mine.load(state);
-                  });
-                  auto row = let("row", sequence.first * s.conv_stride());
-                  auto alpha = let("alpha", rows[row + (s.alpha_at()) + head]);
-                  auto beta = let("beta", rows[row + (s.beta_at()) + head]);
-                  auto decay_of_head = let("decay_of_head", decay[head]);
-                  auto bias = let("bias", dt_bias[head]);
-                  const Shared<F32> convolved = convolved_row(c, rows, taps, state, sequence, head, tid);
-                  auto outputs = shared<F32>("outputs", dim);
-                  TokenPart token;
-                  auto q_at = let("q_at", padded(s, parts.front().first_row));
-                  for (uint32_t i = 0; i < parts.front().n_rows; ++i) {
-                    token.query.push_back(let("query", convolved[q_at + i]));
-                    token.key.push_back(let("key", convolved[q_at + (padded_dim(s) + i)]));
-                  }
-                  const TokenFactors prepared = {delta_gates(alpha, beta, decay_of_head, bias),
-                                                 norm_factors(s, token, c.norm.caps, tid, c.workgroup)};
-                  auto factors_of_token = shared<Vec4<F32>>("factors", 1);
-                  when(tid == 0u, [&] { store_factors(factors_of_token, 0u, prepared); });
-                  workgroupBarrier();
-                  const TokenFactors factors = load_factors(factors_of_token, 0u);
-                  for (size_t i = 0; i < parts.size(); ++i) {
-                    auto at_value = let("at_value", columns[i] + 2 * dim);
-                    auto value = let("value", convolved[padded(s, at_value)]);
-                    auto result = take_token(parts[i], token, factors, value, c.norm.caps, tid, c.workgroup);
-                    when(part == 0u, [&] { outputs[columns[i]] = result; });
-                    parts[i].store(state);
-                  }
-                  workgroupBarrier();
-                  auto lane = let("lane", tid % GatedNormConfig::kLanes);
-                  const auto output = [&](const Name<U32>& i) { return outputs[i]; };
-                  auto factor = inverse_rms_over_lanes(c.norm, output, lane, tid, c.workgroup);
-                  loop("i", tid, dim, c.workgroup, [&](const Name<U32>& i) {
-                    auto v = let("v", outputs[i]);
-                    auto of_head = let("of_head", head * dim + i);
-                    auto g = let("g", rows[row + (s.gate_at()) + of_head]);
-                    y[sequence.first * s.value_width() + of_head] = v * factor * gain[i] * (g / (1.0f + exp(-g)));
-                  });
+                  token_of_head(c, {rows, taps, decay, dt_bias, gain, sequences, state, y}, wg, tid, /*keeps=*/false);
                 });
+}
+
+GatedDeltaLeavingKernel gated_delta_leaving(const GatedDeltaConfig& c, const WeightCoding& coding) {
+  return kernel(
+      "gated_delta_leaving", c.workgroup,
+      [&](In<"rows", F32> rows, In<"taps", F32> taps, In<"decay", F32> decay, In<"dt_bias", F32> dt_bias,
+          In<"gain", F32> gain, SequencesBuffer sequences, InOut<"state", F32> state, Out<"y", F32> y, LeftX x8,
+          LeftRuns runs, WorkgroupId wg, LocalIndex tid) {
+        const HeadResults results =
+            token_of_head(c, {rows, taps, decay, dt_bias, gain, sequences, state, y}, wg, tid, /*keeps=*/true);
+        workgroupBarrier();
+        auto first = let("first_of_head", results.head * c.shape.head_dim);
+        leave_int8({{.width = c.shape.value_width(), .coding = coding, .caps = c.norm.caps, .workgroup = c.workgroup},
+                    results.row,
+                    tid,
+                    x8,
+                    runs},
+                   first, c.shape.head_dim, [&](const Name<U32>& i) { return let("result", results.values[i]); });
+      });
 }
 
 }  // namespace tern::gpu

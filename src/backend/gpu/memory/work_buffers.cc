@@ -184,6 +184,18 @@ Result<const Buffer*> WorkBuffers::int8_runs() {
   return when_needed_.int8_runs.get();
 }
 
+Result<WorkBuffers::LeftRows> WorkBuffers::next_left_rows() {
+  left_rows_ = 1 - left_rows_;
+  auto& x8 = when_needed_.left_rows[2 * left_rows_];
+  auto& runs = when_needed_.left_rows[2 * left_rows_ + 1];
+  if (!x8) {
+    const uint64_t bytes = static_cast<uint64_t>(kMostLeftRows) * static_cast<uint64_t>(widest_row(plan_.config));
+    TRY(x8, device_.new_buffer("int8 rows between steps", bytes, BufferUse::kWork));
+    TRY(runs, device_.new_buffer("runs between steps", int8_runs_bytes(plan_, kMostLeftRows, 0), BufferUse::kWork));
+  }
+  return LeftRows{x8.get(), runs.get()};
+}
+
 Result<const Buffer*> WorkBuffers::expert_tiles() {
   if (!when_needed_.expert_tiles) {
     const uint64_t bytes = expert_tiles_bytes(plan_, max_batch_);

@@ -56,6 +56,14 @@ class WorkBuffers {
   // are wanted; created when first needed. The rows themselves take the place of those of f16.
   Result<const Buffer*> int8_runs();
 
+  // Rows of int8 activations that the kernel of one step leaves for the next, and their runs: one of two places, in
+  // turn, since a step may read one and write the other. For up to kMostLeftRows rows.
+  static constexpr int kMostLeftRows = 16;
+  struct LeftRows {
+    const Buffer *x8, *runs;
+  };
+  Result<LeftRows> next_left_rows();
+
   // The tiles of a batch's choices of experts (kernels/expert_tiles.h), and behind them, from this word on, the factors
   // of rows of f16 activations; created when first needed.
   Result<const Buffer*> expert_tiles();
@@ -76,6 +84,7 @@ class WorkBuffers {
  private:
   // Buffers that are created when they are first needed.
   struct WhenNeeded {
+    std::array<std::unique_ptr<Buffer>, 4> left_rows;  // two places: rows, runs
     std::unique_ptr<Buffer> halves, int8_runs, expert_tiles, qkv_rows, logit_halves;
     // By numbers of tokens and of splits.
     std::map<std::pair<int, uint32_t>, std::unique_ptr<Buffer>> attention_parts;
@@ -99,6 +108,7 @@ class WorkBuffers {
   std::vector<std::unique_ptr<Buffer>> slots_;  // [plan.buffers]
   std::unique_ptr<Buffer> params_, tokens_, sequences_, unused_gain_, unused_stats_, token_scales_;
   WhenNeeded when_needed_;
+  size_t left_rows_ = 0;  // the place given last
   RopeTables ropes_;
   Constants constants_;
 };

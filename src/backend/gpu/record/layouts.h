@@ -57,7 +57,7 @@ struct Layouts {
   uint32_t wide_int8_rows = 5120;
   // Then up to this many rows are multiplied at once, with these layouts for one row and for several.
   uint32_t int8_columns = 2;
-  MatvecLayout int8_row = {32, 1, 256}, int8_glu_row = {16, 1, 256};
+  MatvecLayout int8_row = {32, 1, 256}, int8_glu_row = {16, 2, 256};
   MatvecLayout int8_columns_layout = {16, 2, 256}, int8_glu_columns_layout = {16, 1, 256};
   // For a few rows: the rows of x that a workgroup multiplies with float weights at once, from columns_from rows on. A
   // head of more than four bits, which is slow to read, uses them from head_columns_from rows on.
@@ -123,7 +123,7 @@ struct Layouts {
   bool heads_in_attention = true;
   // Tiles of prompts on subgroup matrices; a glu tile has rows of two matrices. If one does not fit into workgroup
   // memory, PromptTile's own sizes are used. The big tile is used if it gives at least big_tiles_from workgroups.
-  PromptTiles float_tiles = {.big = {4, 2, 2, 4, 1, 64}}, float_glu_tiles = {.big = {4, 2, 2, 4, 1, 32}};
+  PromptTiles float_tiles = {.big = {2, 2, 4, 4, 1, 32}}, float_glu_tiles = {.big = {4, 2, 2, 4, 1, 32}};
   PromptTiles ternary_tiles = {.big = {4, 2, 2, 4, 1}}, ternary_glu_tiles = {.big = {4, 2, 1, 4, 1}};
   uint32_t big_tiles_from = 128;
   bool float_matrices = true;  // float layers of prompts run as f16 on subgroup matrices, if there are any

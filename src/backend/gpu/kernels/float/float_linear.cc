@@ -175,9 +175,10 @@ void write_linear(const FloatLinearConfig& c, const WeightPlanes& planes, const 
   });
 }
 
-template <class Make>
-void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const WeightPlanes& up, const Out<"y", F32>& y,
-               const Grid& grid, const Make& make_columns) {
+// Calls take(index in y, result, the row's number in the workgroup) on the invocation that has the result.
+template <class Make, class Take>
+void glu_results(const FloatLinearConfig& c, const WeightPlanes& gate, const WeightPlanes& up, const Grid& grid,
+                 const Make& make_columns, const Take& take) {
   CHECK(c.up_coding.words == c.coding.words);  // units have the same size, so both matrices share the loads of x
   const FloatDots dots(c, grid.tid);
   const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
@@ -186,8 +187,15 @@ void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const Weigh
   const auto totals = multiply(dots, {{&gate, starts}, {&up, starts}}, columns.in);
   store_columns(dots, columns, rows, c.rows, totals, [&](const Name<U32>& row, const Totals& of_row, size_t r) {
     auto index = let("index", row * c.rows + rows[r]);
-    y[index] = gated(c.act, of_row[r], of_row[rows.size() + r]);
+    take(index, gated(c.act, of_row[r], of_row[rows.size() + r]),
+         dots.group() + static_cast<uint32_t>(r) * (c.workgroup / c.lanes));
   });
+}
+template <class Make>
+void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const WeightPlanes& up, const Out<"y", F32>& y,
+               const Grid& grid, const Make& make_columns) {
+  glu_results(c, gate, up, grid, make_columns,
+              [&](const Name<U32>& index, Temp<F32> result, const Temp<U32>&) { y[index] = std::move(result); });
 }
 
 // The expert of a workgroup, and its rows.
@@ -330,6 +338,33 @@ Int8GluKernel int8_glu(const FloatLinearConfig& c) {
                     WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
                   write_glu(c, gate, up, y, {wg, n_wg, tid}, [&] { return int8_columns(c, x, runs, params, wg); });
+                });
+}
+
+Int8GluLeavingKernel int8_glu_leaving(const FloatLinearConfig& c, const WeightCoding& coding) {
+  const uint32_t n = c.rows_per_workgroup();
+  CHECK(c.columns == 1 && n % kRun == 0 && c.rows % kRun == 0);
+  return kernel("int8_glu_leaving", c.workgroup,
+                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
+                    In<"up_scales", U32> up_scales, Int8X x, Int8Runs runs, ParamsBuffer params, Out<"y", F32> y,
+                    LeftX left_x8, LeftRuns left_runs, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
+                  auto results = shared<F32>("results", n);
+                  glu_results(
+                      c, gate, up, {wg, n_wg, tid}, [&] { return int8_columns(c, x, runs, params, wg); },
+                      [&](const Name<U32>& index, Temp<F32> value, Temp<U32> row) {
+                        auto result = let("result", std::move(value));
+                        y[index] = result;
+                        results[std::move(row)] = result;
+                      });
+                  workgroupBarrier();
+                  auto first = let("first_left", (wg.y * n_wg.x + wg.x) * n);
+                  leave_int8({{.width = c.rows, .coding = coding, .caps = c.caps, .workgroup = c.workgroup},
+                              wg.z,
+                              tid,
+                              left_x8,
+                              left_runs},
+                             first, n, [&](const Name<U32>& i) { return let("kept", results[i]); });
                 });
 }
 

@@ -11,67 +11,51 @@ namespace {
 
 constexpr uint32_t kPieceOfRun = Int8Row::kPiece, kQuadsOfPiece = kPieceOfRun / 4;
 
-class RowWriter {
- public:
-  RowWriter(const Int8RowsConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
-            const LocalIndex& tid)
-      : c_(c), x_(x), gain_(gain), row_(wg.y), tid_(tid) {}
-
-  // 1 / √(mean x² + eps)
-  Name<F32> norm_factor() const {
-    auto squares = var("squares", 0.0f);
-    loop("i", tid_, c_.width / 4, c_.workgroup, [&](const Name<U32>& i) {
-      auto v = let("v", x_[row_ * (c_.width / 4) + i]);
-      squares += dot(v, v);
-    });
-    auto mine = let("my_squares", squares);
-    auto total = reduce_workgroup(Reduce::kSum, c_.caps, mine, tid_, c_.workgroup);
-    return let("factor", 1.0f / sqrt(total / static_cast<float>(c_.width) + c_.eps));
+// Converts an invocation's half of a run and stores it if `exists`. Two adjacent invocations share the run, so both
+// must take part. factor: of the values, multiplied with the scale.
+template <class X8, class Runs>
+void write_piece(const Int8RowsConfig& c, const Name<U32>& row, const LocalIndex& tid, const X8& x8, const Runs& runs,
+                 const Name<U32>& piece, const Name<Bool>& exists, const std::vector<Name<Vec4<F32>>>& quads,
+                 const std::optional<Name<F32>>& factor) {
+  auto most = var("most", 0.0f);
+  for (const auto& values : quads) {
+    auto size = let("size", abs(values));
+    most = max(most, max(max(at(size, 0), at(size, 1)), max(at(size, 2), at(size, 3))));
   }
-
-  // An invocation's half of a run. Two adjacent invocations share the run, so both must take part.
-  void write_piece(const Name<U32>& piece, const std::optional<Name<F32>>& factor, const Out<"x8", Vec4<U32>>& x8,
-                   const Out<"runs", Vec2<F32>>& runs) const {
-    auto from = let("from_piece", min(piece, c_.width / kPieceOfRun - 1));
-    auto most = var("most", 0.0f);
-    std::vector<Name<Vec4<F32>>> quads;
-    for (uint32_t k = 0; k < kQuadsOfPiece; ++k) {
-      auto quad = let("quad", from * kQuadsOfPiece + k);
-      auto v = let("v", x_[row_ * (c_.width / 4) + quad]);
-      quads.push_back(c_.normed ? let("value", v * gain_[quad]) : v);
-      auto size = let("size", abs(quads[k]));
-      most = max(most, max(max(at(size, 0), at(size, 1)), max(at(size, 2), at(size, 3))));
-    }
-    auto of_piece = let("of_piece", most);
-    auto of_run = reduce_lanes(Reduce::kMax, c_.caps, of_piece, tid_, 2, c_.workgroup);
-    auto to_integers = to_int8(of_run);
-    std::vector<Name<I8x4>> words;
-    auto sum = var("sum_of_piece", 0);
-    for (const auto& values : quads) {
-      auto q = let("q4", call<Vec4<I32>>("vec4<i32>", round(values * to_integers)));
-      words.push_back(pack_int8(c_.caps, q));
-      sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
-    }
-    auto mine = let("sum_of_piece", f32(sum));
-    auto sum_of_run = reduce_lanes(Reduce::kSum, c_.caps, mine, tid_, 2, c_.workgroup);
-    auto scale = let("scale", factor ? of_run / 127.0f * *factor : of_run / 127.0f);
-    when(piece < c_.width / kPieceOfRun, [&] {
-      x8[row_ * (c_.width / kPieceOfRun) + Int8Row::piece_at(c_.coding, c_.width, piece)] =
-          call<Vec4<U32>>("vec4<u32>", words[0], words[1], words[2], words[3]);
-      when((piece & 1u) == 0u, [&] {
-        auto run = let("run_of_row", piece / 2u);
-        runs[row_ * (c_.width / kRun) + Int8Row::run_at(c_.coding, c_.width, run)] = vec2f(scale, sum_of_run);
-      });
-    });
+  auto of_piece = let("of_piece", most);
+  auto of_run = reduce_lanes(Reduce::kMax, c.caps, of_piece, tid, 2, c.workgroup);
+  auto to_integers = to_int8(of_run);
+  std::vector<Name<I8x4>> words;
+  auto sum = var("sum_of_piece", 0);
+  for (const auto& values : quads) {
+    auto q = let("q4", call<Vec4<I32>>("vec4<i32>", round(values * to_integers)));
+    words.push_back(pack_int8(c.caps, q));
+    sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
   }
+  auto mine = let("sum_of_piece", f32(sum));
+  auto sum_of_run = reduce_lanes(Reduce::kSum, c.caps, mine, tid, 2, c.workgroup);
+  auto scale = let("scale", factor ? of_run / 127.0f * *factor : of_run / 127.0f);
+  when(exists, [&] {
+    x8[row * (c.width / kPieceOfRun) + Int8Row::piece_at(c.coding, c.width, piece)] =
+        call<Vec4<U32>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+    when((piece & 1u) == 0u, [&] {
+      auto run = let("run_of_row", piece / 2u);
+      runs[row * (c.width / kRun) + Int8Row::run_at(c.coding, c.width, run)] = vec2f(scale, sum_of_run);
+    });
+  });
+}
 
- private:
-  Int8RowsConfig c_;
-  FloatX x_;
-  FloatGain gain_;
-  Name<U32> row_;
-  LocalIndex tid_;
-};
+// 1 / √(mean x² + eps)
+Name<F32> norm_factor(const Int8RowsConfig& c, const FloatX& x, const Name<U32>& row, const LocalIndex& tid) {
+  auto squares = var("squares", 0.0f);
+  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
+    auto v = let("v", x[row * (c.width / 4) + i]);
+    squares += dot(v, v);
+  });
+  auto mine = let("my_squares", squares);
+  auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
+  return let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
+}
 
 }  // namespace
 
@@ -80,14 +64,41 @@ Int8RowsKernel int8_rows(const Int8RowsConfig& c) {
   return kernel(c.normed ? "norm_int8_rows" : "int8_rows", c.workgroup,
                 [&](FloatX x, FloatGain gain, Out<"x8", Vec4<U32>> x8, Out<"runs", Vec2<F32>> runs, WorkgroupId wg,
                     LocalIndex tid) {
-                  const RowWriter writer(c, x, gain, wg, tid);
-                  const auto factor = c.normed ? std::optional(writer.norm_factor()) : std::nullopt;
+                  const auto factor = c.normed ? std::optional(norm_factor(c, x, wg.y, tid)) : std::nullopt;
                   const uint32_t pieces = c.width / kPieceOfRun, at_once = c.workgroups() * c.workgroup;
                   for (uint32_t first = 0; first < pieces; first += at_once) {
                     auto piece = let("piece", (wg.x * c.workgroup + tid) + first);
-                    writer.write_piece(piece, factor, x8, runs);
+                    auto from_piece = let("from_piece", min(piece, pieces - 1));
+                    std::vector<Name<Vec4<F32>>> quads;
+                    for (uint32_t k = 0; k < kQuadsOfPiece; ++k) {
+                      auto quad = let("quad", from_piece * kQuadsOfPiece + k);
+                      auto v = let("v", x[wg.y * (c.width / 4) + quad]);
+                      quads.push_back(c.normed ? let("value", v * gain[quad]) : v);
+                    }
+                    auto exists = let("exists", piece < pieces);
+                    write_piece(c, wg.y, tid, x8, runs, piece, exists, quads, factor);
                   }
                 });
+}
+
+void leave_int8(const LeftRow& left, const Name<U32>& first, uint32_t n,
+                const std::function<Name<F32>(const Name<U32>&)>& value) {
+  const Int8RowsConfig& c = left.config;
+  CHECK(!c.normed && n % kRun == 0 && c.width % kRun == 0 && c.workgroup % 2 == 0);
+  const uint32_t pieces = n / kPieceOfRun;
+  for (uint32_t done = 0; done < pieces; done += c.workgroup) {
+    auto mine = let("left_piece", left.tid + done);
+    auto from_piece = let("from_piece", min(mine, pieces - 1) * kPieceOfRun);
+    std::vector<Name<Vec4<F32>>> quads;
+    for (uint32_t k = 0; k < kQuadsOfPiece; ++k) {
+      std::vector<Name<F32>> four;
+      for (uint32_t i = 0; i < 4; ++i) four.push_back(value(let("left_at", from_piece + (4 * k + i))));
+      quads.push_back(let("left_quad", vec4f(four[0], four[1], four[2], four[3])));
+    }
+    auto piece = let("piece", first / kPieceOfRun + mine);
+    auto exists = let("exists", mine < pieces && piece < c.width / kPieceOfRun);
+    write_piece(c, left.row, left.tid, left.x8, left.runs, piece, exists, quads, {});
+  }
 }
 
 }  // namespace tern::gpu

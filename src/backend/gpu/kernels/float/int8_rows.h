@@ -1,6 +1,8 @@
 // Rows of activations as int8, written once for all workgroups of the products that read them.
 #pragma once
 
+#include <functional>
+
 #include "backend/gpu/kernels/float/float_linear.h"
 
 namespace tern::gpu {
@@ -27,6 +29,21 @@ using Int8RowsKernel = wgsl::Kernel<FloatX, FloatGain, wgsl::Out<"x8", wgsl::Vec
                                     wgsl::Out<"runs", wgsl::Vec2<wgsl::F32>>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 Int8RowsKernel int8_rows(const Int8RowsConfig& c);
 
+// What a kernel writes that leaves its results as such rows, for the product that reads them next.
+using LeftX = wgsl::Out<"left_x8", wgsl::Vec4<wgsl::U32>>;
+using LeftRuns = wgsl::Out<"left_runs", wgsl::Vec2<wgsl::F32>>;
+struct LeftRow {
+  Int8RowsConfig config;  // not normed
+  wgsl::Name<wgsl::U32> row;
+  wgsl::LocalIndex tid;
+  LeftX x8;
+  LeftRuns runs;
+};
+// Leaves `n` values of the row, whole runs, from value `first` on. value(i): the i-th of them, in workgroup memory that
+// all invocations see. All invocations must call it.
+void leave_int8(const LeftRow& left, const wgsl::Name<wgsl::U32>& first, uint32_t n,
+                const std::function<wgsl::Name<wgsl::F32>(const wgsl::Name<wgsl::U32>&)>& value);
+
 using Int8X = wgsl::In<"x8", wgsl::Vec4<wgsl::U32>>;
 using Int8Runs = wgsl::In<"runs", wgsl::Vec2<wgsl::F32>>;
 
@@ -42,5 +59,12 @@ using Int8GluKernel =
                  wgsl::In<"up_scales", wgsl::U32>, Int8X, Int8Runs, ParamsBuffer, wgsl::Out<"y", wgsl::F32>,
                  wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
 Int8GluKernel int8_glu(const FloatLinearConfig& c);
+
+// The same for one row, which leaves y as int8, too, for weights of `coding`. Workgroups have whole runs of rows.
+using Int8GluLeavingKernel =
+    wgsl::Kernel<wgsl::In<"w_gate", WeightUnits>, wgsl::In<"gate_scales", wgsl::U32>, wgsl::In<"w_up", WeightUnits>,
+                 wgsl::In<"up_scales", wgsl::U32>, Int8X, Int8Runs, ParamsBuffer, wgsl::Out<"y", wgsl::F32>, LeftX,
+                 LeftRuns, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+Int8GluLeavingKernel int8_glu_leaving(const FloatLinearConfig& c, const WeightCoding& coding);
 
 }  // namespace tern::gpu

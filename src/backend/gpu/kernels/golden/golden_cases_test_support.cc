@@ -128,6 +128,7 @@ class Cases {
     for (auto& [name, module] : head_kernels(m_.width, m_.n_vocab, caps.caps)) add(name, std::move(module));
     for (auto& [name, module] : delta_kernels(caps.caps)) add(name, std::move(module));
     for (auto& [name, module] : expert_kernels(caps.caps)) add(name, std::move(module));
+    for (auto& [name, module] : int8_kernels(caps.caps)) add(name, std::move(module));
     if (caps.caps.packed_dot && caps.caps.subgroup >= 8) add_layers();
   }
 

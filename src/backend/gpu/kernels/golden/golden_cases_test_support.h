@@ -24,6 +24,8 @@ std::vector<std::pair<std::string, wgsl::Module>> head_kernels(uint32_t width, u
 std::vector<std::pair<std::string, wgsl::Module>> delta_kernels(const Caps& caps);
 // Those of mixtures of experts; and those among them that depend on no feature's presence.
 std::vector<std::pair<std::string, wgsl::Module>> expert_kernels(const Caps& caps);
+// Rows that are made int8 before their products (kernels/float/int8_rows.h).
+std::vector<std::pair<std::string, wgsl::Module>> int8_kernels(const Caps& caps);
 std::vector<std::pair<std::string, wgsl::Module>> expert_tile_kernels();
 
 }  // namespace tern::gpu

@@ -46,7 +46,7 @@ bool is_variant(std::string_view kernel) {
   constexpr std::array<std::string_view, 2> kCodes = {"embed_", "float_linear_codes"};
   // As the kernels without experts, except for where rows begin.
   constexpr std::array<std::string_view, 3> kOfExperts = {"expert_linear", "expert_glu", "expert_matmul"};
-  constexpr std::array<std::string_view, 22> kVariants = {"float_linear_bf16",
+  constexpr std::array<std::string_view, 28> kVariants = {"float_linear_bf16",
                                                           "float_linear_int8_signs",
                                                           "float_linear_columns_int8",
                                                           "float_glu_columns",
@@ -67,7 +67,13 @@ bool is_variant(std::string_view kernel) {
                                                           "sample_weigh_none",
                                                           "sample_weigh_share",
                                                           "sample_level_share_after_count",
-                                                          "estimated_input"};
+                                                          "estimated_input",
+                                                          "int8_rows_normed",
+                                                          "int8_linear_add_columns",
+                                                          "int8_glu_columns",
+                                                          "int8_glu_leaving",
+                                                          "rotate_leaving",
+                                                          "sigmoid_mul_leaving"};
   const auto ends = [&](std::string_view ending) { return kernel.ends_with(ending); };
   if (std::ranges::any_of(kEndings, ends) || std::ranges::contains(kVariants, kernel)) return true;
   if (kernel.ends_with("_q8_0")) return kernel != "attention_q8_0" && kernel != "kv_append_q8_0";

@@ -23,8 +23,22 @@ Result<void> DeltaRecorder::record(const step::SigmoidMul& s) {
   SigmoidMulConfig config{.width = r_.width(s.x)};
   const bool is_in_rows = s.rows != SlotId{};
   if (is_in_rows) config.stride = r_.width(s.rows), config.head_dim = static_cast<uint32_t>(s.head_dim);
-  return r_.dispatch(r_.traced(sigmoid_mul, config), r_.per_column(s.x), r_.work().floats(is_in_rows ? s.rows : s.gate),
-                     r_.work().floats(s.x));
+  const View<wgsl::F32> gate = r_.work().floats(is_in_rows ? s.rows : s.gate), x = r_.work().floats(s.x);
+  Extent extent = r_.per_column(s.x);
+  std::optional<LeftInt8> left;
+  if (config.width % kElementwiseWorkgroup == 0) {
+    TRY(left, layers_.left_for_next(s.x, WorkBuffers::kMostLeftRows));
+  }
+  if (!left) return r_.dispatch(r_.traced(sigmoid_mul, config), extent, gate, x);
+  r_.leave(*left);
+  extent.when = left->leaving({});
+  TRY_STATUS(r_.dispatch(r_.traced(sigmoid_mul_leaving, config, left->coding, r_.caps()), extent, gate, x, left->rows.x,
+                         left->rows.runs));
+  for (const When& when : left->others({})) {
+    extent.when = when;
+    TRY_STATUS(r_.dispatch(r_.traced(sigmoid_mul, config), extent, gate, x));
+  }
+  return {};
 }
 
 Result<void> DeltaRecorder::record(const step::CausalConv& s) { return conv(s, {.shape = shape(false), .conv = s.in}); }
@@ -93,11 +107,31 @@ Result<bool> DeltaRecorder::at_once(const step::GatedDelta& s, const DeltaShape&
   TRY(const BufferView decay, r_.weights().vector(*s.rule.decay));
   TRY(const BufferView dt_bias, r_.weights().vector(*s.rule.dt_bias));
   TRY(const BufferView gain, r_.weights().vector(*s.normed.gain));
-  const Extent extent{
+  Extent extent{
       .grid = {.x = shape.n_v_heads}, .axis = Axis::kY, .rows = Rows::kSequences, .when = {.moves_states = If::kYes}};
-  TRY_STATUS(r_.dispatch(r_.traced(gated_delta, config), extent, r_.work().floats(s.rows), View<wgsl::F32>{taps},
-                         View<wgsl::F32>{decay}, View<wgsl::F32>{dt_bias}, View<wgsl::F32>{gain}, sequences(),
-                         state(s.conv.layer), r_.work().floats(s.normed.out)));
+  const auto record = [&](const auto& kernel, const auto&... left) {
+    return r_.dispatch(kernel, extent, r_.work().floats(s.rows), View<wgsl::F32>{taps}, View<wgsl::F32>{decay},
+                       View<wgsl::F32>{dt_bias}, View<wgsl::F32>{gain}, sequences(), state(s.conv.layer),
+                       r_.work().floats(s.normed.out), left...);
+  };
+  constexpr uint32_t kBuffers = 10;  // that the leaving kernel binds
+  std::optional<LeftInt8> left;
+  if (shape.head_dim % kRun == 0 && r_.limits().storage_buffers >= kBuffers) {
+    TRY(left, layers_.left_for_next(s.normed.out, WorkBuffers::kMostLeftRows));
+  }
+  if (!left) {
+    TRY_STATUS(record(r_.traced(gated_delta, config)));
+    return true;
+  }
+  left->moves_states = If::kYes;
+  r_.leave(*left);
+  const When moving = extent.when;
+  extent.when = left->leaving(moving);
+  TRY_STATUS(record(r_.traced(gated_delta_leaving, config, left->coding), left->rows.x, left->rows.runs));
+  for (const When& when : left->others(moving)) {
+    extent.when = when;
+    TRY_STATUS(record(r_.traced(gated_delta, config)));
+  }
   return true;
 }
 
@@ -123,10 +157,24 @@ Result<void> DeltaRecorder::rotate(const step::Rotate& s, SlotId in, const When&
     config.eps = s.norm.eps;
     config.caps = r_.caps();
   }
-  const Extent extent{
-      .grid = {.x = config.width / config.block}, .axis = Axis::kY, .rows = r_.rows_of(s.out), .when = when};
-  return r_.dispatch(r_.traced(gpu::rotate, config), extent, r_.work().floats(in), gain, View<wgsl::F32>{signs},
-                     r_.work().floats(s.out));
+  Extent extent{.grid = {.x = config.width / config.block}, .axis = Axis::kY, .rows = r_.rows_of(s.out), .when = when};
+  const View<wgsl::F32> x = r_.work().floats(in), y = r_.work().floats(s.out);
+  std::optional<LeftInt8> left;
+  if (!config.is_inverse && config.block % kRun == 0) {
+    TRY(left, layers_.left_for_next(s.out, WorkBuffers::kMostLeftRows));
+  }
+  if (!left) return r_.dispatch(r_.traced(gpu::rotate, config), extent, x, gain, View<wgsl::F32>{signs}, y);
+  r_.leave(*left);
+  RotateConfig leaving = config;
+  leaving.caps = r_.caps();
+  extent.when = left->leaving(when);
+  TRY_STATUS(r_.dispatch(r_.traced(gpu::rotate_leaving, leaving, left->coding), extent, x, gain, View<wgsl::F32>{signs},
+                         y, left->rows.x, left->rows.runs));
+  for (const When& other : left->others(when)) {
+    extent.when = other;
+    TRY_STATUS(r_.dispatch(r_.traced(gpu::rotate, config), extent, x, gain, View<wgsl::F32>{signs}, y));
+  }
+  return {};
 }
 
 }  // namespace tern::gpu

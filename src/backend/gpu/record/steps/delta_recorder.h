@@ -2,13 +2,14 @@
 #pragma once
 
 #include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/record/steps/float_layers.h"
 #include "backend/gpu/record/steps/recording.h"
 
 namespace tern::gpu {
 
 class DeltaRecorder {
  public:
-  explicit DeltaRecorder(Recording& recording) : r_(recording) {}
+  explicit DeltaRecorder(Recording& recording) : r_(recording), layers_(recording) {}
 
   Result<void> record(const step::SplitHeads& s);
   Result<void> record(const step::SigmoidMul& s);
@@ -37,6 +38,7 @@ class DeltaRecorder {
   View<wgsl::F32> state(int layer) const { return {r_.store().states(layer)}; }
 
   Recording& r_;
+  FloatLayers layers_;
 };
 
 }  // namespace tern::gpu

@@ -45,22 +45,38 @@ Result<HalvedTokens> FloatInputs::halve_tokens(SlotId in, const step::FloatNormO
   return halved;
 }
 
-Result<Int8Rows> FloatInputs::int8_rows(const FloatRead& read, const WeightCoding& coding, const When& when,
-                                        Rows rows) {
+Result<std::vector<FloatInputs::Int8Read>> FloatInputs::int8_reads(const FloatRead& read, const WeightCoding& coding,
+                                                                   const When& when, Rows rows) {
+  std::vector<Int8Read> reads;
+  std::vector<When> rest = {when};
+  const LeftInt8* left = rows == Rows::kTokens && !read.norm ? r_.left_of(read.slot) : nullptr;
+  if (left && left->coding.values() == coding.values()) {
+    reads.push_back({left->rows, left->leaving(when)});
+    rest = left->others(when);
+  }
+  if (rest.empty()) return reads;
   const bool of_logits = rows == Rows::kLogits;
   TRY(const Buffer* buffer, of_logits ? r_.work().logit_halves(r_.width(read.slot)) : r_.work().halves());
   TRY(const Buffer* runs, r_.work().int8_runs());
   const Int8Rows made{{{buffer, 0, 0}}, {{runs, 0, 0}}};
+  for (const When& some : rest) {
+    TRY_STATUS(make_int8(read, coding, some, rows, made));
+    reads.push_back({made, some});
+  }
+  return reads;
+}
+
+Result<void> FloatInputs::make_int8(const FloatRead& read, const WeightCoding& coding, const When& when, Rows rows,
+                                    const Int8Rows& made) {
   Int8RowsConfig config{
       .width = r_.width(read.slot), .coding = coding, .caps = r_.caps(), .workgroup = r_.workgroup(256)};
   config.normed = read.norm != nullptr;
   if (read.norm) config.eps = read.norm->eps;
-  if (config.normed) config.workgroup = r_.workgroup(r_.layouts().norm_workgroup);
+  if (config.normed) config.workgroup = r_.workgroup(512);  // all of a row
   const Extent extent{.grid = {.x = config.workgroups()}, .axis = Axis::kY, .rows = rows, .when = when};
   TRY(const auto gain, gain_view(read));
-  TRY_STATUS(r_.dispatch(r_.traced(gpu::int8_rows, config), extent, r_.work().float_quads(read.slot), gain, made.x,
-                         made.runs));
-  return made;
+  return r_.dispatch(r_.traced(gpu::int8_rows, config), extent, r_.work().float_quads(read.slot), gain, made.x,
+                     made.runs);
 }
 
 // The input of matrix kernels without subgroup matrices, normed: none of their workgroups reads a whole row.

@@ -18,12 +18,6 @@ struct HalvedTokens {
   View<wgsl::F32> scales;
 };
 
-// Rows of activations as int8 (kernels/float/int8_rows.h).
-struct Int8Rows {
-  View<wgsl::Vec4<wgsl::U32>> x;
-  View<wgsl::Vec2<wgsl::F32>> runs;
-};
-
 class FloatInputs {
  public:
   FloatInputs(Recording& recording, NormRecorder& norms) : r_(recording), norms_(norms) {}
@@ -36,12 +30,21 @@ class FloatInputs {
   // the rounding errors follow from row `rest_at` on.
   Result<HalvedTokens> halve_tokens(SlotId in, const step::FloatNormOnRead& norm, const When& when, Rows rows,
                                     uint32_t rest_at = 0);
-  // What `read` reads as int8, for products with weights of `coding`.
-  Result<Int8Rows> int8_rows(const FloatRead& read, const WeightCoding& coding, const When& when, Rows rows);
+  // What `read` reads as int8 in the runs of `when`, for products with weights of `coding`: left by a step before, or
+  // made by a dispatch.
+  struct Int8Read {
+    Int8Rows rows;
+    When when;
+  };
+  Result<std::vector<Int8Read>> int8_reads(const FloatRead& read, const WeightCoding& coding, const When& when,
+                                           Rows rows);
   // The input of matrix kernels without subgroup matrices, normed: none of their workgroups reads a whole row.
   Result<SlotId> normed(SlotId in, const step::FloatNormOnRead& norm, const When& when);
 
  private:
+  Result<void> make_int8(const FloatRead& read, const WeightCoding& coding, const When& when, Rows rows,
+                         const Int8Rows& made);
+
   Recording& r_;
   NormRecorder& norms_;
 };

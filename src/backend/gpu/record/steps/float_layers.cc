@@ -81,6 +81,56 @@ std::optional<int> FloatLayers::int8_from(const Tensor& w, const WeightCoding& c
   return static_cast<uint32_t>(w.cols) >= r_.layouts().wide_int8_rows ? rows->from_wide : rows->from;
 }
 
+namespace {
+
+// The matrix that a step multiplies `slot` with, as it is; null if it does anything else.
+const Tensor* multiplied_with(const Step& step, SlotId slot) {
+  return std::visit(
+      [&]<class S>(const S& s) -> const Tensor* {
+        if constexpr (std::same_as<S, step::FloatLinearAdd>) {
+          return s.in == slot ? s.w : nullptr;
+        } else if constexpr (std::same_as<S, step::FloatLinear>) {
+          return s.in == slot && !s.norm.gain ? s.w : nullptr;
+        } else if constexpr (std::same_as<S, step::FloatStack>) {
+          return s.in == slot && !s.norm.gain ? s.parts.front().w : nullptr;
+        } else if constexpr (std::same_as<S, step::FloatQkv>) {
+          return s.in == slot && !s.norm.gain ? s.wq : nullptr;
+        } else if constexpr (std::same_as<S, step::FloatGlu>) {
+          return s.in == slot && !s.norm.gain ? s.w_gate : nullptr;
+        } else {
+          return nullptr;
+        }
+      },
+      step.body);
+}
+
+}  // namespace
+
+Result<std::optional<LeftInt8>> FloatLayers::left_for_next(SlotId slot, int most_rows) const {
+  using Left = std::optional<LeftInt8>;
+  const auto& steps = r_.context().plan.steps;
+  int reader = r_.step() + 1;
+  const auto uses_slot = [&](int i) {
+    const SlotUses uses = slot_uses(steps[static_cast<size_t>(i)].body);
+    return std::ranges::contains(uses, slot, &SlotUse::slot);
+  };
+  const auto n_steps = static_cast<int>(steps.size());
+  while (reader < n_steps && !uses_slot(reader)) ++reader;
+  const Tensor* w = reader < n_steps ? multiplied_with(steps[static_cast<size_t>(reader)], slot) : nullptr;
+  if (!w || r_.rows_of(slot) != Rows::kTokens) return Left();
+  const WeightCoding coding = coding_of(*w);
+  const auto from = int8_from(*w, coding);
+  const int most = std::min(most_rows, WorkBuffers::kMostLeftRows);
+  if (!from || *from > most) return Left();
+  TRY(const WorkBuffers::LeftRows place, r_.work().next_left_rows());
+  return Left({.slot = slot,
+               .reader = reader,
+               .rows = {{{place.x8, 0, 0}}, {{place.runs, 0, 0}}},
+               .coding = coding,
+               .min_rows = *from,
+               .max_rows = std::min(int8_rows(*w, coding)->most, most)});
+}
+
 FloatLinearConfig FloatLayers::int8_config(const Tensor& w, const WeightCoding& coding, uint32_t columns,
                                            bool is_glu) const {
   const Layouts& l = r_.layouts();

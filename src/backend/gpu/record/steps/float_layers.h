@@ -26,6 +26,9 @@ class FloatLayers {
   const Layouts::Int8Rows* int8_rows(const Tensor& w, const WeightCoding& coding) const;
   // The rows from which they are; none if they never are.
   std::optional<int> int8_from(const Tensor& w, const WeightCoding& coding) const;
+  // What the step that is being recorded should leave of `slot`, in at most `most_rows` rows, for the next step that
+  // uses the slot; none if that is no product that reads rows as int8.
+  Result<std::optional<LeftInt8>> left_for_next(SlotId slot, int most_rows) const;
   // For such rows, this many at a time.
   FloatLinearConfig int8_config(const Tensor& w, const WeightCoding& coding, uint32_t columns, bool is_glu) const;
 

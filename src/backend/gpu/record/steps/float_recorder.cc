@@ -72,7 +72,7 @@ Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& 
                                        const Out& out, const MatvecLayout& layout) {
   TRY(const auto gain, inputs_.gain_view(read));
   const Rows rows = r_.rows_of(out.slot);
-  std::optional<Int8Rows> x8;         // for `made_for`
+  std::vector<FloatInputs::Int8Read> x8;  // for `made_for`
   std::pair<uint32_t, int> made_for;  // parts of another format read another order, or from another number of rows on
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, range_of(part, out));
@@ -97,15 +97,21 @@ Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& 
     for (const auto& phase : row_phases(r_.layouts(), read.when, kernels)) {
       if (phase.name == RowPhase::kInt8) {
         const std::pair wanted(part.coding.values(), *kernels.int8_from);
-        if (!x8 || made_for != wanted) {
-          TRY(x8, inputs_.int8_rows(read, part.coding, from_rows(read.when, *kernels.int8_from), rows));
+        if (x8.empty() || made_for != wanted) {
+          TRY(x8, inputs_.int8_reads(read, part.coding, int8_runs(read.when, wanted.second, rows), rows));
           made_for = wanted;
         }
         FloatLinearConfig int8 = layers_.int8_config(w, part.coding, phase.at_once, /*is_glu=*/false);
         finish(int8);
         int8.of_logits = rows == Rows::kLogits;
-        TRY_STATUS(r_.dispatch(r_.traced(int8_linear, int8), extent_for(int8, phase), units, scales, x8->x, x8->runs,
-                               View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
+        for (const auto& in : x8) {
+          const auto when = both(phase.when, in.when);
+          if (!when) continue;
+          Extent extent = extent_for(int8, phase);
+          extent.when = *when;
+          TRY_STATUS(r_.dispatch(r_.traced(int8_linear, int8), extent, units, scales, in.rows.x, in.rows.runs,
+                                 View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
+        }
       } else if (phase.name == RowPhase::kColumns) {
         TRY_STATUS(r_.dispatch(r_.traced(float_linear_columns, several), extent_for(config, phase), units, scales, x,
                                gain, View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
@@ -116,6 +122,35 @@ Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& 
     }
   }
   return {};
+}
+
+// Where a single row of int8 goes on to a product that takes it as int8, the kernel leaves it so.
+Result<void> FloatRecorder::int8_glu_of(const step::FloatGlu& s, const FloatLinearConfig& config, const Extent& extent,
+                                        const GluViews& w, const Int8Rows& x) {
+  const View<wgsl::F32> y = r_.work().floats(s.out);
+  constexpr uint32_t kBuffers = 10;  // that the kernel binds
+  const bool can_leave = config.columns == 1 && config.rows % kRun == 0 && config.rows_per_workgroup() % kRun == 0 &&
+                         r_.limits().storage_buffers >= kBuffers;
+  std::optional<LeftInt8> left;
+  if (can_leave && extent.when.min_rows == 1) {
+    TRY(left, layers_.left_for_next(s.out, 1));
+  }
+  if (!left) {
+    return r_.dispatch(r_.traced(int8_glu, config), extent, w.gate, w.gate_scales, w.up, w.up_scales, x.x, x.runs,
+                       r_.params(), y);
+  }
+  left->moves_states = extent.when.moves_states;
+  r_.leave(*left);
+  return r_.dispatch(r_.traced(int8_glu_leaving, config, left->coding), extent, w.gate, w.gate_scales, w.up,
+                     w.up_scales, x.x, x.runs, r_.params(), y, left->rows.x, left->rows.runs);
+}
+
+// By tokens where each has a row, so that the runs can be compared with those in which rows are left.
+When FloatRecorder::int8_runs(const When& few, int from, Rows rows) const {
+  if (rows == Rows::kLogits) return from_rows(few, from);
+  When some = few;
+  some.min_tokens = std::max(few.min_tokens, from);
+  return some;
 }
 
 RowKernels FloatRecorder::row_kernels(const Tensor& w, const WeightCoding& coding, uint32_t columns, Rows rows) const {
@@ -195,18 +230,23 @@ Result<void> FloatRecorder::glu_few(const step::FloatGlu& s, const WeightStore::
                   .rows_per_workgroup = phase.at_once,
                   .when = phase.when};
   };
-  std::optional<Int8Rows> x8;
+  std::vector<FloatInputs::Int8Read> x8;
   const RowKernels kernels = row_kernels(*s.w_gate, parts.gate->coding, several.columns, Rows::kTokens);
   for (const auto& phase : row_phases(r_.layouts(), read.when, kernels)) {
     if (phase.name == RowPhase::kInt8) {
-      if (!x8) {
-        const When when = from_rows(read.when, *kernels.int8_from);
-        TRY(x8, inputs_.int8_rows(read, parts.gate->coding, when, Rows::kTokens));
+      if (x8.empty()) {
+        const When when = int8_runs(read.when, *kernels.int8_from, Rows::kTokens);
+        TRY(x8, inputs_.int8_reads(read, parts.gate->coding, when, Rows::kTokens));
       }
       FloatLinearConfig int8 = layers_.int8_config(*s.w_gate, parts.gate->coding, phase.at_once, /*is_glu=*/true);
       finish(int8);
-      TRY_STATUS(r_.dispatch(r_.traced(int8_glu, int8), extent_for(int8, phase), gate, gate_scales, up, up_scales,
-                             x8->x, x8->runs, r_.params(), r_.work().floats(s.out)));
+      for (const auto& in : x8) {
+        const auto when = both(phase.when, in.when);
+        if (!when) continue;
+        Extent extent = extent_for(int8, phase);
+        extent.when = *when;
+        TRY_STATUS(int8_glu_of(s, int8, extent, {gate, gate_scales, up, up_scales}, in.rows));
+      }
     } else if (phase.name == RowPhase::kColumns) {
       TRY_STATUS(r_.dispatch(r_.traced(float_glu_columns, several), extent_for(config, phase), gate, gate_scales, up,
                              up_scales, x, gain, r_.params(), r_.work().floats(s.out)));

@@ -116,6 +116,16 @@ When from_rows(const When& few, int from) {
   return some;
 }
 
+std::optional<When> both(const When& a, const When& b) {
+  When some = a;
+  some.min_tokens = std::max(a.min_tokens, b.min_tokens), some.max_tokens = std::min(a.max_tokens, b.max_tokens);
+  some.min_rows = std::max(a.min_rows, b.min_rows), some.max_rows = std::min(a.max_rows, b.max_rows);
+  if (a.moves_states == If::kAny) some.moves_states = b.moves_states;
+  if (some.min_tokens > some.max_tokens || some.min_rows > some.max_rows) return std::nullopt;
+  if (b.moves_states != If::kAny && some.moves_states != b.moves_states) return std::nullopt;
+  return some;
+}
+
 namespace {
 
 // By the rows at a time: the power of two that they fill, up to Layouts::int8_columns.

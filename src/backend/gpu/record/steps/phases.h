@@ -75,6 +75,8 @@ struct RowKernels {
 std::vector<Phase<RowPhase>> row_phases(const Layouts& layouts, const When& few, const RowKernels& kernels);
 // The runs within `few` of at least `from` rows.
 When from_rows(const When& few, int from);
+// The runs of both, which differ in rows, tokens and moves_states only; none if there are none.
+std::optional<When> both(const When& a, const When& b);
 
 // Mixtures of experts: each token reads its own experts, or each expert is multiplied with tiles of tokens (the layout
 // `index`, of `at_once` tokens). The last phases are left out where batches are smaller.

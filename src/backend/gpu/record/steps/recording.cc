@@ -5,6 +5,32 @@
 
 namespace tern::gpu {
 
+When LeftInt8::leaving(const When& when) const {
+  When some = when;
+  some.min_tokens = std::max(when.min_tokens, min_rows);
+  some.max_tokens = std::min(when.max_tokens, max_rows);
+  if (moves_states != If::kAny) some.moves_states = moves_states;
+  return some;
+}
+
+std::vector<When> LeftInt8::others(const When& when) const {
+  const When some = leaving(when);
+  std::vector<When> rest;
+  if (when.min_tokens < some.min_tokens) {
+    rest.push_back(when);
+    rest.back().max_tokens = some.min_tokens - 1;
+  }
+  if (some.max_tokens < when.max_tokens) {
+    rest.push_back(when);
+    rest.back().min_tokens = some.max_tokens + 1;
+  }
+  if (moves_states == If::kYes && when.moves_states != If::kYes) {
+    rest.push_back(some);
+    rest.back().moves_states = If::kNo;
+  }
+  return rest;
+}
+
 void Recording::add(RecordedDispatch recorded) {
   recorded.step = step_;
   recorded.path = path_;

@@ -6,9 +6,11 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "backend/gpu/device/device.h"
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/packed_weights.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/gpu/memory/weights/weight_store.h"
 #include "backend/gpu/memory/work_buffers.h"
@@ -34,6 +36,24 @@ struct RecorderContext {
   const LayerPath& layer_path;
   const HeadCopy* head_copy = nullptr;     // null: all logits are always computed
   const DeviceSampler* sampler = nullptr;  // not null if there is a head_copy
+};
+
+// Rows of activations as int8 (kernels/float/int8_rows.h).
+struct Int8Rows {
+  View<wgsl::Vec4<wgsl::U32>> x;
+  View<wgsl::Vec2<wgsl::F32>> runs;
+};
+// A slot's rows that a step leaves as int8 for a later one.
+struct LeftInt8 {
+  SlotId slot;
+  int reader;  // the step that they are for
+  Int8Rows rows;
+  WeightCoding coding;     // of the reader's weights
+  int min_rows, max_rows;  // of runs in which they are left
+  If moves_states = If::kAny;
+  // The runs within `when` in which they are left, and the others. By tokens: each has a row.
+  When leaving(const When& when) const;
+  std::vector<When> others(const When& when) const;
 };
 
 class Recording {
@@ -86,6 +106,13 @@ class Recording {
   View<wgsl::F32> unused_gain() const { return {{&c_.work.unused_gain(), 0, 0}}; }
   View<NormStats> unused_stats() const { return {{&c_.work.unused_stats(), 0, 0}}; }
 
+  void leave(const LeftInt8& left) { left_ = left; }
+  // What an earlier step has left of `slot` for the step that is being recorded; null if nothing.
+  const LeftInt8* left_of(SlotId slot) const {
+    return left_ && left_->slot == slot && left_->reader == step_ ? &*left_ : nullptr;
+  }
+  int step() const { return step_; }
+
   PhaseLimits phase_limits() const { return {c_.layouts, c_.max_batch}; }
 
  private:
@@ -99,6 +126,7 @@ class Recording {
   DispatchPath path_ = DispatchPath::kAny;
   int fewest_best_ = 0, most_best_ = INT_MAX;
   std::optional<step::SelectRows> skipped_;
+  std::optional<LeftInt8> left_;
 };
 
 }  // namespace tern::gpu
