@@ -55,9 +55,10 @@ void Scheduler::Impl::end_cancelled() {
 
 void Scheduler::Impl::begin(Request& request) {
   request.sequence = std::make_unique<Sequence>(model_.executable, blocks_, options_.n_ctx, root_);
+  if (model_.new_drafter && request.options.speculate > 0) request.drafter = model_.new_drafter();
   request.generation = std::make_unique<Generation::Impl>(
       *request.sequence, request.active, model_.tokenizer, model_.n_vocab, request.prompt, request.options,
-      Generation::Impl::Shared{.times = *model_.times, .grammars = *model_.grammars});
+      Generation::Impl::Shared{.times = *model_.times, .grammars = *model_.grammars, .drafter = request.drafter.get()});
 }
 
 void Scheduler::Impl::admit() {
@@ -173,6 +174,7 @@ bool Scheduler::Impl::make_room_for(const Request& request, const Pass& pass) {
     if (&other == &request) return false;  // there is no later request
     if (other.is_over || other.sequence->blocks().empty() || std::ranges::contains(pass.requests, &other)) continue;
     other.sequence->clear();
+    if (other.drafter) other.drafter->release();
     ++stats_.preemptions;
     waiting_.push_front(std::move(*last));
     running_.erase(last);
@@ -199,6 +201,7 @@ void Scheduler::Impl::run(const Pass& pass) {
     ++stats_.steps;
     stats_.tokens_run += static_cast<uint64_t>(pass.n_tokens);
   }
+  if (rows) tell_drafters(pass);
   size_t at = 0;
   const size_t width = rows && pass.n_rows > 0 ? rows->size() / static_cast<size_t>(pass.n_rows) : 0;
   for (size_t i = 0; i < pass.requests.size(); ++i) {
@@ -335,6 +338,7 @@ bool Scheduler::Impl::step() {
   if (model_.executable.max_slices() == 1) {
     run_in_turns();
   } else if (!run_stream()) {
+    draft();
     if (const Pass pass = plan_pass(); !pass.slices.empty()) run(pass);
   }
   remove_those_over();

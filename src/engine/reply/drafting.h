@@ -1,6 +1,7 @@
 // The draft tokens in the passes of one reply.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,10 @@ class Drafting {
   // The tokens of the next pass: the last known token and the draft tokens to check after it, which are added to
   // `plan`. Valid until the next call.
   std::span<const TokenId> begin_pass(std::span<const TokenId> known, PassPlan& plan);
+  // Between these, the caller lets the drafters of several replies run together; the next begin_pass() takes the draft.
+  // begin_draft(): the number of draft tokens to ask for. end_draft(): the draft, and the time of each of its tokens.
+  size_t begin_draft(size_t n_known, const PassPlan& plan);
+  void end_draft(const Draft& draft, std::optional<double> seconds);
   // The next pass has no draft tokens, and nothing is learned from it.
   void skip_pass() { is_in_pass_ = false; }
   // True after begin_pass(), even if no draft token was worth checking; false after skip_pass().
@@ -33,9 +38,15 @@ class Drafting {
   void add_time(double seconds);                     // the pass has taken this long
   void add_chosen(std::span<const TokenId> chosen);  // the tokens chosen after the last known one
 
-  void forget() { lookup_.forget(); }  // starts a new text
+  // Starts a new text.
+  void forget() {
+    lookup_.forget();
+    drafted_after_ = 0;
+  }
 
  private:
+  void draft(std::span<const TokenId> known, const PassPlan& plan);
+
   LookupDrafter lookup_;
   Drafter& drafter_;
   PassTimes& times_;
@@ -43,6 +54,7 @@ class Drafting {
   Draft draft_;                  // its first n_drafts_ tokens are run
   std::vector<TokenId> tokens_;  // the tokens of the pass
   size_t n_drafts_ = 0;
+  size_t drafted_after_ = 0;  // the number of known tokens before the last draft between begin_draft() and end_draft()
   bool is_in_pass_ = false;
 };
 

@@ -109,7 +109,7 @@ Result<void> Generation::Impl::run_alone() {
   TRY(const auto rows, sequence_.run({&slice, 1}));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (drafting_.is_in_pass()) drafting_.add_time(elapsed.count());
-  if (options_.speculate > 0) drafting_.observe(slice, executable.hidden());
+  if (options_.speculate > 0) observe(slice, executable.hidden());
   return take(rows);
 }
 
@@ -119,13 +119,22 @@ bool Generation::Impl::may_speculate() const {
          !sequence_.executable().decodes();
 }
 
-Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
+size_t Generation::Impl::begin_draft(PassPlan plan) {
+  plan.most_drafts = most_drafts(plan);
+  return drafting_.begin_draft(tokens_.size(), plan);
+}
+
+size_t Generation::Impl::most_drafts(const PassPlan& plan) const {
   auto room = static_cast<size_t>(sequence_.n_ctx() - sequence_.n_used());  // ≥ 1, for the token that is certain
   if (options_.max_tokens >= 0) {
     const auto left = static_cast<size_t>(options_.max_tokens) - result().tokens.size();  // ≥ 1
     room = std::min(room, left);
   }
-  plan.most_drafts = std::min({plan.most_drafts, room - 1, sequence_.most_checked() - 1});
+  return std::min({plan.most_drafts, room - 1, sequence_.most_checked() - 1});
+}
+
+Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
+  plan.most_drafts = most_drafts(plan);
   running_ = drafting_.begin_pass(tokens_, plan);
   // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
   const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(drafting_.n_drafts()) : 0;

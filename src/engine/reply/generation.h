@@ -71,6 +71,12 @@ class Generation::Impl {
   size_t n_pending() const { return tokens_.size() - static_cast<size_t>(sequence_.n_used()); }
   // True if the next slice may have draft tokens.
   bool may_speculate() const;
+  // Used by the scheduler before next_slice(), so that the drafters of several replies run together: see Drafting, and
+  // Drafter::observe().
+  size_t begin_draft(PassPlan plan);
+  void end_draft(const Draft& draft, std::optional<double> seconds) { drafting_.end_draft(draft, seconds); }
+  std::span<const TokenId> known() const { return tokens_; }
+  void observe(const Slice& slice, std::span<const float> hidden) { drafting_.observe(slice, hidden); }
   // True if the next slice has logits for tokens of the prompt.
   bool wants_rows() const { return scores_prompt() || may_speculate(); }
   Sequence& sequence() { return sequence_; }
@@ -91,6 +97,7 @@ class Generation::Impl {
   };
 
   Result<void> run_alone();
+  size_t most_drafts(const PassPlan& plan) const;
   Result<Slice> slice_with_drafts(PassPlan& plan);
   Result<void> take_drafts(std::span<const float> rows);
   Result<void> take_from_stream();

@@ -85,6 +85,7 @@ Draft ModelDrafter::draft(std::span<const TokenId> known, size_t most) {
   sequence_->keep_common(known);
   auto rest = known.subspan(static_cast<size_t>(sequence_->n_used()));
   const auto max_batch = static_cast<size_t>(sequence_->executable().max_batch());
+  const bool catches_up = rest.size() > Draft::kFewTokens;
   for (; rest.size() > max_batch; rest = rest.subspan(max_batch)) {
     if (!sequence_->append(rest.first(max_batch), WantLogits::kNone)) return {};
   }
@@ -94,7 +95,7 @@ Draft ModelDrafter::draft(std::span<const TokenId> known, size_t most) {
     tokens_.push_back(static_cast<TokenId>(std::ranges::max_element(*logits) - logits->begin()));
     rest = std::span(tokens_).last(1);
   }
-  return {.tokens = tokens_, .evidence = 0};
+  return {.tokens = tokens_, .evidence = 0, .catches_up = catches_up};
 }
 
 std::shared_ptr<PassTimes> PassTimes::fixed(double slope) {
@@ -135,15 +136,15 @@ SpeculationPace::SpeculationPace(size_t most, const Drafter& drafter, const Pass
 
 SpeculationPace::Choice SpeculationPace::best(size_t evidence, size_t most, const PassPlan& plan) const {
   Choice best;
-  const auto rows = static_cast<double>(plan.rows);
+  const auto rows = static_cast<double>(plan.rows), alike = static_cast<double>(plan.n_alike);
   double rate = kWorth * plan.tokens / times_.relative(rows);  // tokens per duration of a one-row pass
   double all_right = 1, tokens = 0;
   for (size_t n = 1; n <= most; ++n) {
     all_right *= right_[Draft::kind(evidence + n - 1)];
     tokens += all_right;
-    const auto more = static_cast<double>(n);
+    const double more = alike * static_cast<double>(n);
     const double drafting = is_free_ || !times_.is_known() ? 0 : more * draft_seconds_ / times_.one();
-    const double with = (plan.tokens + tokens) / (times_.relative(rows + more) + drafting);
+    const double with = (plan.tokens + alike * tokens) / (times_.relative(rows + more) + drafting);
     if (with > rate) rate = with, best = {.n = n, .tokens = tokens};
   }
   return best;
@@ -171,6 +172,9 @@ size_t SpeculationPace::n_worth(const Draft& draft, PassPlan& plan) const {
     const Choice choice = best(draft.evidence, n, plan);
     n = choice.n;
     tokens = choice.tokens;
+  } else {
+    double all_right = 1;
+    for (size_t i = 0; i < n; ++i) tokens += all_right *= right_[Draft::kind(draft.evidence + i)];
   }
   plan.rows += n;
   plan.tokens += tokens;
@@ -189,10 +193,8 @@ void SpeculationPace::add(const Draft& draft, std::span<const TokenId> chosen) {
   }
 }
 
-void SpeculationPace::add_draft(size_t n_tokens, double seconds) {
-  if (n_tokens == 0) return;
-  const double each = seconds / static_cast<double>(n_tokens);
-  draft_seconds_ = draft_seconds_ > 0 ? draft_seconds_ + (each - draft_seconds_) / 8 : each;
+void SpeculationPace::add_draft(double seconds) {
+  draft_seconds_ = draft_seconds_ > 0 ? draft_seconds_ + (seconds - draft_seconds_) / 8 : seconds;
 }
 
 }  // namespace tern

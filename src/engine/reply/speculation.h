@@ -17,9 +17,12 @@ namespace tern {
 struct Draft {
   static constexpr size_t kKinds = 16;
   static size_t kind(size_t evidence) { return evidence < kKinds ? evidence : kKinds - 1; }
+  // A drafter that reads more tokens than these before its first draft token catches up.
+  static constexpr size_t kFewTokens = 16;
 
   std::span<const TokenId> tokens = {};
   size_t evidence = 0;
+  bool catches_up = false;  // the drafter has read more of the text than usual, so its time does not count
 };
 
 // Proposes draft tokens.
@@ -32,6 +35,8 @@ class Drafter {
   // Tells of a pass over the model: n_tokens from first_pos on, and their hidden rows if the plan keeps any
   // (Executable::hidden). The last of them may be draft tokens that were wrong.
   virtual void observe(size_t /*first_pos*/, size_t /*n_tokens*/, std::span<const float> /*hidden*/) {}
+  // Gives up memory; the text is read again from its beginning.
+  virtual void release() {}
   // True if drafting costs nothing compared to a pass. Then every token gets a draft, even if it is not checked.
   virtual bool is_free() const = 0;
   // The assumed acceptance rate of a kind before any draft has been checked.
@@ -111,6 +116,7 @@ struct PassPlan {
   double tokens = 1;       // tokens expected from these rows
   size_t most_tokens = 1;  // maximum tokens of the slice, including this reply's own
   size_t most_drafts = 0;  // maximum draft tokens of the slice
+  size_t n_alike = 1;      // replies that draft at the same time, this one included
 };
 
 // Chooses the number of draft tokens to check, from pass times and acceptance rates, so that tokens per second are
@@ -125,8 +131,8 @@ class SpeculationPace {
   size_t n_worth(const Draft& draft, PassPlan& plan) const;
   // Compares a draft with the tokens chosen in its place, whether it was checked or not.
   void add(const Draft& draft, std::span<const TokenId> chosen);
-  // Records the duration of a draft that is not free.
-  void add_draft(size_t n_tokens, double seconds);
+  // Records the duration of a draft that is not free, for each of its tokens.
+  void add_draft(double seconds);
 
  private:
   static constexpr double kWorth = 1.08;      // minimum speedup

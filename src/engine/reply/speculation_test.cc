@@ -152,7 +152,7 @@ TEST(SpeculationPace, AsksAModelThatIsWrongOnlyNowAndThen) {
   const PassPlan plan{.most_tokens = 9, .most_drafts = 8};
   const std::vector<TokenId> guesses(8), wrong = {7}, right(8);
   EXPECT_GT(pace.n_wanted(plan), 2u);
-  pace.add_draft(4, 4 * 0.05);
+  pace.add_draft(0.05);
   size_t n_guesses = 0;
   for (int i = 0; i < 4000; ++i) {
     const size_t n = pace.n_wanted(plan);
