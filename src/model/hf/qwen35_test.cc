@@ -89,6 +89,80 @@ TEST_F(Qwen35Directory, RotatesAQuarterOfAHead) {
   expect_refused(kCorruption, "partial_rotary_factor 1.5 of head_dim 32 is no part of a head");
 }
 
+// A second file with the layer that proposes draft tokens: layer 3 again, and what is around it.
+class Qwen35DraftLayer : public Qwen35Directory {
+ protected:
+  void add_layer(const std::string& more = {}) {
+    copy("qwen35");
+    const std::string first = "first.safetensors", second = "second.safetensors", layer = "model.layers.3.";
+    fs::rename(folder_ / "model.safetensors", folder_ / first);
+    const auto source = SafetensorsFile::open((folder_ / first).string()).value();
+    nlohmann::json places;
+    SafetensorsBytes file;
+    const auto add = [&](const std::string& name, const std::vector<int64_t>& shape, const std::string& data) {
+      file.tensor(name, "F32", shape, data);
+      places[name] = second;
+    };
+    for (const SafetensorsTensor& tensor : source.tensors()) {
+      places[tensor.name] = first;
+      if (!tensor.name.starts_with(layer)) continue;
+      std::vector<float> values(static_cast<size_t>(tensor.n_elements()));
+      format_info(Format::kBF16).decode(tensor.data, values);
+      add("mtp.layers.0." + tensor.name.substr(layer.size()), tensor.shape, raw_values(values));
+    }
+    std::vector<float> joined;
+    for (int i = 0; i < 32 * 64; ++i) joined.push_back(static_cast<float>(i));
+    add("mtp.fc.weight", {32, 64}, raw_values(joined));
+    add("mtp.pre_fc_norm_embedding.weight", {32}, raw_values(std::vector<float>(32, 0.25f)));
+    add("mtp.pre_fc_norm_hidden.weight", {32}, raw_values(std::vector<float>(32, 0.5f)));
+    add("mtp.norm.weight", {32}, raw_values(std::vector<float>(32, 0.75f)));
+    if (!more.empty()) add(more, {1}, raw_values(std::vector<float>{1}));
+    file.write(folder_ / second);
+    std::ofstream(folder_ / "model.safetensors.index.json") << nlohmann::json{{"weight_map", places}}.dump();
+  }
+};
+
+TEST_F(Qwen35DraftLayer, IsReadAsInAFile) {
+  add_layer();
+  const auto model = open();
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->config.n_layers, 4);
+  EXPECT_EQ(model->config.n_prediction_layers, 1);
+  ASSERT_TRUE(model->prediction);
+  const Weights& block = model->prediction->weights;
+  const Layer &layer = block.layers.at(0), &same = model->weights.layers[3];
+  for (const auto& [own, expected] : {std::pair<const Tensor&, const Tensor&>{layer.attn_norm, same.attn_norm},
+                                      {layer.attn_q, same.attn_q},
+                                      {layer.attn_k_norm, same.attn_k_norm},
+                                      {layer.attn_output, same.attn_output},
+                                      {layer.ffn_norm, same.ffn_norm},
+                                      {layer.ffn_down, same.ffn_down}}) {
+    EXPECT_EQ(values_of(own), values_of(expected)) << expected.name;
+  }
+  EXPECT_EQ(values_of(block.next_norm), std::vector<float>(32, 1.25f));
+  EXPECT_EQ(values_of(block.hidden_norm), std::vector<float>(32, 1.5f));
+  EXPECT_EQ(values_of(block.output_norm), std::vector<float>(32, 1.75f));
+  // The embedding's half of a row comes first.
+  Scratch scratch;
+  for (const auto& [half, first] : {std::pair{&block.next_proj, 0}, {&block.hidden_proj, 32}}) {
+    std::vector<float> row(32);
+    format_info(Format::kF32).decode(half->data.read(32 * 4, 32 * 4, scratch).value(), row);
+    EXPECT_EQ(row[0], static_cast<float>(64 + first));
+    EXPECT_EQ(row[31], static_cast<float>(64 + first + 31));
+  }
+}
+
+TEST_F(Qwen35DraftLayer, IsLeftOutInAnyOtherForm) {
+  for (const char* other : {"mtp.layers.1.input_layernorm.weight", "mtp.embed_tokens.weight"}) {
+    add_layer(other);
+    const auto model = open();
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->config.n_layers, 4);
+    EXPECT_EQ(model->config.n_prediction_layers, 0);
+    EXPECT_FALSE(model->prediction);
+  }
+}
+
 TEST_F(Qwen35Directory, RefusesOtherShapes) {
   copy("qwen35");
   config_["linear_value_head_dim"] = 32;
