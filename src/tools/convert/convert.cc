@@ -37,6 +37,10 @@ constexpr std::string_view kNamesInGguf[] = {
     "ffn_down_exps.weight", "ffn_down_exps.bias",         "ffn_gate_shexp.weight", "ffn_up_shexp.weight",
     "ffn_down_shexp.weight"};
 
+// What surrounds the layer that proposes draft tokens.
+constexpr std::string_view kNamesOfPrediction[] = {"nextn.eh_proj.weight", "nextn.enorm.weight", "nextn.hnorm.weight",
+                                                   "nextn.shared_head_norm.weight"};
+
 // Routers decide which experts compute, and the experts' biases are one matrix. Both stay F32, as in published files.
 bool is_small(std::string_view tensor) { return tensor.contains(".ffn_gate_inp") || tensor.ends_with("_exps.bias"); }
 
@@ -55,6 +59,7 @@ class Converter {
   Result<void> check_order() const;
   Result<void> choose_formats();
   Result<void> collect();
+  Result<void> collect_layer(int number);
   Result<void> collect_tensor(const std::string& name, int layer = 0, bool stays_f32 = false);
   Result<void> check_all_collected() const;
   Result<float> scale_of(const SourceTensor& tensor);
@@ -162,6 +167,9 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer, bool 
   ConvertJob job{.from = *found, .format = Format::kF32};
   if (job.is_matrix() && !stays_f32 && !is_small(name)) {
     TRY(job, linear_job(std::move(*found)));
+    // Half of a row is for the next token's embedding, the other half for the hidden row.
+    const bool is_joined = name.ends_with(kNamesOfPrediction[0]);
+    if (is_joined && job.cols() / 2 % format_info(job.format).block != 0) job.format = Format::kF16;
   }
   if (job.in_file().bytes() == 0) {
     return fail(ErrorCode::kNotSupported,
@@ -176,6 +184,19 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer, bool 
   return {};
 }
 
+Result<void> Converter::collect_layer(int i) {
+  for (const TensorName& name : layer_names(family())) {
+    const std::string in_layer = format_text("blk.{}.{}", i, name.gguf);
+    const bool is_convolution = name.change == HfChange::kSqueeze;
+    TRY_STATUS(collect_tensor(in_layer + (name.is_whole ? "" : ".weight"), i, is_convolution));
+    if (!name.is_linear) continue;
+    TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
+    TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf), i));
+  }
+  for (const std::string_view name : kNamesInGguf) TRY_STATUS(collect_tensor(format_text("blk.{}.{}", i, name), i));
+  return {};
+}
+
 // Collects the tensors under every name that the family may use.
 Result<void> Converter::collect() {
   for (const char* name : {"token_embd", "per_layer_token_embd", "per_layer_model_proj", "per_layer_proj_norm"}) {
@@ -184,16 +205,12 @@ Result<void> Converter::collect() {
   for (const std::string_view name : {kRopeFreqs, kRopeFactorsShort, kRopeFactorsLong}) {
     TRY_STATUS(collect_tensor(std::string(name)));
   }
-  for (int i = 0; i < config().n_layers; ++i) {
-    for (const TensorName& name : layer_names(family())) {
-      const std::string in_layer = format_text("blk.{}.{}", i, name.gguf);
-      const bool is_convolution = name.change == HfChange::kSqueeze;
-      TRY_STATUS(collect_tensor(in_layer + (name.is_whole ? "" : ".weight"), i, is_convolution));
-      if (!name.is_linear) continue;
-      TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
-      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf), i));
+  for (int i = 0; i < config().n_layers; ++i) TRY_STATUS(collect_layer(i));
+  if (model_.prediction) {
+    TRY_STATUS(collect_layer(config().n_layers));
+    for (const std::string_view name : kNamesOfPrediction) {
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}", config().n_layers, name)));
     }
-    for (const std::string_view name : kNamesInGguf) TRY_STATUS(collect_tensor(format_text("blk.{}.{}", i, name), i));
   }
   TRY_STATUS(collect_tensor("output_norm.weight"));
   TRY_STATUS(collect_tensor("output.weight"));
@@ -223,12 +240,12 @@ Result<void> Converter::add_text() {
   return {};
 }
 
-// Layers that only propose draft tokens are not written, so nothing may count them.
+// Where layers that only propose draft tokens are not written, nothing may count them.
 void Converter::copy_metadata(const GgufFile& file) {
   const std::string prefix = config().architecture + ".";
   const std::vector<std::string> counts_them = {prefix + "block_count", prefix + "nextn_predict_layers",
                                                 prefix + "attention.recurrent_layers"};
-  const bool has_them = config().n_prediction_layers > 0;
+  const bool has_them = config().n_prediction_layers > 0 && !model_.prediction;
   for (const auto& [key, value] : file.metadata()) {
     if (key == "general.file_type" || key.starts_with("split.")) continue;
     if (has_them && std::ranges::contains(counts_them, key)) continue;

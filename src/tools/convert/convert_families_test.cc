@@ -75,6 +75,26 @@ void write_with_draft_layer(const std::string& path, bool has_interval) {
   EXPECT_TRUE(writer.finish());
 }
 
+TEST(ConvertQwen35, KeepsTheLayerThatProposesDraftTokens) {
+  const std::string from = kFamilies + "qwen35_predicts.gguf";
+  for (const std::string type : {"", "q8_0"}) {
+    const TemporaryPath out(".gguf");
+    const auto done = convert({.in_path = from, .out_path = out.str(), .type = type});
+    ASSERT_TRUE(done) << done.error().message;
+    const auto before = open_model(from), after = open_model(out.str());
+    ASSERT_TRUE(after) << after.error().message;
+    EXPECT_EQ(after->config.n_layers, before->config.n_layers);
+    ASSERT_TRUE(after->prediction);
+    const Weights &was = before->prediction->weights, &is = after->prediction->weights;
+    EXPECT_EQ(values_of(is.next_norm), values_of(was.next_norm));
+    EXPECT_EQ(values_of(is.hidden_norm), values_of(was.hidden_norm));
+    EXPECT_EQ(values_of(is.output_norm), values_of(was.output_norm));
+    EXPECT_EQ(values_of(is.layers[0].attn_k_norm), values_of(was.layers[0].attn_k_norm));
+    EXPECT_EQ(is.layers[0].attn_q.format, type.empty() ? was.layers[0].attn_q.format : Format::kQ8_0);
+    EXPECT_EQ(is.next_proj.format, type.empty() ? was.next_proj.format : Format::kQ8_0);
+  }
+}
+
 TEST(ConvertQwen35, LeavesOutLayersThatProposeDraftTokens) {
   for (const bool has_interval : {true, false}) {
     const TemporaryPath in(".in.gguf"), out(".out.gguf");
