@@ -220,22 +220,22 @@ Result<std::shared_ptr<KvBlocks>> Engine::Impl::draft_kv_blocks(int n_ctx, KvTyp
     return fail(ErrorCode::kInvalidArgument, "{} has no layer that proposes draft tokens (nextn_predict_layers)",
                 model.path);
   }
-  if (backend != BackendKind::kCpu && backend != BackendKind::kRef) {
-    return fail(ErrorCode::kNotSupported, "the model's own layer proposes draft tokens on the cpu backend only");
-  }
+  const bool is_host = backend != BackendKind::kWebGpu;
   if (!block) {
     block_plan = make_prediction_plan(*model.prediction, {.fuse = fusions_for(backend), .keeps_hidden = true});
     constexpr int kMostTogether = 16;  // replies
-    const int most = executable->max_batch();
-    CompileOptions compile{.max_batch = most, .max_logit_rows = std::min(most, kMostTogether)};
-    TRY(block, compile_on(backend, block_plan, compile, *pool));
+    constexpr int kMostOnGpu = 256;    // tokens; more would take memory for little
+    const int most = is_host ? executable->max_batch() : std::min(executable->max_batch(), kMostOnGpu);
+    const CompileOptions compile{.max_batch = most, .max_logit_rows = std::min(most, kMostTogether)};
+    TRY(block,
+        is_host ? compile_on(backend, block_plan, compile, *pool) : executable->compile_beside(block_plan, compile));
   }
   TRY(auto store, block->new_kv_store(block->kv_block_tokens(n_ctx), type));
   KvBlocks::Options kv{.max_cached = 0};
   if (most_tokens > 0) {
     const int64_t n = std::max<int64_t>(most_tokens / store->block_tokens(), 1);
     kv.max_blocks = static_cast<int>(std::min<int64_t>(n, INT_MAX));
-  } else if (const uint64_t available = read_memory_info().available_bytes; available > 0) {
+  } else if (const uint64_t available = is_host ? read_memory_info().available_bytes : 0; available > 0) {
     kv.max_bytes = available / 8;
   }
   return std::make_shared<KvBlocks>(std::move(store), kv);

@@ -75,8 +75,9 @@ void Scheduler::Impl::admit() {
   }
 }
 
-bool Scheduler::Impl::has_room(const Pass& pass) const {
-  return pass.n_tokens < most_tokens_ && pass.n_rows < model_.executable.max_logit_rows() &&
+bool Scheduler::Impl::has_room(const Pass& pass, const Request& request) const {
+  const auto again = static_cast<int>(request.generation->n_again());
+  return pass.n_tokens + again < most_tokens_ && pass.n_rows + again < model_.executable.max_logit_rows() &&
          std::ssize(pass.slices) < model_.executable.max_slices();
 }
 
@@ -97,7 +98,7 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   Pass pass;
   std::vector<Request*> in_order;
   for (const auto& request : running_) in_order.push_back(request.get());
-  const auto is_decoding = [](const Request* r) { return r->generation->n_pending() == 1; };
+  const auto is_decoding = [](const Request* r) { return r->generation->n_new() == 1; };
   const auto prefilling = std::ranges::stable_partition(in_order, is_decoding);
   pass.n_prefilling = static_cast<int>(prefilling.size());
   pass.n_decoding = static_cast<int>(in_order.size()) - pass.n_prefilling;
@@ -105,7 +106,8 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   const auto add = [&](Request* request) {
     // The request may already be in the pass, or may have been preempted for an earlier one.
     const bool is_running = std::ranges::any_of(running_, [&](const auto& r) { return r.get() == request; });
-    if (is_running && has_room(pass) && !std::ranges::contains(pass.requests, request)) add_to(pass, *request);
+    if (is_running && has_room(pass, *request) && !std::ranges::contains(pass.requests, request))
+      add_to(pass, *request);
   };
   for (Request* request : std::ranges::subrange(in_order.begin(), prefilling.begin())) {
     --pass.n_decoding;
@@ -140,7 +142,7 @@ PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool drafts, bool is_prom
 }
 
 void Scheduler::Impl::add_to(Pass& pass, Request& request) {
-  const bool is_prompt = request.generation->n_pending() > 1;
+  const bool is_prompt = request.generation->n_new() > 1;
   for (bool drafts = request.generation->wants_rows();;) {
     PassPlan plan = plan_slice(pass, drafts, is_prompt);
     auto slice = request.generation->next_slice(plan);
@@ -229,7 +231,10 @@ bool Scheduler::Impl::is_streaming() const {
 bool Scheduler::Impl::run_stream() {
   if (!is_streaming() && !begin_stream()) return false;
   const std::vector<Request*> requests = streamed_;
+  const auto start = std::chrono::steady_clock::now();
   const auto tokens = stream_->next();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (tokens && model_.new_drafter) model_.times->add(requests.size(), elapsed.count());
   for (size_t i = 0; i < requests.size(); ++i) {
     Generation::Impl& generation = *requests[i]->generation;
     if (tokens) {

@@ -79,7 +79,7 @@ class Scheduler::Impl {
   Pass plan_pass();
   int most_prompt_tokens(bool beside_replies) const;
   void learn_from(const Pass& pass, double seconds);
-  bool has_room(const Pass& pass) const;
+  bool has_room(const Pass& pass, const Request& request) const;
   void add_to(Pass& pass, Request& request);
   PassPlan plan_slice(const Pass& pass, bool drafts, bool is_prompt) const;
   bool make_room_for(const Request& request, const Pass& pass);

@@ -66,7 +66,7 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
       ->group(kGroup);
   app.add_flag("--draft-block", api.scheduler.draft_block,
                "Draft tokens come from the model's own layer for them instead, at most 15 unless --speculate says how "
-               "many (Qwen3.5 with MTP; on the CPU)")
+               "many (Qwen3.5 with MTP)")
       ->group(kGroup);
   app.add_option_function<double>(
          "--cache-ram",

@@ -17,6 +17,7 @@ class BlockDrafter final : public Drafter {
   explicit BlockDrafter(std::unique_ptr<Sequence> sequence) : sequence_(std::move(sequence)) {}
   Draft draft(std::span<const TokenId> known, size_t most) override;
   void observe(size_t first_pos, size_t n_tokens, std::span<const float> hidden) override;
+  bool uses_hidden() const override { return true; }
   void release() override;
   bool is_free() const override { return false; }
   double expected(size_t /*kind*/) const override { return 0.7; }

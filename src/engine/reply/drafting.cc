@@ -31,11 +31,12 @@ void Drafting::draft(std::span<const TokenId> known, const PassPlan& plan) {
   pace_.add_draft(elapsed.count() / static_cast<double>(draft_.tokens.size()));
 }
 
-std::span<const TokenId> Drafting::begin_pass(std::span<const TokenId> known, PassPlan& plan) {
+std::span<const TokenId> Drafting::begin_pass(std::span<const TokenId> known, size_t n_pending, PassPlan& plan) {
   if (drafted_after_ != known.size()) draft(known, plan);
   n_drafts_ = pace_.n_worth(draft_, plan);
   is_in_pass_ = true;
-  tokens_.assign(1, known.back());
+  const auto pending = known.last(n_pending);
+  tokens_.assign(pending.begin(), pending.end());
   tokens_.insert(tokens_.end(), draft_.tokens.begin(), draft_.tokens.begin() + static_cast<ptrdiff_t>(n_drafts_));
   return tokens_;
 }

@@ -142,9 +142,10 @@ SpeculationPace::Choice SpeculationPace::best(size_t evidence, size_t most, cons
   for (size_t n = 1; n <= most; ++n) {
     all_right *= right_[Draft::kind(evidence + n - 1)];
     tokens += all_right;
+    const double again = plan.n_lost == 0 ? 0 : (1 - all_right) * (static_cast<double>(plan.n_lost) + tokens);
     const double more = alike * static_cast<double>(n);
     const double drafting = is_free_ || !times_.is_known() ? 0 : more * draft_seconds_ / times_.one();
-    const double with = (plan.tokens + alike * tokens) / (times_.relative(rows + more) + drafting);
+    const double with = (plan.tokens + alike * tokens) / (times_.relative(rows + more + alike * again) + drafting);
     if (with > rate) rate = with, best = {.n = n, .tokens = tokens};
   }
   return best;
@@ -157,9 +158,11 @@ size_t SpeculationPace::n_wanted(const PassPlan& plan) {
   if (const size_t n = best(0, most, plan).n; n > 0) {
     next_pause_ = kShortestPause;
     pause_ = next_pause_;
+    rests_ = false;
     return n;
   }
-  if (pause_-- > 0) return 0;
+  rests_ = pause_-- > 0;
+  if (rests_) return 0;
   next_pause_ = std::min(2 * next_pause_, kLongestPause);
   pause_ = next_pause_;
   return std::min(kProbe, most);

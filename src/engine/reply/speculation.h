@@ -35,6 +35,8 @@ class Drafter {
   // Tells of a pass over the model: n_tokens from first_pos on, and their hidden rows if the plan keeps any
   // (Executable::hidden). The last of them may be draft tokens that were wrong.
   virtual void observe(size_t /*first_pos*/, size_t /*n_tokens*/, std::span<const float> /*hidden*/) {}
+  // True if it needs hidden rows. Such drafts are worth their while on devices that choose tokens themselves, too.
+  virtual bool uses_hidden() const { return false; }
   // Gives up memory; the text is read again from its beginning.
   virtual void release() {}
   // True if drafting costs nothing compared to a pass. Then every token gets a draft, even if it is not checked.
@@ -116,6 +118,7 @@ struct PassPlan {
   double tokens = 1;       // tokens expected from these rows
   size_t most_tokens = 1;  // maximum tokens of the slice, including this reply's own
   size_t most_drafts = 0;  // maximum draft tokens of the slice
+  size_t n_lost = 0;       // tokens of the slice that run again if a draft token is wrong, with the right ones; 0: none
   size_t n_alike = 1;      // replies that draft at the same time, this one included
 };
 
@@ -129,6 +132,10 @@ class SpeculationPace {
   size_t n_wanted(const PassPlan& plan);
   // The number of draft tokens to check in a pass; adds them to the plan.
   size_t n_worth(const Draft& draft, PassPlan& plan) const;
+  // True: drafts do not pay off, so the next n_rest() passes are to have none.
+  bool rests() const { return rests_; }
+  int n_rest() const { return pause_; }
+  void rest(int n_passes) { pause_ -= n_passes; }
   // Compares a draft with the tokens chosen in its place, whether it was checked or not.
   void add(const Draft& draft, std::span<const TokenId> chosen);
   // Records the duration of a draft that is not free, for each of its tokens.
@@ -153,6 +160,7 @@ class SpeculationPace {
   // Per kind of draft token: the acceptance rate, and the number of tokens that it was measured on.
   std::array<double, Draft::kKinds> right_, n_seen_ = {};
   double draft_seconds_ = 0;  // per draft token
+  bool rests_ = false;
   int pause_ = 0, next_pause_ = kShortestPause;
 };
 
