@@ -6,6 +6,7 @@
 
 #include "base/result_test_support.h"
 #include "file/safetensors/safetensors_test_support.h"
+#include "model/hf/qwen35_test_support.h"
 #include "model/model.h"
 #include "support/checkout.h"
 
@@ -89,36 +90,11 @@ TEST_F(Qwen35Directory, RotatesAQuarterOfAHead) {
   expect_refused(kCorruption, "partial_rotary_factor 1.5 of head_dim 32 is no part of a head");
 }
 
-// A second file with the layer that proposes draft tokens: layer 3 again, and what is around it.
 class Qwen35DraftLayer : public Qwen35Directory {
  protected:
   void add_layer(const std::string& more = {}) {
     copy("qwen35");
-    const std::string first = "first.safetensors", second = "second.safetensors", layer = "model.layers.3.";
-    fs::rename(folder_ / "model.safetensors", folder_ / first);
-    const auto source = SafetensorsFile::open((folder_ / first).string()).value();
-    nlohmann::json places;
-    SafetensorsBytes file;
-    const auto add = [&](const std::string& name, const std::vector<int64_t>& shape, const std::string& data) {
-      file.tensor(name, "F32", shape, data);
-      places[name] = second;
-    };
-    for (const SafetensorsTensor& tensor : source.tensors()) {
-      places[tensor.name] = first;
-      if (!tensor.name.starts_with(layer)) continue;
-      std::vector<float> values(static_cast<size_t>(tensor.n_elements()));
-      format_info(Format::kBF16).decode(tensor.data, values);
-      add("mtp.layers.0." + tensor.name.substr(layer.size()), tensor.shape, raw_values(values));
-    }
-    std::vector<float> joined;
-    for (int i = 0; i < 32 * 64; ++i) joined.push_back(static_cast<float>(i));
-    add("mtp.fc.weight", {32, 64}, raw_values(joined));
-    add("mtp.pre_fc_norm_embedding.weight", {32}, raw_values(std::vector<float>(32, 0.25f)));
-    add("mtp.pre_fc_norm_hidden.weight", {32}, raw_values(std::vector<float>(32, 0.5f)));
-    add("mtp.norm.weight", {32}, raw_values(std::vector<float>(32, 0.75f)));
-    if (!more.empty()) add(more, {1}, raw_values(std::vector<float>{1}));
-    file.write(folder_ / second);
-    std::ofstream(folder_ / "model.safetensors.index.json") << nlohmann::json{{"weight_map", places}}.dump();
+    add_draft_layer(folder_, more);
   }
 };
 

@@ -22,6 +22,7 @@
 #include "tern/tools.h"
 #include "tools/convert/convert_checks.h"
 #include "tools/convert/convert_job.h"
+#include "tools/convert/head_order.h"
 #include "tools/row_stream.h"
 #include "tools/type_names.h"
 
@@ -56,7 +57,7 @@ class Converter {
   const Family& family() const { return *find_family(config().architecture); }
   ModelSource& source() const { return *model_.source; }
 
-  Result<void> check_order() const;
+  Result<void> check_keys() const;
   Result<void> choose_formats();
   Result<void> collect();
   Result<void> collect_layer(int number);
@@ -85,18 +86,12 @@ class Converter {
   PackingLoss all_;
 };
 
-// Programs that read GGUF files expect the tiled order of heads, and lists where a directory has names.
-Result<void> Converter::check_order() const {
-  if (family().parts.layer_inputs && !model_.source->gguf()) {
-    return fail(ErrorCode::kNotSupported,
-                "{}: Tern does not write the keys of Gemma 4's layers; convert the directory with llama.cpp, or get a "
-                "GGUF file",
-                model_.source->path());
-  }
-  if (!config().has_recurrent_layers() || config().delta.is_tiled) return {};
+// Programs that read GGUF files expect lists where a directory has names.
+Result<void> Converter::check_keys() const {
+  if (!family().parts.layer_inputs || model_.source->gguf()) return {};
   return fail(ErrorCode::kNotSupported,
-              "{}: GGUF files have the heads of recurrent layers in another order, which Tern does not write; convert "
-              "the directory with llama.cpp, or get a GGUF file",
+              "{}: Tern does not write the keys of Gemma 4's layers; convert the directory with llama.cpp, or get a "
+              "GGUF file",
               model_.source->path());
 }
 
@@ -164,6 +159,7 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer, bool 
     return fail(ErrorCode::kNotSupported, "{}: tensor {} is {}, which cannot be converted", source().path(), name,
                 found->type_name);
   }
+  if (is_small(name) && found->shape.front() == 1) found->shape = {found->shape.back()};  // a router of one score
   ConvertJob job{.from = *found, .format = Format::kF32};
   if (job.is_matrix() && !stays_f32 && !is_small(name)) {
     TRY(job, linear_job(std::move(*found)));
@@ -180,6 +176,7 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer, bool 
     if (name.contains(".attn_q.")) job.heads_to_interleave = config().layer(layer).n_heads;
     if (name.contains(".attn_k.")) job.heads_to_interleave = config().layer(layer).n_kv_heads;
   }
+  if (config().has_recurrent_layers() && !config().delta.is_tiled) put_heads_in_turns(config().delta, job);
   jobs_.push_back(std::move(job));
   return {};
 }
@@ -264,7 +261,9 @@ Result<void> Converter::add_metadata() {
     copy_metadata(*file);
     return {};
   }
-  write_gguf_config(config(), writer_);
+  Config written = config();
+  if (!model_.prediction) written.n_prediction_layers = 0;
+  write_gguf_config(written, writer_);
   writer_.add_string("general.name", model_.name);
   writer_.add_u32("general.quantization_version", 2);
   write_gguf_sampling(read_sampling_advice(source()).values, writer_);
@@ -364,7 +363,7 @@ Result<void> Converter::use_imatrix() {
 }
 
 Result<ConvertResult> Converter::run() {
-  TRY_STATUS(check_order());
+  TRY_STATUS(check_keys());
   TRY_STATUS(choose_formats());
   TRY_STATUS(collect());
   TRY_STATUS(use_imatrix());
