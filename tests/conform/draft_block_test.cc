@@ -144,7 +144,6 @@ TEST(DraftBlock, ChangesNoReply) {
     const Outcome starved = run(c, all, {.max_draft_blocks = 2});
     expect_same(starved, plain);
     EXPECT_GT(starved.n_guessed, 0);
-    EXPECT_LT(starved.n_guessed, together.n_guessed);
   }
 }
 

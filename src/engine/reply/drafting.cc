@@ -17,7 +17,8 @@ size_t Drafting::begin_draft(size_t n_known, const PassPlan& plan) {
 
 void Drafting::end_draft(const Draft& draft, std::optional<double> seconds) {
   draft_ = draft;
-  if (seconds) pace_.add_draft(*seconds);
+  if (draft.tokens.empty()) pace_.had_no_draft();
+  if (seconds) times_.add_draft(*seconds);
 }
 
 void Drafting::draft(std::span<const TokenId> known, const PassPlan& plan) {
@@ -26,9 +27,11 @@ void Drafting::draft(std::span<const TokenId> known, const PassPlan& plan) {
   if (wanted == 0) return;
   const auto start = std::chrono::steady_clock::now();
   draft_ = drafter_.draft(known, wanted);
-  if (drafter_.is_free() || draft_.tokens.empty() || draft_.catches_up) return;
+  if (drafter_.is_free()) return;
+  if (draft_.tokens.empty()) return pace_.had_no_draft();
+  if (draft_.catches_up) return;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  pace_.add_draft(elapsed.count() / static_cast<double>(draft_.tokens.size()));
+  times_.add_draft(elapsed.count() / static_cast<double>(draft_.tokens.size()));
 }
 
 std::span<const TokenId> Drafting::begin_pass(std::span<const TokenId> known, size_t n_pending, PassPlan& plan) {

@@ -129,9 +129,24 @@ void PassTimes::add(size_t rows, double seconds) {
   last_seconds_ = seconds;
 }
 
-SpeculationPace::SpeculationPace(size_t most, const Drafter& drafter, const PassTimes& times)
+void PassTimes::add_draft(double seconds) {
+  draft_seconds_ = draft_seconds_ > 0 ? draft_seconds_ + (seconds - draft_seconds_) / 8 : seconds;
+}
+
+void PassTimes::add_right(size_t kind, bool is_right, double expected) {
+  constexpr double kSlowestRate = 128;
+  if (n_seen_[kind] == 0) right_[kind] = expected;
+  n_seen_[kind] = std::min(n_seen_[kind] + 1, kSlowestRate);
+  right_[kind] += ((is_right ? 1 : 0) - right_[kind]) / (n_seen_[kind] + 4);
+}
+
+SpeculationPace::SpeculationPace(size_t most, const Drafter& drafter, PassTimes& times)
     : most_(most), is_free_(drafter.is_free()), times_(times) {
-  for (size_t kind = 0; kind < right_.size(); ++kind) right_[kind] = drafter.expected(kind);
+  for (size_t kind = 0; kind < right_.size(); ++kind) {
+    right_[kind] = expected_[kind] = drafter.expected(kind);
+    if (!is_free_) right_[kind] = times.right(kind, right_[kind]);
+  }
+  if (!is_free_ && times.knows_drafts()) pause_ = kShortestPause;  // if they do not pay off
 }
 
 SpeculationPace::Choice SpeculationPace::best(size_t evidence, size_t most, const PassPlan& plan) const {
@@ -144,7 +159,7 @@ SpeculationPace::Choice SpeculationPace::best(size_t evidence, size_t most, cons
     tokens += all_right;
     const double again = plan.n_lost == 0 ? 0 : (1 - all_right) * (static_cast<double>(plan.n_lost) + tokens);
     const double more = alike * static_cast<double>(n);
-    const double drafting = is_free_ || !times_.is_known() ? 0 : more * draft_seconds_ / times_.one();
+    const double drafting = is_free_ || !times_.is_known() ? 0 : more * times_.draft_seconds() / times_.one();
     const double with = (plan.tokens + alike * tokens) / (times_.relative(rows + more + alike * again) + drafting);
     if (with > rate) rate = with, best = {.n = n, .tokens = tokens};
   }
@@ -186,18 +201,20 @@ size_t SpeculationPace::n_worth(const Draft& draft, PassPlan& plan) const {
   return n;
 }
 
+void SpeculationPace::had_no_draft() {
+  asks_again_ = !asks_again_;
+  if (asks_again_) pause_ = 0;
+}
+
 void SpeculationPace::add(const Draft& draft, std::span<const TokenId> chosen) {
   for (size_t i = 0; i < std::min(chosen.size(), draft.tokens.size()); ++i) {
     const size_t kind = Draft::kind(draft.evidence + i);
     const bool is_right = chosen[i] == draft.tokens[i];
     n_seen_[kind] = std::min(n_seen_[kind] + 1, kSlowestRate);
     right_[kind] += ((is_right ? 1 : 0) - right_[kind]) / (n_seen_[kind] + 4);
+    if (!is_free_) times_.add_right(kind, is_right, expected_[kind]);
     if (!is_right) return;
   }
-}
-
-void SpeculationPace::add_draft(double seconds) {
-  draft_seconds_ = draft_seconds_ > 0 ? draft_seconds_ + (seconds - draft_seconds_) / 8 : seconds;
 }
 
 }  // namespace tern

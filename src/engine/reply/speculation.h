@@ -101,6 +101,14 @@ class PassTimes {
   double relative(double rows) const { return 1 + slope_ * (rows - 1); }
   double one() const { return one_; }  // seconds
 
+  // What all replies have found out about drafts that are not free, from which a new reply goes on: the duration for
+  // each draft token, and the acceptance rate of each kind; `expected` before any.
+  double draft_seconds() const { return draft_seconds_; }
+  void add_draft(double seconds);
+  bool knows_drafts() const { return n_seen_[0] > 0; }
+  double right(size_t kind, double expected) const { return n_seen_[kind] > 0 ? right_[kind] : expected; }
+  void add_right(size_t kind, bool is_right, double expected);
+
  private:
   // Small passes read the weights once; each further row costs only its arithmetic.
   static constexpr double kUsualSlope = 0.2;
@@ -110,6 +118,8 @@ class PassTimes {
   double n_compared_ = 0;  // passes with differing numbers of rows behind slope_
   size_t last_rows_ = 0;
   double last_seconds_ = 0;
+  double draft_seconds_ = 0;
+  std::array<double, Draft::kKinds> right_ = {}, n_seen_ = {};
 };
 
 // A pass under construction: its expected result and the remaining room.
@@ -126,7 +136,7 @@ struct PassPlan {
 // highest; may be none.
 class SpeculationPace {
  public:
-  SpeculationPace(size_t most, const Drafter& drafter, const PassTimes& times);
+  SpeculationPace(size_t most, const Drafter& drafter, PassTimes& times);
 
   // The number of draft tokens to request from the drafter.
   size_t n_wanted(const PassPlan& plan);
@@ -136,10 +146,11 @@ class SpeculationPace {
   bool rests() const { return rests_; }
   int n_rest() const { return pause_; }
   void rest(int n_passes) { pause_ -= n_passes; }
+  // The drafter had nothing to say about what n_wanted() asked for: after a rest, it may not know the last hidden rows
+  // before the next pass. So that is asked for once more.
+  void had_no_draft();
   // Compares a draft with the tokens chosen in its place, whether it was checked or not.
   void add(const Draft& draft, std::span<const TokenId> chosen);
-  // Records the duration of a draft that is not free, for each of its tokens.
-  void add_draft(double seconds);
 
  private:
   static constexpr double kWorth = 1.08;      // minimum speedup
@@ -156,11 +167,10 @@ class SpeculationPace {
 
   size_t most_;
   bool is_free_;
-  const PassTimes& times_;
+  PassTimes& times_;
   // Per kind of draft token: the acceptance rate, and the number of tokens that it was measured on.
-  std::array<double, Draft::kKinds> right_, n_seen_ = {};
-  double draft_seconds_ = 0;  // per draft token
-  bool rests_ = false;
+  std::array<double, Draft::kKinds> right_, expected_, n_seen_ = {};
+  bool rests_ = false, asks_again_ = false;
   int pause_ = 0, next_pause_ = kShortestPause;
 };
 
