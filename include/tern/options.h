@@ -121,7 +121,7 @@ struct SessionOptions {
   // A smaller model with the same tokenizer. It proposes the draft tokens for GenerateOptions::speculate. It must
   // outlive the session.
   const class Engine* draft = nullptr;
-  // Instead, the model's own layer behind the last one proposes them (qwen35's nextn_predict_layers), on the CPU only.
+  // Instead, the model's own layer behind the last one proposes them (qwen35's nextn_predict_layers), on GPUs, too.
   bool draft_block = false;
 };
 
@@ -262,8 +262,8 @@ struct GenerateOptions {
   bool ignore_eos = false;             // continue past the model's stop tokens, for benchmarks
   // Speculative decoding: the maximum number of draft tokens, from repetitions in the text or the session's draft
   // model, that one pass checks. The text stays the same; it comes faster if drafts are right, and drafting pauses if
-  // they are not. 0: off. Only on the cpu and ref backends, and not with n_logprobs. A scheduler drafts only from the
-  // text.
+  // they are not. 0: off. Not with n_logprobs, and on GPUs only with the model's own layer. A scheduler has no draft
+  // model (SchedulerOptions::draft_block).
   int speculate = 0;
   // The tokens of an earlier reply to this prompt that ended too soon (GenerateResult::tokens, e.g. after a lost
   // device). The reply continues after them as if it had never stopped, with the next random numbers. They count for

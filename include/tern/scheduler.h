@@ -34,6 +34,9 @@ struct SchedulerOptions {
   // Prefix cache: maximum bytes of KV blocks kept after their replies have ended. -1: no limit within max_kv_tokens if
   // that is set; else an eighth of the free memory if only the CPU computes, and none with a GPU.
   int64_t max_kept_bytes = -1;
+  // The model's own layer for draft tokens proposes those of all replies (SessionOptions::draft_block), instead of the
+  // text.
+  bool draft_block = false;
   int64_t max_kv_tokens = 0;  // capacity of the KV cache; 0: three quarters of the free memory, or what fits on a GPU
 };
 

@@ -129,6 +129,8 @@ class Introspection {
   virtual void observe(StepObserver observer) = 0;
 };
 
+struct CompileOptions;
+
 class Executable : public Introspection {
  public:
   Executable() = default;
@@ -150,8 +152,15 @@ class Executable : public Introspection {
   // The positions before a slice's first must have been run already; positions from there on are overwritten.
   virtual Result<std::span<const float>> run(KvStore& store, Batch batch) = 0;
 
-  // Plan::hidden of the last run, [tokens, d_model], valid until the next one; empty if the plan keeps none.
+  // Plan::hidden of the last run(), [tokens, d_model], valid until the next one. Empty: the plan keeps none, or a
+  // device could not be read.
   virtual std::span<const float> hidden() const { return {}; }
+
+  // Compiles another plan of the same model, beside this one on the same device. Weights of both plans are there once.
+  // kNotSupported: the backend shares nothing, and compiles plans one by one.
+  virtual Result<std::unique_ptr<Executable>> compile_beside(const Plan& /*plan*/, const CompileOptions& /*options*/) {
+    return fail(ErrorCode::kNotSupported, "{} has no plans beside each other", description());
+  }
 
   // Announces that tokens of up to n_sequences sequences will be run together, so that the backend can compile and test
   // what it needs for that now.

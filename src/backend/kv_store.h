@@ -43,6 +43,10 @@ class KvStore {
   virtual uint64_t state_memory() const { return state_bytes(); }
   // The most tokens of a check (Slice::is_check); 0: a state cannot leave tokens pending.
   virtual int most_pending() const { return 0; }
+  // True: a state can go back by one run instead. mark_state(), before the run: kOutOfMemory. return_state(), after it.
+  virtual bool returns_states() const { return false; }
+  virtual Result<void> mark_state(StateId /*state*/) { CHECK(false); }
+  virtual void return_state(StateId /*state*/) { CHECK(false); }
   // A state has memory between these two calls, like a block. kOutOfMemory.
   virtual Result<void> allocate_state(StateId /*state*/) { CHECK(false); }
   virtual void free_state(StateId /*state*/) { CHECK(false); }

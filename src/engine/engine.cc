@@ -10,7 +10,6 @@
 #include "engine/kv/fit_context.h"
 #include "engine/kv/session_cache.h"
 #include "engine/load/backends.h"
-#include "engine/reply/block_drafter.h"
 #include "engine/scheduler.h"
 #include "sample/sampling.h"
 #include "tern/chat_reply.h"
@@ -178,6 +177,13 @@ Result<Scheduler> Engine::new_scheduler(const SchedulerOptions& options) const {
     const auto each = static_cast<int64_t>(std::max<uint64_t>(blocks->store().block_bytes(), 1));
     blocks->keep_at_most(static_cast<int>(std::min<int64_t>(options.max_kept_bytes / each, INT_MAX)));
   }
+  std::function<std::unique_ptr<BlockDrafter>()> new_drafter;
+  if (options.draft_block) {
+    TRY(auto of_drafters, impl_->draft_kv_blocks(complete.n_ctx, options.kv_type, options.max_kv_tokens));
+    new_drafter = [impl = impl_.get(), kv = std::move(of_drafters), n_ctx = complete.n_ctx] {
+      return impl->new_block_drafter(kv, n_ctx);
+    };
+  }
   const Scheduler::Impl::Model model{
       .executable = *impl_->executable,
       .tokenizer = impl_->tokenizer.get(),
@@ -185,7 +191,8 @@ Result<Scheduler> Engine::new_scheduler(const SchedulerOptions& options) const {
       .advised = impl_->info.sampling.values,
       .times = impl_->pass_times,
       .grammars = impl_->grammars,
-      .cache_key = [impl = impl_.get(), n_ctx = complete.n_ctx] { return impl->cache_key(n_ctx); }};
+      .cache_key = [impl = impl_.get(), n_ctx = complete.n_ctx] { return impl->cache_key(n_ctx); },
+      .new_drafter = std::move(new_drafter)};
   return Scheduler(
       std::make_unique<Scheduler::Impl>(model, std::move(blocks), impl_->root_for(complete.n_ctx), complete));
 }
@@ -207,21 +214,36 @@ Result<std::unique_ptr<Drafter>> Engine::Impl::new_drafter(const Engine::Impl& e
   return std::make_unique<ModelDrafter>(std::move(sequence));
 }
 
-Result<std::unique_ptr<Drafter>> Engine::Impl::new_block_drafter(int n_ctx, KvType type) {
+// What memory they take is small beside that of the model's own layers, of which the block is one more.
+Result<std::shared_ptr<KvBlocks>> Engine::Impl::draft_kv_blocks(int n_ctx, KvType type, int64_t most_tokens) {
   if (!model.prediction) {
     return fail(ErrorCode::kInvalidArgument, "{} has no layer that proposes draft tokens (nextn_predict_layers)",
                 model.path);
   }
-  if (backend != BackendKind::kCpu && backend != BackendKind::kRef) {
-    return fail(ErrorCode::kNotSupported, "the model's own layer proposes draft tokens on the cpu backend only");
-  }
+  const bool is_host = backend != BackendKind::kWebGpu;
   if (!block) {
     block_plan = make_prediction_plan(*model.prediction, {.fuse = fusions_for(backend), .keeps_hidden = true});
-    CompileOptions compile{.max_batch = executable->max_batch(), .max_logit_rows = 1};
-    TRY(block, compile_on(backend, block_plan, compile, *pool));
+    constexpr int kMostTogether = 16;  // replies
+    constexpr int kMostOnGpu = 256;    // tokens; more would take memory for little
+    const int most = is_host ? executable->max_batch() : std::min(executable->max_batch(), kMostOnGpu);
+    const CompileOptions compile{.max_batch = most, .max_logit_rows = std::min(most, kMostTogether)};
+    TRY(block,
+        is_host ? compile_on(backend, block_plan, compile, *pool) : executable->compile_beside(block_plan, compile));
   }
-  TRY(auto sequence, Sequence::alone(*block, n_ctx, type));
-  return std::make_unique<BlockDrafter>(std::move(sequence));
+  TRY(auto store, block->new_kv_store(block->kv_block_tokens(n_ctx), type));
+  KvBlocks::Options kv{.max_cached = 0};
+  if (most_tokens > 0) {
+    const int64_t n = std::max<int64_t>(most_tokens / store->block_tokens(), 1);
+    kv.max_blocks = static_cast<int>(std::min<int64_t>(n, INT_MAX));
+  } else if (const uint64_t available = is_host ? read_memory_info().available_bytes : 0; available > 0) {
+    kv.max_bytes = available / 8;
+  }
+  return std::make_shared<KvBlocks>(std::move(store), kv);
+}
+
+std::unique_ptr<BlockDrafter> Engine::Impl::new_block_drafter(std::shared_ptr<KvBlocks> blocks, int n_ctx) const {
+  return std::make_unique<BlockDrafter>(
+      std::make_unique<Sequence>(*block, std::move(blocks), n_ctx, Sequence::kNotShared));
 }
 
 Result<Session> Engine::new_session(const SessionOptions& options) const {
@@ -235,7 +257,8 @@ Result<Session> Engine::new_session(const SessionOptions& options) const {
                 "draft tokens come from another model or from a layer of this one, not both");
   }
   if (options.draft_block) {
-    TRY(drafter, impl_->new_block_drafter(sequence->n_ctx(), options.kv_type));
+    TRY(auto blocks, impl_->draft_kv_blocks(sequence->n_ctx(), options.kv_type));
+    drafter = impl_->new_block_drafter(std::move(blocks), sequence->n_ctx());
   }
   if (options.draft) {
     TRY(drafter, options.draft->impl_->new_drafter(*impl_, sequence->n_ctx()));

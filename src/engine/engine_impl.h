@@ -13,6 +13,7 @@
 #include "backend/state_layout.h"
 #include "base/thread_pool.h"
 #include "engine/load/head.h"
+#include "engine/reply/block_drafter.h"
 #include "engine/session_core.h"
 #include "model/model.h"
 #include "plan/plan.h"
@@ -56,8 +57,11 @@ struct Engine::Impl {
   // Creates a drafter with this model for a session of `engine` with n_ctx tokens. kInvalidArgument: the tokenizers
   // differ.
   Result<std::unique_ptr<Drafter>> new_drafter(const Engine::Impl& engine, int n_ctx);
-  // Creates a drafter with the model's own block. kInvalidArgument: it has none; kNotSupported: not on this backend.
-  Result<std::unique_ptr<Drafter>> new_block_drafter(int n_ctx, KvType type);
+  // The KV blocks of drafters with the model's own block, which have at most n_ctx tokens each, and together
+  // most_tokens unless that is 0. kInvalidArgument: the model has no such block; kNotSupported: not on this backend.
+  Result<std::shared_ptr<KvBlocks>> draft_kv_blocks(int n_ctx, KvType type, int64_t most_tokens = 0);
+  // `blocks`: from draft_kv_blocks().
+  std::unique_ptr<BlockDrafter> new_block_drafter(std::shared_ptr<KvBlocks> blocks, int n_ctx) const;
 
  private:
   std::map<std::pair<int, KvType>, std::shared_ptr<KvBlocks>> kv_blocks_;  // by tokens per block

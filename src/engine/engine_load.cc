@@ -78,7 +78,7 @@ Result<std::unique_ptr<Executable>> compile_one(Engine::Impl& impl, BackendKind 
     TRY(options.exact_head, exact_head_for(backend, load.head));
   }
   const Fusions fusions = load.fuse ? fusions_for(backend) : Fusions::none();
-  const bool keeps_hidden = impl.model.prediction && backend != BackendKind::kWebGpu && !load.embeddings;
+  const bool keeps_hidden = impl.model.prediction && !load.embeddings;
   plan = make_plan(impl.model.config, impl.model.weights,
                    {.fuse = fusions, .embeddings = load.embeddings, .keeps_hidden = keeps_hidden});
   options.end_phase("plan");

@@ -227,8 +227,22 @@ TEST(Engine, DraftsOfTheModelsOwnLayerChangeNoText) {
       EXPECT_GT(drafted.stats.n_guessed, 0);
     }
   }
+  Scheduler scheduler = engine.new_scheduler({.n_ctx = 64, .draft_block = true}).value();
+  GenerateOptions options{.max_tokens = 30, .ignore_eos = true};
+  options.sample = {.temperature = 0.8f, .seed = 3};
+  const auto plain = engine.new_session().value().generate(prompt, options).value();
+  options.speculate = 7;
+  GenerateResult drafted;
+  for (int i = 0; i < 2; ++i) {
+    scheduler.submit(prompt, options, [&](const auto&, const GenerateResult& so_far) { drafted = so_far; }).value();
+    while (scheduler.step()) {
+    }
+    EXPECT_EQ(drafted.tokens, plain.tokens);
+    EXPECT_GT(drafted.stats.n_guessed, 0);
+  }
   EXPECT_EQ(engine.new_session({.draft = &engine, .draft_block = true}).error().code, ErrorCode::kInvalidArgument);
   const Engine without = Engine::load({.model_path = kStories, .n_threads = 1}).value();
+  EXPECT_EQ(without.new_scheduler({.draft_block = true}).error().code, ErrorCode::kInvalidArgument);
   const auto refused = without.new_session({.draft_block = true});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);

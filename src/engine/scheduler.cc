@@ -55,9 +55,10 @@ void Scheduler::Impl::end_cancelled() {
 
 void Scheduler::Impl::begin(Request& request) {
   request.sequence = std::make_unique<Sequence>(model_.executable, blocks_, options_.n_ctx, root_);
+  if (model_.new_drafter && request.options.speculate > 0) request.drafter = model_.new_drafter();
   request.generation = std::make_unique<Generation::Impl>(
       *request.sequence, request.active, model_.tokenizer, model_.n_vocab, request.prompt, request.options,
-      Generation::Impl::Shared{.times = *model_.times, .grammars = *model_.grammars});
+      Generation::Impl::Shared{.times = *model_.times, .grammars = *model_.grammars, .drafter = request.drafter.get()});
 }
 
 void Scheduler::Impl::admit() {
@@ -74,8 +75,9 @@ void Scheduler::Impl::admit() {
   }
 }
 
-bool Scheduler::Impl::has_room(const Pass& pass) const {
-  return pass.n_tokens < most_tokens_ && pass.n_rows < model_.executable.max_logit_rows() &&
+bool Scheduler::Impl::has_room(const Pass& pass, const Request& request) const {
+  const auto again = static_cast<int>(request.generation->n_again());
+  return pass.n_tokens + again < most_tokens_ && pass.n_rows + again < model_.executable.max_logit_rows() &&
          std::ssize(pass.slices) < model_.executable.max_slices();
 }
 
@@ -96,7 +98,7 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   Pass pass;
   std::vector<Request*> in_order;
   for (const auto& request : running_) in_order.push_back(request.get());
-  const auto is_decoding = [](const Request* r) { return r->generation->n_pending() == 1; };
+  const auto is_decoding = [](const Request* r) { return r->generation->n_new() == 1; };
   const auto prefilling = std::ranges::stable_partition(in_order, is_decoding);
   pass.n_prefilling = static_cast<int>(prefilling.size());
   pass.n_decoding = static_cast<int>(in_order.size()) - pass.n_prefilling;
@@ -104,7 +106,8 @@ Scheduler::Impl::Pass Scheduler::Impl::plan_pass() {
   const auto add = [&](Request* request) {
     // The request may already be in the pass, or may have been preempted for an earlier one.
     const bool is_running = std::ranges::any_of(running_, [&](const auto& r) { return r.get() == request; });
-    if (is_running && has_room(pass) && !std::ranges::contains(pass.requests, request)) add_to(pass, *request);
+    if (is_running && has_room(pass, *request) && !std::ranges::contains(pass.requests, request))
+      add_to(pass, *request);
   };
   for (Request* request : std::ranges::subrange(in_order.begin(), prefilling.begin())) {
     --pass.n_decoding;
@@ -139,7 +142,7 @@ PassPlan Scheduler::Impl::plan_slice(const Pass& pass, bool drafts, bool is_prom
 }
 
 void Scheduler::Impl::add_to(Pass& pass, Request& request) {
-  const bool is_prompt = request.generation->n_pending() > 1;
+  const bool is_prompt = request.generation->n_new() > 1;
   for (bool drafts = request.generation->wants_rows();;) {
     PassPlan plan = plan_slice(pass, drafts, is_prompt);
     auto slice = request.generation->next_slice(plan);
@@ -173,6 +176,7 @@ bool Scheduler::Impl::make_room_for(const Request& request, const Pass& pass) {
     if (&other == &request) return false;  // there is no later request
     if (other.is_over || other.sequence->blocks().empty() || std::ranges::contains(pass.requests, &other)) continue;
     other.sequence->clear();
+    if (other.drafter) other.drafter->release();
     ++stats_.preemptions;
     waiting_.push_front(std::move(*last));
     running_.erase(last);
@@ -199,6 +203,7 @@ void Scheduler::Impl::run(const Pass& pass) {
     ++stats_.steps;
     stats_.tokens_run += static_cast<uint64_t>(pass.n_tokens);
   }
+  if (rows) tell_drafters(pass);
   size_t at = 0;
   const size_t width = rows && pass.n_rows > 0 ? rows->size() / static_cast<size_t>(pass.n_rows) : 0;
   for (size_t i = 0; i < pass.requests.size(); ++i) {
@@ -226,7 +231,10 @@ bool Scheduler::Impl::is_streaming() const {
 bool Scheduler::Impl::run_stream() {
   if (!is_streaming() && !begin_stream()) return false;
   const std::vector<Request*> requests = streamed_;
+  const auto start = std::chrono::steady_clock::now();
   const auto tokens = stream_->next();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (tokens && model_.new_drafter) model_.times->add(requests.size(), elapsed.count());
   for (size_t i = 0; i < requests.size(); ++i) {
     Generation::Impl& generation = *requests[i]->generation;
     if (tokens) {
@@ -335,6 +343,7 @@ bool Scheduler::Impl::step() {
   if (model_.executable.max_slices() == 1) {
     run_in_turns();
   } else if (!run_stream()) {
+    draft();
     if (const Pass pass = plan_pass(); !pass.slices.empty()) run(pass);
   }
   remove_those_over();

@@ -9,6 +9,7 @@
 
 #include "engine/kv/kv_blocks.h"
 #include "engine/kv/sequence.h"
+#include "engine/reply/block_drafter.h"
 #include "engine/reply/generation.h"
 #include "tern/scheduler.h"
 
@@ -24,6 +25,8 @@ class Scheduler::Impl {
     std::shared_ptr<PassTimes> times;                     // null: the scheduler's own
     std::shared_ptr<GrammarCache> grammars = {};          // null: the scheduler's own
     std::function<Result<std::string>()> cache_key = {};  // see Engine::Impl; null: no cache files
+    // A drafter for one reply; all of them can run together. Null: draft tokens come from the text.
+    std::function<std::unique_ptr<BlockDrafter>()> new_drafter = {};
   };
   // All arguments must outlive the scheduler. `root`: see Sequence.
   Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, PrefixId root, const SchedulerOptions& options);
@@ -49,6 +52,7 @@ class Scheduler::Impl {
     bool is_over = false;
     // Set on admission. The order matters: the generation is destroyed first.
     std::unique_ptr<Sequence> sequence;
+    std::unique_ptr<BlockDrafter> drafter;  // null: draft tokens come from the text
     Generation::Impl* active = nullptr;
     std::unique_ptr<Generation::Impl> generation;
   };
@@ -70,10 +74,12 @@ class Scheduler::Impl {
   void admit();
   void begin(Request& request);
   void end_cancelled();
+  void draft();
+  void tell_drafters(const Pass& pass);
   Pass plan_pass();
   int most_prompt_tokens(bool beside_replies) const;
   void learn_from(const Pass& pass, double seconds);
-  bool has_room(const Pass& pass) const;
+  bool has_room(const Pass& pass, const Request& request) const;
   void add_to(Pass& pass, Request& request);
   PassPlan plan_slice(const Pass& pass, bool drafts, bool is_prompt) const;
   bool make_room_for(const Request& request, const Pass& pass);

@@ -285,10 +285,10 @@ Plan make_prediction_plan(const PredictionBlock& block, const PlanOptions& optio
   const SlotId next = p.slot("next", width), hidden = p.slot("hidden_before", width);
   LinearInput next_normed = p.slot("next_norm", width), hidden_normed = p.slot("hidden_norm", width);
   p.section("nextn.");
+  p.hidden(hidden);  // first, so that a device can be given the rows before it runs
   p.embed(w.token_embd, next);
   p.rms_norm(next, w.next_norm, next_normed);
   p.linear_layer(next_normed, w.next_proj, s.x);
-  p.hidden(hidden);
   p.rms_norm(hidden, w.hidden_norm, hidden_normed);
   p.linear_layer(hidden_normed, w.hidden_proj, s.o);
   p.add(s.o, s.x);

@@ -173,7 +173,7 @@ void ReplyFlags::add_speculation(CLI::App& app) {
       ->type_name("MODEL")
       ->group(kSpeedGroup);
   app.add_flag("--draft-block", session.draft_block,
-               "Speculative decoding with drafts from the model's own layer for them (Qwen3.5 with MTP; on the CPU)")
+               "Speculative decoding with drafts from the model's own layer for them (Qwen3.5 with MTP)")
       ->group(kSpeedGroup);
   app.add_option("--draft-max", most_guesses_, "Draft at most N tokens at a time (default 15)")
       ->type_name("N")
@@ -194,7 +194,8 @@ Result<Session> ReplyFlags::open_session(const Engine& engine) {
   if (speculate_ || session.draft_block || !draft_model_.empty()) {
     generate.speculate = most_guesses_;
     if (generate.grammar) print_note("speculative decoding is off, because a grammar constrains the text");
-    if (engine.info().adapter) print_note("speculative decoding is off, because a GPU samples the tokens itself");
+    if (engine.info().adapter && !session.draft_block)
+      print_note("speculative decoding is off, because a GPU samples the tokens itself");
   }
   if (!draft_model_.empty()) {
     ModelOptions draft = *model;

@@ -64,6 +64,10 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
       ->type_name("N")
       ->check(in_range(0, 63, true))
       ->group(kGroup);
+  app.add_flag("--draft-block", api.scheduler.draft_block,
+               "Draft tokens come from the model's own layer for them instead, at most 15 unless --speculate says how "
+               "many (Qwen3.5 with MTP)")
+      ->group(kGroup);
   app.add_option_function<double>(
          "--cache-ram",
          [&api](double mib) {

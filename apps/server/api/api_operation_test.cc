@@ -203,6 +203,7 @@ TEST(ApiServer, TokensAndWhatTheServerIs) {
   for (const char* line : {"tern_generated_tokens_total 5\n", "tern_time_to_first_token_seconds_count 1\n",
                            "tern_time_between_tokens_seconds_count 4\n", "tern_replies_running 0\n",
                            "tern_states_used 0\n", "tern_state_snapshots 0\n", "tern_state_bytes 0\n",
+                           "tern_draft_tokens_total 0\n", "tern_draft_tokens_right_total 0\n",
                            "tern_state_snapshot_hits_total 0\n", "tern_replies_ended_total{reason=\"max_tokens\"} 1\n",
                            "tern_http_answers_total{route=\"/v1/completions\",status=\"200\"} 1\n"}) {
     EXPECT_TRUE(metrics.contains(line)) << line << metrics;

@@ -222,7 +222,7 @@ void KvBlocks::release_state(StateId state) {
 void KvBlocks::keep_snapshot(KvBlockId id, StateId state) {
   constexpr int kFewest = 2;
   Block& block = at(id);
-  CHECK(block.prefix != 0);
+  if (block.prefix == 0) return;  // an equal block of another sequence is in the prefix cache instead
   if (block.snapshot >= 0) return snapshots_.splice(snapshots_.end(), snapshots_, block.used);
   const uint64_t each = store_->state_bytes();
   const auto most = std::max<uint64_t>(options_.max_snapshot_bytes / each, kFewest);

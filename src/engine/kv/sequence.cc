@@ -160,6 +160,12 @@ void Sequence::add(std::span<const TokenId> tokens, bool streams) {
   if (state_) take_snapshot(/*rolls=*/tokens.size() == 1);
 }
 
+void Sequence::settle() {
+  if (!state_) return;
+  state_->settle();
+  if (!state_->is_valid_for(tokens_.size())) truncate(state_->n_described());
+}
+
 Result<void> Sequence::restore(std::span<const TokenId> tokens, std::span<const Bytes> contents, Bytes state) {
   CHECK(std::ssize(tokens) <= n_ctx_ && contents.size() == n_blocks_for(tokens.size()));
   clear();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/state_layout.h"
 #include "base/result.h"
 #include "engine/kv/kv_blocks.h"
 #include "engine/kv/sequence_state.h"
@@ -46,8 +47,15 @@ class Sequence {
   size_t n_to_snapshot(size_t n) const;
   // The most tokens of a check.
   size_t most_checked() const {
-    return state_ ? static_cast<size_t>(std::max(pool_->store().most_pending(), 1)) : SIZE_MAX;
+    if (!state_) return SIZE_MAX;
+    return pool_->store().returns_states() ? kMostPending
+                                           : static_cast<size_t>(std::max(pool_->store().most_pending(), 1));
   }
+  // To be called after the last add() of a check. Devices return the state to the tokens before the check, unless all
+  // have stayed: then the sequence forgets those that have, which must run again.
+  void settle();
+  // How many of the n known tokens of a check run again if a draft token is wrong.
+  size_t n_lost(size_t n) const { return state_ && pool_->store().returns_states() ? n : 0; }
   // Records tokens that have been run. While a stream runs this sequence, its blocks are not replaced.
   void add(std::span<const TokenId> tokens, bool streams = false);
 

@@ -14,14 +14,14 @@ Result<void> SequenceState::take() {
 void SequenceState::release() {
   if (id_ >= 0) pool_.release_state(id_);
   id_ = -1;
-  is_valid_ = is_running_ = false;
+  is_valid_ = is_running_ = is_marked_ = false;
   n_tokens_ = n_confirmed_ = 0;
   rolling_ = -1;
 }
 
 void SequenceState::has_taken_in(size_t n) {
   is_valid_ = true;
-  is_running_ = false;
+  is_running_ = is_marked_ = false;
   n_tokens_ = n;
   n_confirmed_ = 0;
 }
@@ -60,6 +60,13 @@ Result<void> SequenceState::begin_run(Slice& slice, bool is_check) {
   const auto n = static_cast<size_t>(slice.first_pos);
   CHECK(is_valid_for(n));
   if (n == 0) n_tokens_ = n_confirmed_ = 0;
+  KvStore& store = pool_.store();
+  const bool is_marked = is_check && store.returns_states();
+  if (is_marked) TRY_STATUS(store.mark_state(id_));
+  is_marked_ = is_marked;
+  n_run_ = slice.tokens.size();
+  n_added_ = 0;
+  is_check = is_check && !is_marked;
   slice.state = id_;
   slice.n_confirmed = static_cast<int>(n_confirmed_);
   slice.confirmed_set = confirmed_set_;
@@ -77,7 +84,17 @@ Result<void> SequenceState::begin_stream(Slice& slice) {
   return {};
 }
 
+void SequenceState::settle() {
+  if (!is_marked_) return;
+  if (n_added_ != n_run_) pool_.store().return_state(id_);
+  has_taken_in(n_tokens_ + (n_added_ == n_run_ ? n_run_ : 0));
+}
+
 void SequenceState::add(size_t n) {
+  if (is_marked_) {
+    n_added_ += n;
+    return;
+  }
   if (is_running_) {
     n_tokens_ += n_confirmed_;
     n_confirmed_ = 0;

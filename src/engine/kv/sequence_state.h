@@ -43,6 +43,9 @@ class SequenceState {
   // Puts the state into the slice that starts a stream. It describes the tokens that add() has been told of at any
   // time: a stream runs ahead of them in other memory.
   Result<void> begin_stream(Slice& slice);
+  // In a store that returns states, after the last add() of a check: goes back to the state before it, unless all
+  // tokens have stayed.
+  void settle();
   // n tokens of the last slice stay: all of them, or after a check, in one call or several, those that were right.
   void add(size_t n);
 
@@ -57,6 +60,8 @@ class SequenceState {
   size_t n_confirmed_ = 0;  // pending tokens that the sequence has kept
   int confirmed_set_ = 0;
   bool is_running_ = false, is_check_ = false;  // of the last slice
+  bool is_marked_ = false;                      // it is a check that is not settled
+  size_t n_run_ = 0, n_added_ = 0;              // tokens of that slice, and those that stay
   KvBlockId rolling_ = -1;                      // block of the last snapshot that rolls
 };
 

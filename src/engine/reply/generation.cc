@@ -98,63 +98,32 @@ Result<GenerationStep> Generation::Impl::next() {
 
 Result<void> Generation::Impl::run_alone() {
   if (stream_.own && is_constrained()) drop_stream();
-  if (!stream_.is_asked_for && !is_constrained() && is_decoding()) TRY_STATUS(start_stream());
+  const bool may_start = !stream_.is_asked_for && !is_constrained() && is_decoding();
+  if (may_start && prefers_stream()) TRY_STATUS(start_stream());
   if (stream_.own) return take_from_stream();
   const Executable& executable = sequence_.executable();
   const int most = executable.max_batch();
   PassPlan plan{.most_tokens = static_cast<size_t>(most),
                 .most_drafts = static_cast<size_t>(std::min(most, executable.max_logit_rows()) - 1)};
-  TRY(const Slice slice, next_slice(plan));
+  auto slice_or = next_slice(plan);
+  if (!slice_or && slice_or.error().code == ErrorCode::kOutOfMemory && plan.most_drafts > 0) {
+    plan.most_drafts = 0;
+    slice_or = next_slice(plan);
+  }
+  TRY(const Slice slice, std::move(slice_or));
   const auto start = std::chrono::steady_clock::now();
   TRY(const auto rows, sequence_.run({&slice, 1}));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (drafting_.is_in_pass()) drafting_.add_time(elapsed.count());
-  if (options_.speculate > 0) drafting_.observe(slice, executable.hidden());
+  if (options_.speculate > 0 && drafting_.uses_hidden()) observe(slice, executable.hidden());
   return take(rows);
-}
-
-// Only in decode. A device that chooses tokens itself does not need drafts.
-bool Generation::Impl::may_speculate() const {
-  return options_.speculate > 0 && is_decoding() && options_.n_logprobs < 0 && !is_constrained() &&
-         !sequence_.executable().decodes();
-}
-
-Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
-  auto room = static_cast<size_t>(sequence_.n_ctx() - sequence_.n_used());  // ≥ 1, for the token that is certain
-  if (options_.max_tokens >= 0) {
-    const auto left = static_cast<size_t>(options_.max_tokens) - result().tokens.size();  // ≥ 1
-    room = std::min(room, left);
-  }
-  plan.most_drafts = std::min({plan.most_drafts, room - 1, sequence_.most_checked() - 1});
-  running_ = drafting_.begin_pass(tokens_, plan);
-  // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
-  const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(drafting_.n_drafts()) : 0;
-  return sequence_.extend(running_, WantLogits::kAll, n_for_all, /*is_check=*/true);
-}
-
-// After each position the next token is chosen as usual, with the same random numbers, as long as the draft tokens
-// before it match the chosen ones.
-Result<void> Generation::Impl::take_drafts(std::span<const float> rows) {
-  const size_t width = rows.size() / running_.size(), n_before = tokens_.size();
-  GenerateStats& stats = reply_.result.stats;
-  stats.n_guessed += static_cast<int>(drafting_.n_drafts());
-  for (size_t i = 0;; ++i) {
-    const auto row = rows.subspan(i * width, width);
-    const auto token = running_.subspan(i, 1);
-    TRY_STATUS(sequence_.check_logits(row, 1, token));
-    sequence_.add(token);
-    TRY_STATUS(choose(row));
-    if (i == drafting_.n_drafts() || running_[i + 1] != tokens_.back() || is_constrained()) break;
-    ++stats.n_guessed_right;
-  }
-  drafting_.add_chosen(std::span(tokens_).subspan(n_before));
-  return {};
 }
 
 Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
   if (stream_.own) drop_stream();  // it would miss the tokens that run here
   if (may_speculate()) return slice_with_drafts(plan);
   drafting_.skip_pass();
+  n_again_ = 0;
   const auto rest = std::span(tokens_).subspan(static_cast<size_t>(sequence_.n_used()));
   running_ = rest.first(std::min(sequence_.n_to_snapshot(rest.size()), plan.most_tokens));
   const bool is_last = running_.size() == rest.size();
@@ -259,11 +228,12 @@ int Generation::Impl::n_best() const {
 }
 
 bool Generation::Impl::may_stream() const {
-  return !has_event() && is_decoding() && device_may_choose() && sequence_.executable().decodes();
+  return !has_event() && is_decoding() && device_may_choose() && sequence_.executable().decodes() && prefers_stream();
 }
 
 int Generation::Impl::n_may_stream() const {
-  const int n_left = sequence_.n_ctx() - sequence_.n_used();
+  int n_left = sequence_.n_ctx() - sequence_.n_used();
+  if (may_speculate()) n_left = std::min(n_left, drafting_.n_rest());
   if (options_.max_tokens < 0) return n_left;
   return std::min(n_left, options_.max_tokens - static_cast<int>(result().tokens.size()));
 }
@@ -289,11 +259,14 @@ Result<void> Generation::Impl::start_stream() {
 }
 
 Result<void> Generation::Impl::take_from_stream() {
+  const auto start = std::chrono::steady_clock::now();
   const auto next = stream_.own->next();
   if (!next) {
     sequence_.lose_state();
     return std::unexpected(next.error());
   }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (drafting_.uses_hidden()) drafting_.add_stream_time(elapsed.count());
   take_streamed((*next)[0]);
   if (--stream_.n_left == 0) drop_stream();  // the next step starts another one if needed
   return {};
@@ -301,6 +274,7 @@ Result<void> Generation::Impl::take_from_stream() {
 
 void Generation::Impl::take_streamed(TokenId token) {
   sequence_.add(last_known(), true);
+  drafting_.add_streamed();
   sampler_.accept(token);
   if (constraint_) constraint_->accept(token);
   tokens_.push_back(token);
@@ -349,6 +323,7 @@ void Generation::Impl::shift_context() {
   const size_t n_later = std::max<size_t>((tokens_.size() - n_keep) / 2, 1);
   tokens_.erase(tokens_.begin() + static_cast<ptrdiff_t>(n_keep), tokens_.end() - static_cast<ptrdiff_t>(n_later));
   sequence_.keep_common(tokens_);
+  n_again_ = 0;
   drafting_.forget();
   drop_stream();
 }
@@ -358,7 +333,8 @@ void Generation::Impl::cancel() {
 }
 
 void Generation::Impl::end(FinishReason reason) {
-  if (n_unreported_ > 0) sequence_.truncate(tokens_.size() - n_unreported_ - 1);  // draft tokens beyond the end
+  const size_t n_kept = tokens_.size() - n_unreported_ - 1;  // without draft tokens beyond the end
+  if (n_unreported_ > 0 && std::cmp_less(n_kept, sequence_.n_used())) sequence_.truncate(n_kept);
   reply_.finish(reason);
   detach();
 }

@@ -69,8 +69,17 @@ class Generation::Impl {
   void leave_stream();
   // The number of tokens to run before the next one can be chosen.
   size_t n_pending() const { return tokens_.size() - static_cast<size_t>(sequence_.n_used()); }
+  // The same without those that run again after a check (Sequence::settle), whose number is n_again().
+  size_t n_new() const { return n_pending() - n_again_; }
+  size_t n_again() const { return n_again_; }
   // True if the next slice may have draft tokens.
   bool may_speculate() const;
+  // Used by the scheduler before next_slice(), so that the drafters of several replies run together: see Drafting, and
+  // Drafter::observe().
+  size_t begin_draft(PassPlan plan);
+  void end_draft(const Draft& draft, std::optional<double> seconds) { drafting_.end_draft(draft, seconds); }
+  std::span<const TokenId> known() const { return tokens_; }
+  void observe(const Slice& slice, std::span<const float> hidden) { drafting_.observe(slice, hidden); }
   // True if the next slice has logits for tokens of the prompt.
   bool wants_rows() const { return scores_prompt() || may_speculate(); }
   Sequence& sequence() { return sequence_; }
@@ -91,11 +100,14 @@ class Generation::Impl {
   };
 
   Result<void> run_alone();
+  size_t most_drafts(const PassPlan& plan) const;
   Result<Slice> slice_with_drafts(PassPlan& plan);
   Result<void> take_drafts(std::span<const float> rows);
   Result<void> take_from_stream();
-  // True in decode: the next pass runs just the last chosen token.
-  bool is_decoding() const { return n_pending() == 1 && !result().tokens.empty(); }
+  // True in decode: the next pass runs just the last chosen token, after those that have to run again.
+  bool is_decoding() const { return n_new() == 1 && !result().tokens.empty(); }
+  // True if the device should choose tokens rather than check draft tokens.
+  bool prefers_stream() const;
   bool device_may_choose() const { return !is_constrained() && sampler_.is_plain() && options_.n_logprobs < 0; }
   bool is_constrained() const { return constraint_ && constraint_->is_active(); }
   std::span<const TokenId> last_known() const { return std::span(tokens_).last(1); }
@@ -127,6 +139,7 @@ class Generation::Impl {
   std::vector<TokenId> to_heal_;      // the prompt's last tokens, which are still to be chosen again
   std::span<const TokenId> running_;  // the tokens of the last next_slice()
   Drafting drafting_;
+  size_t n_again_ = 0;       // known tokens that the sequence has forgotten after a check (Sequence::settle)
   size_t n_unreported_ = 0;  // number of known tokens at the end that next() has not returned
   Sampler sampler_;
   Reply reply_;

@@ -85,6 +85,7 @@ Draft ModelDrafter::draft(std::span<const TokenId> known, size_t most) {
   sequence_->keep_common(known);
   auto rest = known.subspan(static_cast<size_t>(sequence_->n_used()));
   const auto max_batch = static_cast<size_t>(sequence_->executable().max_batch());
+  const bool catches_up = rest.size() > Draft::kFewTokens;
   for (; rest.size() > max_batch; rest = rest.subspan(max_batch)) {
     if (!sequence_->append(rest.first(max_batch), WantLogits::kNone)) return {};
   }
@@ -94,7 +95,7 @@ Draft ModelDrafter::draft(std::span<const TokenId> known, size_t most) {
     tokens_.push_back(static_cast<TokenId>(std::ranges::max_element(*logits) - logits->begin()));
     rest = std::span(tokens_).last(1);
   }
-  return {.tokens = tokens_, .evidence = 0};
+  return {.tokens = tokens_, .evidence = 0, .catches_up = catches_up};
 }
 
 std::shared_ptr<PassTimes> PassTimes::fixed(double slope) {
@@ -128,22 +129,38 @@ void PassTimes::add(size_t rows, double seconds) {
   last_seconds_ = seconds;
 }
 
-SpeculationPace::SpeculationPace(size_t most, const Drafter& drafter, const PassTimes& times)
+void PassTimes::add_draft(double seconds) {
+  draft_seconds_ = draft_seconds_ > 0 ? draft_seconds_ + (seconds - draft_seconds_) / 8 : seconds;
+}
+
+void PassTimes::add_right(size_t kind, bool is_right, double expected) {
+  constexpr double kSlowestRate = 128;
+  if (n_seen_[kind] == 0) right_[kind] = expected;
+  n_seen_[kind] = std::min(n_seen_[kind] + 1, kSlowestRate);
+  right_[kind] += ((is_right ? 1 : 0) - right_[kind]) / (n_seen_[kind] + 4);
+}
+
+SpeculationPace::SpeculationPace(size_t most, const Drafter& drafter, PassTimes& times)
     : most_(most), is_free_(drafter.is_free()), times_(times) {
-  for (size_t kind = 0; kind < right_.size(); ++kind) right_[kind] = drafter.expected(kind);
+  for (size_t kind = 0; kind < right_.size(); ++kind) {
+    right_[kind] = expected_[kind] = drafter.expected(kind);
+    if (!is_free_) right_[kind] = times.right(kind, right_[kind]);
+  }
+  if (!is_free_ && times.knows_drafts()) pause_ = kShortestPause;  // if they do not pay off
 }
 
 SpeculationPace::Choice SpeculationPace::best(size_t evidence, size_t most, const PassPlan& plan) const {
   Choice best;
-  const auto rows = static_cast<double>(plan.rows);
+  const auto rows = static_cast<double>(plan.rows), alike = static_cast<double>(plan.n_alike);
   double rate = kWorth * plan.tokens / times_.relative(rows);  // tokens per duration of a one-row pass
   double all_right = 1, tokens = 0;
   for (size_t n = 1; n <= most; ++n) {
     all_right *= right_[Draft::kind(evidence + n - 1)];
     tokens += all_right;
-    const auto more = static_cast<double>(n);
-    const double drafting = is_free_ || !times_.is_known() ? 0 : more * draft_seconds_ / times_.one();
-    const double with = (plan.tokens + tokens) / (times_.relative(rows + more) + drafting);
+    const double again = plan.n_lost == 0 ? 0 : (1 - all_right) * (static_cast<double>(plan.n_lost) + tokens);
+    const double more = alike * static_cast<double>(n);
+    const double drafting = is_free_ || !times_.is_known() ? 0 : more * times_.draft_seconds() / times_.one();
+    const double with = (plan.tokens + alike * tokens) / (times_.relative(rows + more + alike * again) + drafting);
     if (with > rate) rate = with, best = {.n = n, .tokens = tokens};
   }
   return best;
@@ -156,9 +173,11 @@ size_t SpeculationPace::n_wanted(const PassPlan& plan) {
   if (const size_t n = best(0, most, plan).n; n > 0) {
     next_pause_ = kShortestPause;
     pause_ = next_pause_;
+    rests_ = false;
     return n;
   }
-  if (pause_-- > 0) return 0;
+  rests_ = pause_-- > 0;
+  if (rests_) return 0;
   next_pause_ = std::min(2 * next_pause_, kLongestPause);
   pause_ = next_pause_;
   return std::min(kProbe, most);
@@ -171,6 +190,9 @@ size_t SpeculationPace::n_worth(const Draft& draft, PassPlan& plan) const {
     const Choice choice = best(draft.evidence, n, plan);
     n = choice.n;
     tokens = choice.tokens;
+  } else {
+    double all_right = 1;
+    for (size_t i = 0; i < n; ++i) tokens += all_right *= right_[Draft::kind(draft.evidence + i)];
   }
   plan.rows += n;
   plan.tokens += tokens;
@@ -179,20 +201,20 @@ size_t SpeculationPace::n_worth(const Draft& draft, PassPlan& plan) const {
   return n;
 }
 
+void SpeculationPace::had_no_draft() {
+  asks_again_ = !asks_again_;
+  if (asks_again_) pause_ = 0;
+}
+
 void SpeculationPace::add(const Draft& draft, std::span<const TokenId> chosen) {
   for (size_t i = 0; i < std::min(chosen.size(), draft.tokens.size()); ++i) {
     const size_t kind = Draft::kind(draft.evidence + i);
     const bool is_right = chosen[i] == draft.tokens[i];
     n_seen_[kind] = std::min(n_seen_[kind] + 1, kSlowestRate);
     right_[kind] += ((is_right ? 1 : 0) - right_[kind]) / (n_seen_[kind] + 4);
+    if (!is_free_) times_.add_right(kind, is_right, expected_[kind]);
     if (!is_right) return;
   }
-}
-
-void SpeculationPace::add_draft(size_t n_tokens, double seconds) {
-  if (n_tokens == 0) return;
-  const double each = seconds / static_cast<double>(n_tokens);
-  draft_seconds_ = draft_seconds_ > 0 ? draft_seconds_ + (each - draft_seconds_) / 8 : each;
 }
 
 }  // namespace tern

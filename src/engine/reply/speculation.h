@@ -17,9 +17,12 @@ namespace tern {
 struct Draft {
   static constexpr size_t kKinds = 16;
   static size_t kind(size_t evidence) { return evidence < kKinds ? evidence : kKinds - 1; }
+  // A drafter that reads more tokens than these before its first draft token catches up.
+  static constexpr size_t kFewTokens = 16;
 
   std::span<const TokenId> tokens = {};
   size_t evidence = 0;
+  bool catches_up = false;  // the drafter has read more of the text than usual, so its time does not count
 };
 
 // Proposes draft tokens.
@@ -32,6 +35,10 @@ class Drafter {
   // Tells of a pass over the model: n_tokens from first_pos on, and their hidden rows if the plan keeps any
   // (Executable::hidden). The last of them may be draft tokens that were wrong.
   virtual void observe(size_t /*first_pos*/, size_t /*n_tokens*/, std::span<const float> /*hidden*/) {}
+  // True if it needs hidden rows. Such drafts are worth their while on devices that choose tokens themselves, too.
+  virtual bool uses_hidden() const { return false; }
+  // Gives up memory; the text is read again from its beginning.
+  virtual void release() {}
   // True if drafting costs nothing compared to a pass. Then every token gets a draft, even if it is not checked.
   virtual bool is_free() const = 0;
   // The assumed acceptance rate of a kind before any draft has been checked.
@@ -94,6 +101,14 @@ class PassTimes {
   double relative(double rows) const { return 1 + slope_ * (rows - 1); }
   double one() const { return one_; }  // seconds
 
+  // What all replies have found out about drafts that are not free, from which a new reply goes on: the duration for
+  // each draft token, and the acceptance rate of each kind; `expected` before any.
+  double draft_seconds() const { return draft_seconds_; }
+  void add_draft(double seconds);
+  bool knows_drafts() const { return n_seen_[0] > 0; }
+  double right(size_t kind, double expected) const { return n_seen_[kind] > 0 ? right_[kind] : expected; }
+  void add_right(size_t kind, bool is_right, double expected);
+
  private:
   // Small passes read the weights once; each further row costs only its arithmetic.
   static constexpr double kUsualSlope = 0.2;
@@ -103,6 +118,8 @@ class PassTimes {
   double n_compared_ = 0;  // passes with differing numbers of rows behind slope_
   size_t last_rows_ = 0;
   double last_seconds_ = 0;
+  double draft_seconds_ = 0;
+  std::array<double, Draft::kKinds> right_ = {}, n_seen_ = {};
 };
 
 // A pass under construction: its expected result and the remaining room.
@@ -111,22 +128,29 @@ struct PassPlan {
   double tokens = 1;       // tokens expected from these rows
   size_t most_tokens = 1;  // maximum tokens of the slice, including this reply's own
   size_t most_drafts = 0;  // maximum draft tokens of the slice
+  size_t n_lost = 0;       // tokens of the slice that run again if a draft token is wrong, with the right ones; 0: none
+  size_t n_alike = 1;      // replies that draft at the same time, this one included
 };
 
 // Chooses the number of draft tokens to check, from pass times and acceptance rates, so that tokens per second are
 // highest; may be none.
 class SpeculationPace {
  public:
-  SpeculationPace(size_t most, const Drafter& drafter, const PassTimes& times);
+  SpeculationPace(size_t most, const Drafter& drafter, PassTimes& times);
 
   // The number of draft tokens to request from the drafter.
   size_t n_wanted(const PassPlan& plan);
   // The number of draft tokens to check in a pass; adds them to the plan.
   size_t n_worth(const Draft& draft, PassPlan& plan) const;
+  // True: drafts do not pay off, so the next n_rest() passes are to have none.
+  bool rests() const { return rests_; }
+  int n_rest() const { return pause_; }
+  void rest(int n_passes) { pause_ -= n_passes; }
+  // The drafter had nothing to say about what n_wanted() asked for: after a rest, it may not know the last hidden rows
+  // before the next pass. So that is asked for once more.
+  void had_no_draft();
   // Compares a draft with the tokens chosen in its place, whether it was checked or not.
   void add(const Draft& draft, std::span<const TokenId> chosen);
-  // Records the duration of a draft that is not free.
-  void add_draft(size_t n_tokens, double seconds);
 
  private:
   static constexpr double kWorth = 1.08;      // minimum speedup
@@ -143,10 +167,10 @@ class SpeculationPace {
 
   size_t most_;
   bool is_free_;
-  const PassTimes& times_;
+  PassTimes& times_;
   // Per kind of draft token: the acceptance rate, and the number of tokens that it was measured on.
-  std::array<double, Draft::kKinds> right_, n_seen_ = {};
-  double draft_seconds_ = 0;  // per draft token
+  std::array<double, Draft::kKinds> right_, expected_, n_seen_ = {};
+  bool rests_ = false, asks_again_ = false;
   int pause_ = 0, next_pause_ = kShortestPause;
 };
 

@@ -152,7 +152,7 @@ TEST(SpeculationPace, AsksAModelThatIsWrongOnlyNowAndThen) {
   const PassPlan plan{.most_tokens = 9, .most_drafts = 8};
   const std::vector<TokenId> guesses(8), wrong = {7}, right(8);
   EXPECT_GT(pace.n_wanted(plan), 2u);
-  pace.add_draft(4, 4 * 0.05);
+  times->add_draft(0.05);
   size_t n_guesses = 0;
   for (int i = 0; i < 4000; ++i) {
     const size_t n = pace.n_wanted(plan);
@@ -164,6 +164,29 @@ TEST(SpeculationPace, AsksAModelThatIsWrongOnlyNowAndThen) {
   for (; n_passes < 2000 && pace.n_wanted(plan) < 3; ++n_passes)
     pace.add({.tokens = std::span(guesses).first(2)}, right);
   EXPECT_LT(n_passes, 1200);  // drafts are right again: noticed after a pause or two
+}
+
+TEST(SpeculationPace, BeginsWithWhatOtherRepliesHaveFoundOut) {
+  const ModelDrafter drafter(nullptr);
+  const auto times = PassTimes::fixed(0.2);
+  const PassPlan plan{.most_tokens = 9, .most_drafts = 8};
+  const std::vector<TokenId> guesses(8), wrong = {7}, right(9);
+  const auto n_asked = [&](std::span<const TokenId> chosen, int n_passes) {
+    SpeculationPace pace(8, drafter, *times);
+    size_t n_all = 0;
+    for (int i = 0; i < n_passes; ++i) {
+      const size_t n = pace.n_wanted(plan);
+      n_all += n;
+      if (n > 0) pace.add({.tokens = std::span(guesses).first(n)}, chosen);
+    }
+    return n_all;
+  };
+  times->add_draft(0.05);
+  EXPECT_GT(n_asked(wrong, 7), 4u);
+  EXPECT_EQ(n_asked(wrong, 7), 0u);
+  EXPECT_EQ(n_asked(right, 9), 2u);  // a probe
+  for (int i = 0; i < 20; ++i) n_asked(right, 60);
+  EXPECT_GT(n_asked(right, 1), 2u);
 }
 
 struct Both {

@@ -72,7 +72,7 @@ struct Family {
   std::string_view architecture;  // in GGUF files
   std::string_view model_type;    // in config.json and mlc-chat-config.json; empty: not read from them
   // A config.json for text and images has this type, and the family's values in text_config. The tensors are below
-  // "model.language_model.". Those for images, and those that propose draft tokens, are left out.
+  // "model.language_model.". Those for images are left out.
   std::string_view outer_model_type = {};
   LayerParts parts = {};
   GluAct glu_act = GluAct::kSilu;  // if the file names none
@@ -98,7 +98,7 @@ std::span<const TensorName> layer_names(const Family& family);
 Result<Config> read_config(ModelSource& source, const Family& family);
 
 Result<Weights> read_weights(ModelSource& source, const Family& family, const Config& config);
-// The one layer that predicts, of a GGUF file; null without one, or if it is not of the known form.
+// The one layer that predicts; null without one, or if it is not of the known form.
 Result<std::unique_ptr<PredictionBlock>> read_prediction_block(ModelSource& source, const Family& family,
                                                                const Config& config, const Weights& weights);
 // One layer, by its number in the file.

@@ -1,13 +1,34 @@
 #include "model/gguf/keys.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/families/family.h"
 #include "model/source/rope_keys.h"
 
 namespace tern {
+namespace {
+
+// All sections of a rotated head have the same positions in text, so their sizes have no effect.
+void write_delta(const Config& c, const std::string& prefix, GgufWriter& writer) {
+  const DeltaConfig& d = c.delta;
+  const auto attends = std::ranges::find(c.layers, false, &LayerConfig::is_recurrent);
+  for (const auto& [key, value] : {std::pair{"ssm.conv_kernel", d.conv_taps},
+                                   {"ssm.state_size", d.head_dim},
+                                   {"ssm.group_count", d.n_k_heads},
+                                   {"ssm.time_step_rank", d.n_v_heads},
+                                   {"ssm.inner_size", d.value_width()},
+                                   {"full_attention_interval", static_cast<int>(attends - c.layers.begin()) + 1}}) {
+    writer.add_u32(prefix + key, static_cast<uint32_t>(value));
+  }
+  const int pairs = c.ropes[0].rotated(c.head_dim) / 2, third = (pairs + 2) / 3;
+  writer.add_i32s(prefix + "rope.dimension_sections", std::array{third, third, pairs - 2 * third, 0});
+}
+
+}  // namespace
 
 void write_gguf_config(const Config& c, GgufWriter& writer) {
   const Family& family = *find_family(c.architecture);
@@ -26,9 +47,11 @@ void write_gguf_config(const Config& c, GgufWriter& writer) {
   add_u32("vocab_size", c.n_vocab);
   add_u32("context_length", c.n_ctx);
   add_u32("embedding_length", c.d_model);
-  add_u32("block_count", c.n_layers);
+  add_u32("block_count", c.n_layers + c.n_prediction_layers);
+  if (c.n_prediction_layers > 0) add_u32("nextn_predict_layers", c.n_prediction_layers);
   add_of_layers("feed_forward_length", &LayerConfig::d_ff);
-  add_u32("rope.dimension_count", c.head_dim);
+  add_u32("rope.dimension_count", c.ropes[0].rotated(c.head_dim));
+  if (c.has_recurrent_layers()) write_delta(c, prefix, writer);
   add_of_layers("attention.head_count", &LayerConfig::n_heads);
   add_of_layers("attention.head_count_kv", &LayerConfig::n_kv_heads);
   if (c.head_dim * c.n_heads != c.d_model || c.layers_differ(&LayerConfig::n_heads) || family.parts.head_norms) {

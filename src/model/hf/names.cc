@@ -17,6 +17,13 @@ constexpr std::string_view kModel = "model.", kInnerModel = "model.language_mode
 constexpr std::array<std::string_view, 6> kLeftOut = {
     "model.visual.", "mtp.", "model.vision_tower.", "model.audio_tower.", "model.embed_vision.", "model.embed_audio."};
 
+constexpr std::string_view kPrediction = "mtp.", kPredictionLayer = "mtp.layers.0.";
+constexpr std::pair<std::string_view, std::string_view> kAroundPrediction[] = {
+    {"nextn.eh_proj.weight", "mtp.fc.weight"},
+    {"nextn.enorm.weight", "mtp.pre_fc_norm_embedding.weight"},
+    {"nextn.hnorm.weight", "mtp.pre_fc_norm_hidden.weight"},
+    {"nextn.shared_head_norm.weight", "mtp.norm.weight"}};
+
 // Endings of tensor names. The last two are only for linear layers.
 struct Ending {
   std::string_view gguf;
@@ -112,7 +119,9 @@ std::vector<std::string> hf_names(const Family& family, std::string_view gguf_na
 
 const TensorName* find_tensor_name(const Family& family, std::string_view gguf_name, std::string_view hf_name) {
   constexpr std::string_view kWeight = ".weight";
-  const std::string of_text = without_inner(family, hf_name);
+  const bool predicts = hf_name.starts_with(kPredictionLayer);  // its names differ only in where they begin
+  const std::string of_text = predicts ? format_text("{}0.{}", kHfLayers, hf_name.substr(kPredictionLayer.size()))
+                                       : without_inner(family, hf_name);
   const auto split = split_layer(gguf_name, kGgufLayers), hf_split = split_layer(of_text, kHfLayers);
   if (!split || !hf_split) return nullptr;
   const auto found = std::ranges::find_if(names_for(family, *split), [&](const TensorName& name) {
@@ -122,6 +131,32 @@ const TensorName* find_tensor_name(const Family& family, std::string_view gguf_n
                          : split->rest.starts_with(name.gguf) && split->rest.substr(name.gguf.size()) == kWeight;
   });
   return found == names_for(family, *split).end() ? nullptr : &*found;
+}
+
+bool is_prediction_name(std::string_view hf_name) { return hf_name.starts_with(kPrediction); }
+
+std::vector<std::string> hf_prediction_names(const Family& family, std::string_view gguf_name) {
+  const auto split = split_layer(gguf_name, kGgufLayers);
+  if (!split) return {};
+  for (const auto& [gguf, hf] : kAroundPrediction) {
+    if (split->rest == gguf) return {std::string(hf)};
+  }
+  std::vector<std::string> names;
+  const std::string layer = format_text("{}{}.", kHfLayers, split->number);
+  for (const std::string& name : hf_names(family, gguf_name)) {
+    if (!name.starts_with(layer)) continue;
+    names.push_back(format_text("{}{}", kPredictionLayer, std::string_view(name).substr(layer.size())));
+  }
+  return names;
+}
+
+std::optional<std::string> gguf_prediction_name(const Family& family, std::string_view hf_name, int64_t number) {
+  for (const auto& [gguf, hf] : kAroundPrediction) {
+    if (hf_name == hf) return format_text("{}{}.{}", kGgufLayers, number, gguf);
+  }
+  if (!hf_name.starts_with(kPredictionLayer)) return std::nullopt;
+  const std::string in_layer = format_text("{}{}.{}", kHfLayers, number, hf_name.substr(kPredictionLayer.size()));
+  return gguf_name_of(family, in_layer);
 }
 
 bool is_linear_name(const Family& family, std::string_view gguf_name) {

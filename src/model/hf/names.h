@@ -20,6 +20,13 @@ std::optional<LayerName> parse_layer_name(std::string_view gguf_name);
 // The tensor's names in the family's checkpoints, the most common first; empty: unknown to the family.
 std::vector<std::string> hf_names(const Family& family, std::string_view gguf_name);
 
+// The layer that proposes draft tokens has names of its own in checkpoints; in GGUF files it is layer `number`, behind
+// the last one. hf_prediction_names(): like hf_names(), for a tensor of that layer. gguf_prediction_name(): the other
+// way round; nullopt: not a tensor of that layer in the form that Tern knows.
+bool is_prediction_name(std::string_view hf_name);
+std::vector<std::string> hf_prediction_names(const Family& family, std::string_view gguf_name);
+std::optional<std::string> gguf_prediction_name(const Family& family, std::string_view hf_name, int64_t number);
+
 // True for a linear layer's matrix.
 bool is_linear_name(const Family& family, std::string_view gguf_name);
 

@@ -6,6 +6,7 @@
 
 #include "base/result_test_support.h"
 #include "file/safetensors/safetensors_test_support.h"
+#include "model/hf/qwen35_test_support.h"
 #include "model/model.h"
 #include "support/checkout.h"
 
@@ -87,6 +88,55 @@ TEST_F(Qwen35Directory, RotatesAQuarterOfAHead) {
   EXPECT_EQ(open()->config.ropes[0].n_dims, 24);
   config_["rope_parameters"]["partial_rotary_factor"] = 1.5;
   expect_refused(kCorruption, "partial_rotary_factor 1.5 of head_dim 32 is no part of a head");
+}
+
+class Qwen35DraftLayer : public Qwen35Directory {
+ protected:
+  void add_layer(const std::string& more = {}) {
+    copy("qwen35");
+    add_draft_layer(folder_, more);
+  }
+};
+
+TEST_F(Qwen35DraftLayer, IsReadAsInAFile) {
+  add_layer();
+  const auto model = open();
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->config.n_layers, 4);
+  EXPECT_EQ(model->config.n_prediction_layers, 1);
+  ASSERT_TRUE(model->prediction);
+  const Weights& block = model->prediction->weights;
+  const Layer &layer = block.layers.at(0), &same = model->weights.layers[3];
+  for (const auto& [own, expected] : {std::pair<const Tensor&, const Tensor&>{layer.attn_norm, same.attn_norm},
+                                      {layer.attn_q, same.attn_q},
+                                      {layer.attn_k_norm, same.attn_k_norm},
+                                      {layer.attn_output, same.attn_output},
+                                      {layer.ffn_norm, same.ffn_norm},
+                                      {layer.ffn_down, same.ffn_down}}) {
+    EXPECT_EQ(values_of(own), values_of(expected)) << expected.name;
+  }
+  EXPECT_EQ(values_of(block.next_norm), std::vector<float>(32, 1.25f));
+  EXPECT_EQ(values_of(block.hidden_norm), std::vector<float>(32, 1.5f));
+  EXPECT_EQ(values_of(block.output_norm), std::vector<float>(32, 1.75f));
+  // The embedding's half of a row comes first.
+  Scratch scratch;
+  for (const auto& [half, first] : {std::pair{&block.next_proj, 0}, {&block.hidden_proj, 32}}) {
+    std::vector<float> row(32);
+    format_info(Format::kF32).decode(half->data.read(32 * 4, 32 * 4, scratch).value(), row);
+    EXPECT_EQ(row[0], static_cast<float>(64 + first));
+    EXPECT_EQ(row[31], static_cast<float>(64 + first + 31));
+  }
+}
+
+TEST_F(Qwen35DraftLayer, IsLeftOutInAnyOtherForm) {
+  for (const char* other : {"mtp.layers.1.input_layernorm.weight", "mtp.embed_tokens.weight"}) {
+    add_layer(other);
+    const auto model = open();
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->config.n_layers, 4);
+    EXPECT_EQ(model->config.n_prediction_layers, 0);
+    EXPECT_FALSE(model->prediction);
+  }
 }
 
 TEST_F(Qwen35Directory, RefusesOtherShapes) {

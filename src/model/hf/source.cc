@@ -34,6 +34,7 @@ Result<std::unique_ptr<HfSource>> HfSource::open(std::shared_ptr<const Folder> f
   TRY(SafetensorsDirectory files, SafetensorsDirectory::open(*folder, access));
   std::unique_ptr<HfSource> source(new HfSource(std::move(folder), std::move(config), std::move(files), access));
   TRY_STATUS(source->check_tensors());
+  TRY_STATUS(source->find_prediction());
   return source;
 }
 
@@ -63,6 +64,33 @@ Result<void> HfSource::check_tensors() const {
   return {};
 }
 
+// Offers the layer that proposes draft tokens as GGUF files do, behind the last one. In any other form it is left out,
+// with which the model computes the same.
+Result<void> HfSource::find_prediction() {
+  if (!family().parts.delta) return {};
+  const std::string prefix = config_.architecture + ".";
+  TRY(const auto n_layers, get_int(prefix + "block_count"));
+  const int64_t number = n_layers.value_or(0);
+  bool is_there = false;
+  for (const SafetensorsTensor* tensor : files_.tensors()) {
+    if (!is_prediction_name(tensor->name)) continue;
+    if (!gguf_prediction_name(family(), tensor->name, number)) return {};
+    is_there = true;
+  }
+  if (!is_there) return {};
+  config_.values.set(prefix + "block_count", number + 1);
+  config_.values.set(prefix + "nextn_predict_layers", int64_t{1});
+  n_layers_ = number;
+  prediction_ = format_text("blk.{}.", number);
+  return {};
+}
+
+std::optional<std::string> HfSource::gguf_name(const SafetensorsTensor& tensor) const {
+  if (!is_prediction_name(tensor.name)) return gguf_name_of(family(), tensor.name);
+  if (prediction_.empty()) return std::nullopt;
+  return gguf_prediction_name(family(), tensor.name, n_layers_);
+}
+
 // Checks what the configuration says about optional tensors, because transformers relies on that alone.
 Result<void> HfSource::check_claims() const {
   struct Claim {
@@ -85,7 +113,8 @@ Result<void> HfSource::check_claims() const {
 
 const SafetensorsTensor* HfSource::find_file_tensor(std::string_view gguf_name) const {
   if (gguf_name == kHead && config_.tied.value_or(false)) return nullptr;
-  for (const std::string& name : hf_names(family(), gguf_name)) {
+  const bool predicts = !prediction_.empty() && gguf_name.starts_with(prediction_);
+  for (const std::string& name : predicts ? hf_prediction_names(family(), gguf_name) : hf_names(family(), gguf_name)) {
     if (const SafetensorsTensor* tensor = files_.find(name)) return tensor;
   }
   return nullptr;
@@ -94,7 +123,7 @@ const SafetensorsTensor* HfSource::find_file_tensor(std::string_view gguf_name) 
 std::vector<NamedTensor> HfSource::tensor_names() const {
   std::vector<NamedTensor> names;
   for (const SafetensorsTensor* tensor : files_.tensors()) {
-    const auto name = gguf_name_of(family(), tensor->name);
+    const auto name = gguf_name(*tensor);
     if (!name || (*name == kHead && config_.tied.value_or(false))) continue;
     names.push_back({tensor->name, {*name}});
   }

@@ -31,6 +31,8 @@ class HfSource final : public DirectorySource {
   bool has_in_files(std::string_view name) const override;
   Result<std::optional<SourceTensor>> find_in_files(std::string_view name) override;
   Result<void> check_tensors() const;
+  Result<void> find_prediction();
+  std::optional<std::string> gguf_name(const SafetensorsTensor& tensor) const;  // nullopt: it is left out
   Result<void> check_claims() const;
   const SafetensorsTensor* find_file_tensor(std::string_view gguf_name) const;
   HfChange change_of(std::string_view gguf_name, const SafetensorsTensor& in_file) const;
@@ -43,6 +45,8 @@ class HfSource final : public DirectorySource {
   Result<float> read_weight_scale(const SafetensorsTensor& weight) const;
 
   HfConfig config_;
+  int64_t n_layers_ = 0;    // without the next one
+  std::string prediction_;  // "blk.N." of the layer that proposes draft tokens; empty: none
   SafetensorsDirectory files_;
   ComputedTensors made_;
   std::string container_ = "safetensors";

@@ -22,6 +22,7 @@
 #include "tern/tools.h"
 #include "tools/convert/convert_checks.h"
 #include "tools/convert/convert_job.h"
+#include "tools/convert/head_order.h"
 #include "tools/row_stream.h"
 #include "tools/type_names.h"
 
@@ -36,6 +37,10 @@ constexpr std::string_view kNamesInGguf[] = {
     "ffn_gate_exps.weight", "ffn_gate_exps.bias",         "ffn_up_exps.weight",    "ffn_up_exps.bias",
     "ffn_down_exps.weight", "ffn_down_exps.bias",         "ffn_gate_shexp.weight", "ffn_up_shexp.weight",
     "ffn_down_shexp.weight"};
+
+// What surrounds the layer that proposes draft tokens.
+constexpr std::string_view kNamesOfPrediction[] = {"nextn.eh_proj.weight", "nextn.enorm.weight", "nextn.hnorm.weight",
+                                                   "nextn.shared_head_norm.weight"};
 
 // Routers decide which experts compute, and the experts' biases are one matrix. Both stay F32, as in published files.
 bool is_small(std::string_view tensor) { return tensor.contains(".ffn_gate_inp") || tensor.ends_with("_exps.bias"); }
@@ -52,9 +57,10 @@ class Converter {
   const Family& family() const { return *find_family(config().architecture); }
   ModelSource& source() const { return *model_.source; }
 
-  Result<void> check_order() const;
+  Result<void> check_keys() const;
   Result<void> choose_formats();
   Result<void> collect();
+  Result<void> collect_layer(int number);
   Result<void> collect_tensor(const std::string& name, int layer = 0, bool stays_f32 = false);
   Result<void> check_all_collected() const;
   Result<float> scale_of(const SourceTensor& tensor);
@@ -80,18 +86,12 @@ class Converter {
   PackingLoss all_;
 };
 
-// Programs that read GGUF files expect the tiled order of heads, and lists where a directory has names.
-Result<void> Converter::check_order() const {
-  if (family().parts.layer_inputs && !model_.source->gguf()) {
-    return fail(ErrorCode::kNotSupported,
-                "{}: Tern does not write the keys of Gemma 4's layers; convert the directory with llama.cpp, or get a "
-                "GGUF file",
-                model_.source->path());
-  }
-  if (!config().has_recurrent_layers() || config().delta.is_tiled) return {};
+// Programs that read GGUF files expect lists where a directory has names.
+Result<void> Converter::check_keys() const {
+  if (!family().parts.layer_inputs || model_.source->gguf()) return {};
   return fail(ErrorCode::kNotSupported,
-              "{}: GGUF files have the heads of recurrent layers in another order, which Tern does not write; convert "
-              "the directory with llama.cpp, or get a GGUF file",
+              "{}: Tern does not write the keys of Gemma 4's layers; convert the directory with llama.cpp, or get a "
+              "GGUF file",
               model_.source->path());
 }
 
@@ -159,9 +159,13 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer, bool 
     return fail(ErrorCode::kNotSupported, "{}: tensor {} is {}, which cannot be converted", source().path(), name,
                 found->type_name);
   }
+  if (is_small(name) && found->shape.front() == 1) found->shape = {found->shape.back()};  // a router of one score
   ConvertJob job{.from = *found, .format = Format::kF32};
   if (job.is_matrix() && !stays_f32 && !is_small(name)) {
     TRY(job, linear_job(std::move(*found)));
+    // Half of a row is for the next token's embedding, the other half for the hidden row.
+    const bool is_joined = name.ends_with(kNamesOfPrediction[0]);
+    if (is_joined && job.cols() / 2 % format_info(job.format).block != 0) job.format = Format::kF16;
   }
   if (job.in_file().bytes() == 0) {
     return fail(ErrorCode::kNotSupported,
@@ -172,7 +176,21 @@ Result<void> Converter::collect_tensor(const std::string& name, int layer, bool 
     if (name.contains(".attn_q.")) job.heads_to_interleave = config().layer(layer).n_heads;
     if (name.contains(".attn_k.")) job.heads_to_interleave = config().layer(layer).n_kv_heads;
   }
+  if (config().has_recurrent_layers() && !config().delta.is_tiled) put_heads_in_turns(config().delta, job);
   jobs_.push_back(std::move(job));
+  return {};
+}
+
+Result<void> Converter::collect_layer(int i) {
+  for (const TensorName& name : layer_names(family())) {
+    const std::string in_layer = format_text("blk.{}.{}", i, name.gguf);
+    const bool is_convolution = name.change == HfChange::kSqueeze;
+    TRY_STATUS(collect_tensor(in_layer + (name.is_whole ? "" : ".weight"), i, is_convolution));
+    if (!name.is_linear) continue;
+    TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
+    TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf), i));
+  }
+  for (const std::string_view name : kNamesInGguf) TRY_STATUS(collect_tensor(format_text("blk.{}.{}", i, name), i));
   return {};
 }
 
@@ -184,16 +202,12 @@ Result<void> Converter::collect() {
   for (const std::string_view name : {kRopeFreqs, kRopeFactorsShort, kRopeFactorsLong}) {
     TRY_STATUS(collect_tensor(std::string(name)));
   }
-  for (int i = 0; i < config().n_layers; ++i) {
-    for (const TensorName& name : layer_names(family())) {
-      const std::string in_layer = format_text("blk.{}.{}", i, name.gguf);
-      const bool is_convolution = name.change == HfChange::kSqueeze;
-      TRY_STATUS(collect_tensor(in_layer + (name.is_whole ? "" : ".weight"), i, is_convolution));
-      if (!name.is_linear) continue;
-      TRY_STATUS(collect_tensor(format_text("blk.{}.{}_norm_in.weight", i, name.gguf)));
-      TRY_STATUS(collect_tensor(format_text("blk.{}.{}.bias", i, name.gguf), i));
+  for (int i = 0; i < config().n_layers; ++i) TRY_STATUS(collect_layer(i));
+  if (model_.prediction) {
+    TRY_STATUS(collect_layer(config().n_layers));
+    for (const std::string_view name : kNamesOfPrediction) {
+      TRY_STATUS(collect_tensor(format_text("blk.{}.{}", config().n_layers, name)));
     }
-    for (const std::string_view name : kNamesInGguf) TRY_STATUS(collect_tensor(format_text("blk.{}.{}", i, name), i));
   }
   TRY_STATUS(collect_tensor("output_norm.weight"));
   TRY_STATUS(collect_tensor("output.weight"));
@@ -223,12 +237,12 @@ Result<void> Converter::add_text() {
   return {};
 }
 
-// Layers that only propose draft tokens are not written, so nothing may count them.
+// Where layers that only propose draft tokens are not written, nothing may count them.
 void Converter::copy_metadata(const GgufFile& file) {
   const std::string prefix = config().architecture + ".";
   const std::vector<std::string> counts_them = {prefix + "block_count", prefix + "nextn_predict_layers",
                                                 prefix + "attention.recurrent_layers"};
-  const bool has_them = config().n_prediction_layers > 0;
+  const bool has_them = config().n_prediction_layers > 0 && !model_.prediction;
   for (const auto& [key, value] : file.metadata()) {
     if (key == "general.file_type" || key.starts_with("split.")) continue;
     if (has_them && std::ranges::contains(counts_them, key)) continue;
@@ -247,7 +261,9 @@ Result<void> Converter::add_metadata() {
     copy_metadata(*file);
     return {};
   }
-  write_gguf_config(config(), writer_);
+  Config written = config();
+  if (!model_.prediction) written.n_prediction_layers = 0;
+  write_gguf_config(written, writer_);
   writer_.add_string("general.name", model_.name);
   writer_.add_u32("general.quantization_version", 2);
   write_gguf_sampling(read_sampling_advice(source()).values, writer_);
@@ -347,7 +363,7 @@ Result<void> Converter::use_imatrix() {
 }
 
 Result<ConvertResult> Converter::run() {
-  TRY_STATUS(check_order());
+  TRY_STATUS(check_keys());
   TRY_STATUS(choose_formats());
   TRY_STATUS(collect());
   TRY_STATUS(use_imatrix());

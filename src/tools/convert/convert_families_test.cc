@@ -5,6 +5,7 @@
 
 #include "file/gguf/gguf.h"
 #include "file/gguf/gguf_writer.h"
+#include "model/hf/qwen35_test_support.h"
 #include "model/model.h"
 #include "support/checkout.h"
 #include "tern/tools.h"
@@ -18,6 +19,12 @@ const std::string kFamilies = source_path("tests/golden/families/");
 std::vector<float> values_of(const Tensor& tensor) {
   std::vector<float> values(static_cast<size_t>(tensor.rows) * static_cast<size_t>(tensor.cols));
   format_info(tensor.format).decode(tensor.data, values);
+  return values;
+}
+
+std::vector<float> values_of(const GgufTensor& tensor) {
+  std::vector<float> values(static_cast<size_t>(tensor.n_elements()));
+  format_info(tensor.type == GgmlType::kF32 ? Format::kF32 : Format::kF16).decode(tensor.data.resident(), values);
   return values;
 }
 
@@ -75,6 +82,26 @@ void write_with_draft_layer(const std::string& path, bool has_interval) {
   EXPECT_TRUE(writer.finish());
 }
 
+TEST(ConvertQwen35, KeepsTheLayerThatProposesDraftTokens) {
+  const std::string from = kFamilies + "qwen35_predicts.gguf";
+  for (const std::string type : {"", "q8_0"}) {
+    const TemporaryPath out(".gguf");
+    const auto done = convert({.in_path = from, .out_path = out.str(), .type = type});
+    ASSERT_TRUE(done) << done.error().message;
+    const auto before = open_model(from), after = open_model(out.str());
+    ASSERT_TRUE(after) << after.error().message;
+    EXPECT_EQ(after->config.n_layers, before->config.n_layers);
+    ASSERT_TRUE(after->prediction);
+    const Weights &was = before->prediction->weights, &is = after->prediction->weights;
+    EXPECT_EQ(values_of(is.next_norm), values_of(was.next_norm));
+    EXPECT_EQ(values_of(is.hidden_norm), values_of(was.hidden_norm));
+    EXPECT_EQ(values_of(is.output_norm), values_of(was.output_norm));
+    EXPECT_EQ(values_of(is.layers[0].attn_k_norm), values_of(was.layers[0].attn_k_norm));
+    EXPECT_EQ(is.layers[0].attn_q.format, type.empty() ? was.layers[0].attn_q.format : Format::kQ8_0);
+    EXPECT_EQ(is.next_proj.format, type.empty() ? was.next_proj.format : Format::kQ8_0);
+  }
+}
+
 TEST(ConvertQwen35, LeavesOutLayersThatProposeDraftTokens) {
   for (const bool has_interval : {true, false}) {
     const TemporaryPath in(".in.gguf"), out(".out.gguf");
@@ -89,14 +116,51 @@ TEST(ConvertQwen35, LeavesOutLayersThatProposeDraftTokens) {
   }
 }
 
-TEST(ConvertQwen35, RefusesDirectoriesWhoseHeadsItWouldHaveToReorder) {
+TEST(ConvertQwen35, WritesADirectorysLayerForDraftTokens) {
+  const std::filesystem::path folder = fresh_folder("convert_drafts");
+  std::filesystem::copy(kFamilies + "qwen35", folder,
+                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  add_draft_layer(folder);
   const TemporaryPath out(".gguf");
-  const auto done = convert({.in_path = kFamilies + "qwen35", .out_path = out.str()});
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, ErrorCode::kNotSupported);
-  EXPECT_NE(done.error().message.find("heads of recurrent layers in another order"), std::string::npos)
-      << done.error().message;
-  EXPECT_FALSE(std::filesystem::exists(out.str()));
+  const auto done = convert({.in_path = folder.string(), .out_path = out.str()});
+  ASSERT_TRUE(done) << done.error().message;
+  const auto before = open_model(folder.string()), after = open_model(out.str());
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_EQ(after->config.n_layers, 4);
+  ASSERT_TRUE(before->prediction && after->prediction);
+  const Weights &was = before->prediction->weights, &is = after->prediction->weights;
+  EXPECT_EQ(values_of(is.next_norm), values_of(was.next_norm));
+  EXPECT_EQ(values_of(is.layers[0].attn_q_norm), values_of(was.layers[0].attn_q_norm));
+  Scratch scratch;
+  std::vector<float> row(32);
+  format_info(Format::kF16).decode(is.hidden_proj.data.read(32 * 2, 32 * 2, scratch).value(), row);
+  EXPECT_EQ(row[0], 96);
+  std::filesystem::remove_all(folder);
+}
+
+// The files are those of another converter, from the same weights.
+TEST(ConvertQwen35, WritesDirectoriesAsFilesHaveThem) {
+  for (const std::string name : {"qwen35", "qwen35_tied", "qwen35moe"}) {
+    const TemporaryPath out(".gguf");
+    const auto done = convert({.in_path = kFamilies + name, .out_path = out.str(), .type = "f32", .head = "f32"});
+    ASSERT_TRUE(done) << done.error().message;
+    const auto wanted = GgufFile::open(kFamilies + name + ".gguf").value(), got = GgufFile::open(out.str()).value();
+    const auto model = open_model(out.str());
+    ASSERT_TRUE(model) << model.error().message;
+    const Config expected = open_model(kFamilies + name + ".gguf")->config;
+    EXPECT_EQ(model->config.delta, expected.delta) << name;
+    for (int i = 0; i < expected.n_layers; ++i) {
+      EXPECT_EQ(model->config.layer(i).is_recurrent, expected.layer(i).is_recurrent) << name << " " << i;
+    }
+    ASSERT_EQ(got.tensors().size(), wanted.tensors().size()) << name;
+    for (const GgufTensor& tensor : wanted.tensors()) {
+      const GgufTensor* own = got.find_tensor(tensor.name);
+      ASSERT_TRUE(own) << tensor.name;
+      ASSERT_EQ(own->shape, tensor.shape) << tensor.name;
+      const auto a = values_of(*own), b = values_of(tensor);
+      for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-3 * (1 + std::abs(b[i]))) << tensor.name << i;
+    }
+  }
 }
 
 TEST(ConvertGemma4, KeepsAllTensors) {

@@ -7,8 +7,9 @@
 namespace tern {
 namespace {
 
-// Maps a new row of q or k to its old row. Rows i and i + head_dim/2 of a head become rows 2i and 2i + 1.
+// Maps a new row to its old row. In q and k, rows i and i + head_dim/2 of a head become rows 2i and 2i + 1.
 int old_row(const ConvertJob& job, int row) {
+  if (!job.row_order.empty()) return job.row_order[static_cast<size_t>(row)];
   if (job.heads_to_interleave == 0) return row;
   const int head_dim = job.rows() / job.heads_to_interleave;
   const int at = row % head_dim;
@@ -44,6 +45,11 @@ void make_rows(const ConvertJob& job, int first, MutableBytes out, std::span<Pac
     for (float& value : values) {
       // I2_S stores bare codes, whatever the source's scale is.
       value = job.format == Format::kI2_S ? static_cast<float>((value > 0) - (value < 0)) : value * job.scale;
+    }
+    if (!job.column_order.empty()) {
+      packed = values;
+      std::ranges::transform(job.column_order, values.begin(),
+                             [&](int old) { return packed[static_cast<size_t>(old)]; });
     }
     const std::span<const float> importance = job.importance_of(first + static_cast<int>(i));
     encode(job.format, values, importance, to);

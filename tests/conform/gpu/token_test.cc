@@ -136,6 +136,19 @@ TEST_F(GpuToken, RecurrentLayersGoOnFromTheTokensTaken) {
   EXPECT_EQ(together, apart);
 }
 
+// The second text's blocks are not in the prefix cache, because equal ones of the first are.
+TEST_F(GpuToken, ConversationsWithRecurrentLayersMayBeAlike) {
+  const Engine gpu = engine({}, kRecurrent);
+  const std::vector<TokenId> prompt = {5, 60, 3, 41, 7};
+  std::vector<Session> sessions;
+  std::vector<std::vector<TokenId>> replies;
+  for (int i = 0; i < 2; ++i) {
+    sessions.push_back(gpu.new_session().value());
+    replies.push_back(sessions.back().generate(prompt, in_way(kWays[0], 80)).value().tokens);
+  }
+  EXPECT_EQ(replies[0], replies[1]);
+}
+
 void look(const Engine& engine) {
   EXPECT_FALSE(engine.gpu_kernels().value().empty());
   EXPECT_TRUE(engine.gpu_stats());

@@ -70,6 +70,8 @@ void ModelMetrics::on_end(const ReplyEvent& last) {
   const std::scoped_lock lock(mutex_);
   prompt_tokens_ += static_cast<uint64_t>(last.stats.n_prompt);
   cached_tokens_ += static_cast<uint64_t>(last.stats.n_reused);
+  draft_tokens_ += static_cast<uint64_t>(last.stats.n_guessed);
+  right_draft_tokens_ += static_cast<uint64_t>(last.stats.n_guessed_right);
   generated_tokens_ += static_cast<uint64_t>(last.stats.n_generated);
   ++ends_[std::string(last.error ? "error" : finish_name(*last.finish))];
 }
@@ -107,6 +109,8 @@ void ModelMetrics::write(MetricFamilies& to, const std::string& labels, const Mo
   count("tern_prompt_tokens_total", "Tokens of prompts whose replies have ended.", prompt_tokens_);
   count("tern_prompt_tokens_cached_total", "... whose keys and values were there already.", cached_tokens_);
   count("tern_generated_tokens_total", "Tokens of replies that have ended.", generated_tokens_);
+  count("tern_draft_tokens_total", "Draft tokens of replies that have ended.", draft_tokens_);
+  count("tern_draft_tokens_right_total", "... that were right.", right_draft_tokens_);
   count("tern_steps_total", "Passes over the model.", s.steps);
   count("tern_tokens_run_total", "Tokens in these passes, prompts included.", s.tokens_run);
   count("tern_preemptions_total", "Replies that gave their memory back and were computed again.", s.preemptions);

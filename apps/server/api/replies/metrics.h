@@ -58,6 +58,7 @@ class ModelMetrics final : public ServiceObserver {
   Histogram first_token_, between_tokens_, step_, batch_;
   double joules_ = 0;
   uint64_t prompt_tokens_ = 0, cached_tokens_ = 0, generated_tokens_ = 0;
+  uint64_t draft_tokens_ = 0, right_draft_tokens_ = 0;
   std::map<std::string, uint64_t, std::less<>> ends_;  // by reason
 };
 

@@ -110,13 +110,18 @@ Json answer_head(std::string_view id_prefix, std::string_view object, const std:
 Json timings_json(const GenerateStats& stats) {
   const auto rate = [](double n, double seconds) { return seconds > 0 ? n / seconds : 0.0; };
   const int n_read = stats.n_prompt - stats.n_reused, n_after_first = std::max(stats.n_generated - 1, 0);
-  return {{"cache_n", stats.n_reused},
-          {"prompt_n", n_read},
-          {"prompt_ms", stats.prompt_seconds * 1000},
-          {"prompt_per_second", rate(n_read, stats.prompt_seconds)},
-          {"predicted_n", stats.n_generated},
-          {"predicted_ms", stats.decode_seconds * 1000},
-          {"predicted_per_second", rate(n_after_first, stats.decode_seconds)}};
+  Json timings = {{"cache_n", stats.n_reused},
+                  {"prompt_n", n_read},
+                  {"prompt_ms", stats.prompt_seconds * 1000},
+                  {"prompt_per_second", rate(n_read, stats.prompt_seconds)},
+                  {"predicted_n", stats.n_generated},
+                  {"predicted_ms", stats.decode_seconds * 1000},
+                  {"predicted_per_second", rate(n_after_first, stats.decode_seconds)}};
+  if (stats.n_guessed > 0) {
+    timings["draft_n"] = stats.n_guessed;
+    timings["draft_n_accepted"] = stats.n_guessed_right;
+  }
+  return timings;
 }
 
 Json with_results(Json head, Json choices, const Usage& usage, const GenerateStats& stats) {

@@ -254,10 +254,12 @@ Result<void> GpuKvStore::write(KvBlockId block, Bytes in) {
   return {};
 }
 
-BufferView GpuKvStore::state_of(size_t layer, StateId state) const {
+BufferView GpuKvStore::state_in(size_t layer, uint32_t place) const {
   const uint64_t bytes = states_.bytes[layer];
-  return {states_.buffers[layer].get(), state_place(state) * bytes, bytes};
+  return {states_.buffers[layer].get(), place * bytes, bytes};
 }
+
+BufferView GpuKvStore::state_of(size_t layer, StateId state) const { return state_in(layer, state_place(state)); }
 
 // States move layer by layer, so one layer may exist twice.
 Result<void> GpuKvStore::check_memory_for_states(uint32_t n) const {
@@ -337,6 +339,15 @@ void GpuKvStore::move_state(StateId state) {
   States::Places& places = states_.places[static_cast<size_t>(state)];
   CHECK(places.other > 0);
   std::swap(places.now, places.other);
+}
+
+Result<void> GpuKvStore::mark_state(StateId state) {
+  TRY_STATUS(pair_state(state));
+  std::vector<std::pair<BufferView, BufferView>> parts;
+  for (size_t i = 0; i < states_.bytes.size(); ++i) {
+    if (states_.bytes[i] > 0) parts.emplace_back(state_of(i, state), state_in(i, other_place(state)));
+  }
+  return copy_parts(parts);
 }
 
 Result<void> GpuKvStore::copy_state(StateId from, StateId to) {

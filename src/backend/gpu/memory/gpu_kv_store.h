@@ -35,6 +35,10 @@ class GpuKvStore : public KvStore {
   uint64_t state_bytes() const override { return states_.layout.kept_bytes(); }
   uint64_t state_memory() const override { return 2 * state_bytes(); }
   int most_pending() const override { return 0; }
+  bool returns_states() const override { return true; }
+  // The run replaces the state in its place; a copy is in the second place.
+  Result<void> mark_state(StateId state) override;
+  void return_state(StateId state) override { move_state(state); }
   Result<void> allocate_state(StateId state) override;
   void free_state(StateId state) override;
   Result<void> copy_state(StateId from, StateId to) override;
@@ -99,6 +103,7 @@ class GpuKvStore : public KvStore {
   uint32_t place_of(StateId state, uint32_t States::Places::* which) const;
   Result<uint32_t> take_state_place();
   BufferView state_of(size_t layer, StateId state) const;
+  BufferView state_in(size_t layer, uint32_t place) const;
   // Replaces `buffer` by one with room for `bytes`, and with its contents, unless it has room for them.
   Result<void> enlarge(std::unique_ptr<Buffer>& buffer, uint64_t bytes, const std::string& name);
   // Copies the first view of each pair to the second, which has the same size.

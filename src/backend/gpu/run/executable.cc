@@ -16,18 +16,36 @@
 #include "base/text/format_text.h"
 
 namespace tern::gpu {
-GpuExecutable::GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options)
+GpuExecutable::GpuExecutable(std::shared_ptr<Device> device, std::shared_ptr<WeightStore> weights, const Plan& plan,
+                             const CompileOptions& options)
     : device_(std::move(device)),
       plan_(plan),
       options_(options),
       kernels_(*device_, options.gpu.wgsl_dir.empty() ? nullptr : native_parts().kernel_folder(options.gpu.wgsl_dir)),
-      weights_(*device_, memory_need(plan, options, 0, KvType::kF16).weights, options.on_progress, options.pool),
+      shared_weights_(weights
+                          ? std::move(weights)
+                          : std::make_shared<WeightStore>(*device_, memory_need(plan, options, 0, KvType::kF16).weights,
+                                                          options.on_progress, options.pool)),
+      weights_(*shared_weights_),
       layouts_(native_parts().layouts(*device_, plan, options.gpu)) {}
 
 Result<std::unique_ptr<GpuExecutable>> GpuExecutable::create(std::unique_ptr<Device> device, const Plan& plan,
                                                              const CompileOptions& options) {
-  std::unique_ptr<GpuExecutable> executable(new GpuExecutable(std::move(device), plan, options));
+  std::unique_ptr<GpuExecutable> executable(new GpuExecutable(std::move(device), nullptr, plan, options));
   TRY_STATUS(executable->load());
+  return executable;
+}
+
+Result<std::unique_ptr<Executable>> GpuExecutable::compile_beside(const Plan& plan, const CompileOptions& options) {
+  CompileOptions same = options;
+  same.gpu = options_.gpu;
+  same.gpu.megakernel = MegakernelUse::kOff;
+  std::unique_ptr<GpuExecutable> executable(new GpuExecutable(device_, shared_weights_, plan, same));
+  weights_.open_again();
+  const auto loaded = executable->load();
+  weights_.close();
+  TRY_STATUS(loaded);
+  executable->layouts_ = layouts_;  // without what has failed its checks
   return executable;
 }
 
@@ -204,8 +222,29 @@ Result<RunShape> GpuExecutable::put(const PreparedStore& store, Batch batch, int
                 plan_.config.n_ctx);
   }
   TRY_STATUS(run_.words.write(*device_, *work_));
+  if (const step::Hidden* rows = hidden_rows()) TRY_STATUS(put_hidden(*rows, batch));
   if (const step::Embed* table = table_on_host()) TRY_STATUS(put_rows(*table));
   return run_.words.shape;
+}
+
+Result<void> GpuExecutable::put_hidden(const step::Hidden& s, Batch batch) const {
+  BufferView to = work_->view(s.out);
+  for (const Slice& slice : batch) {
+    CHECK(slice.hidden.size() == slice.tokens.size() * static_cast<size_t>(plan_.config.d_model));
+    TRY_STATUS(device_->write(*to.buffer, to.offset, std::as_bytes(slice.hidden)));
+    to.offset += slice.hidden.size_bytes();
+  }
+  return {};
+}
+
+std::span<const float> GpuExecutable::hidden() const {
+  if (plan_.hidden == SlotId{} || run_.n_tokens == 0) return {};
+  const auto width = static_cast<size_t>(plan_.slot(plan_.hidden).width);
+  run_.hidden.resize(width * static_cast<size_t>(run_.n_tokens));
+  BufferView rows = work_->view_of_rows(plan_.hidden, run_.n_tokens);
+  rows.bytes = run_.hidden.size() * sizeof(float);
+  if (!device_->read(rows, std::as_writable_bytes(std::span(run_.hidden)))) return {};
+  return run_.hidden;
 }
 
 // The first step's slot has its memory for itself until then, so rows can be written before the run.
@@ -249,6 +288,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
   TRY(RunShape shape, put(store, batch, 0, moves_states));
   shape = choose_layer_path(shape, store);
   const int n_rows = shape.n_logit_rows;
+  run_.n_tokens = shape.n_tokens;
   std::unique_ptr<ReadBack> outcome;  // of the megakernel
   const auto has_failed = [&]() -> Result<bool> {
     if (!outcome) return false;

@@ -33,6 +33,8 @@ class GpuExecutable final : public Executable, private StreamHost {
   static Result<std::unique_ptr<GpuExecutable>> create(std::unique_ptr<Device> device, const Plan& plan,
                                                        const CompileOptions& options);
 
+  Result<std::unique_ptr<Executable>> compile_beside(const Plan& plan, const CompileOptions& options) override;
+
   std::string description() const override;
   int max_batch() const override { return options_.max_batch; }
   int max_logit_rows() const override { return options_.max_logit_rows; }
@@ -45,6 +47,7 @@ class GpuExecutable final : public Executable, private StreamHost {
   using Executable::decode;
   using Executable::run;
   Result<std::span<const float>> run(KvStore& store, Batch batch) override;
+  std::span<const float> hidden() const override;
   Result<std::unique_ptr<TokenStream>> decode(KvStore& store, Batch starts, int n_tokens,
                                               std::span<const DeviceSampling> sampling) override;
   std::optional<GpuStats> gpu_stats() const override;
@@ -87,7 +90,9 @@ class GpuExecutable final : public Executable, private StreamHost {
     uint64_t version = 0;  // counts changes that make recorded programs outdated
   };
 
-  GpuExecutable(std::unique_ptr<Device> device, const Plan& plan, const CompileOptions& options);
+  // `weights`: those of another executable on the device; null: none are there.
+  GpuExecutable(std::shared_ptr<Device> device, std::shared_ptr<WeightStore> weights, const Plan& plan,
+                const CompileOptions& options);
 
   Result<void> load();
   Result<std::unique_ptr<PreparedStore>> checked_store();
@@ -141,11 +146,14 @@ class GpuExecutable final : public Executable, private StreamHost {
   // Writes the batch to the work buffers, with tables for n_more positions after each slice. Returns its shape.
   // `moves_states`: the new states go to their other places (pair_states()).
   Result<RunShape> put(const PreparedStore& store, Batch batch, int n_more = 0, bool moves_states = false) const;
-  // The step whose table stays on the host, which is the plan's first; null: none.
+  // What the host writes before a run: hidden rows, which are the plan's first step, and rows of a table that stays on
+  // the host, its first other step. Null: none.
+  const step::Hidden* hidden_rows() const { return std::get_if<step::Hidden>(&plan_.steps.front().body); }
   const step::Embed* table_on_host() const {
-    const auto* first = std::get_if<step::Embed>(&plan_.steps.front().body);
+    const auto* first = std::get_if<step::Embed>(&plan_.steps[hidden_rows() ? 1 : 0].body);
     return first && first->on_host ? first : nullptr;
   }
+  Result<void> put_hidden(const step::Hidden& s, Batch batch) const;
   Result<void> put_rows(const step::Embed& table) const;
   // Sets up a token like the last one, at the position after it but in the store's spare block, and returns its
   // commands. Empty if there was none or its blocks are gone.
@@ -158,12 +166,13 @@ class GpuExecutable final : public Executable, private StreamHost {
   Result<void> report(const Step& step, const RunShape& shape);
 
   // Destroyed in reverse: the device last.
-  std::unique_ptr<Device> device_;
+  std::shared_ptr<Device> device_;
   std::deque<Repacked> repacked_;  // weights of plan_
   Plan plan_;
   CompileOptions options_;
   mutable KernelLibrary kernels_;
-  mutable WeightStore weights_;
+  std::shared_ptr<WeightStore> shared_weights_;
+  WeightStore& weights_;
   std::unique_ptr<WorkBuffers> work_;
   std::unique_ptr<DeviceSampler> sampler_;
   Program turn_states_;                  // of streams, after each step; empty without recurrent layers
@@ -174,7 +183,8 @@ class GpuExecutable final : public Executable, private StreamHost {
   StepObserver observer_;
   // The last run. Its vectors are kept, so that the token loop allocates nothing.
   struct Run {
-    std::vector<float> logits;
+    std::vector<float> logits, hidden;
+    int n_tokens = 0;
     std::vector<Command> commands;
     BatchWords words;
     const GpuTokenStream* in_control = nullptr;  // the stream whose next token the device is about to run

@@ -69,6 +69,9 @@ class WeightStore {
   // Ends the upload: progress is not reported any more, and requesting a weight that has not been uploaded is a bug.
   void close() { is_closed_ = true, on_progress_ = {}, pool_ = nullptr; }
 
+  // Further weights may be requested until close(), without progress reports.
+  void open_again() { is_closed_ = false; }
+
   uint64_t bytes() const { return done_; }
   double seconds() const { return seconds_; }
   // The peak host memory used for reading.
