@@ -43,6 +43,16 @@ CharAutomaton texts_without(std::string_view stop) {
   return texts;
 }
 
+CharAutomaton texts_beginning_without(char32_t c) {
+  CharAutomaton texts;
+  const uint32_t rest = texts.add_state();
+  texts.end(texts.start());
+  texts.end(rest);
+  texts.add_char(texts.start(), CharSet::one(c).inverted(), rest);
+  texts.add_char(rest, CharSet::all(), rest);
+  return texts;
+}
+
 // What may stand between single quotes: without escapes, so that patterns and lengths can be enforced, and with them.
 const CharSet& python_chars() {
   static const CharSet kChars = CharSet{{0, 8}, {0xB, 0xC}, {0xE, 0x1F}, {'\'', '\''}, {'\\', '\\'}}.inverted();
@@ -167,7 +177,9 @@ Result<StateId> NotatedValues::add_value(StateId from, const Clauses& value, con
   const Place place = {
       marks.notation,
       std::string(marks.value_end.substr(std::min(marks.value_end.find_first_not_of(" \n"), marks.value_end.size()))),
-      marks.sorts};
+      marks.sorts, std::string(marks.text_begin), std::string(marks.text_end)};
+  if (!marks.type_end.empty())
+    return add_typed_value(rules_.add_text(from, marks.key_end), value, place, marks.type_end);
   const StateId to = rules_.new_state();
   const bool has_two = !marks.key_end_other.empty() && marks.key_end_other != marks.key_end;
   if (!has_two) {
@@ -176,26 +188,49 @@ Result<StateId> NotatedValues::add_value(StateId from, const Clauses& value, con
   }
   TRY(const std::vector<Clauses> all, parts_.alternatives.of(value));
   for (const Clauses& one : all) {
-    TRY(const bool has_strings, may_be_string(one, false));
-    TRY(const bool is_string, may_be_string(one, true));
-    if (has_strings) {
+    TRY(const uint8_t types, types_in(one));
+    if ((types & kStringType) != 0) {
       TRY(const StateId end, add_string(rules_.add_text(from, marks.key_end), one, place));
       rules_.add_empty(end, to);
     }
-    if (is_string) continue;
+    if (types == kStringType) continue;
     const RuleId rule = parts_.rule_of(with_types(one, kAllTypes & ~kStringType));
     rules_.add_call(rules_.add_text(from, marks.key_end_other), rule, to);
   }
   return to;
 }
 
-// True if a string is among the values, or with `only` if all of them are strings.
-Result<bool> NotatedValues::may_be_string(const Clauses& clauses, bool only) {
+// The same with its type and the mark behind that.
+Result<StateId> NotatedValues::add_typed_value(StateId from, const Clauses& value, const Place& place,
+                                               std::string_view type_end) {
+  constexpr std::pair<std::string_view, uint8_t> kTypes[] = {{"null", kNullType},
+                                                             {"boolean", kBooleanType},
+                                                             {"number", kIntegerType | kFractionType},
+                                                             {"array", kArrayType},
+                                                             {"object", kObjectType}};
+  const StateId to = rules_.new_state();
+  TRY(const std::vector<Clauses> all, parts_.alternatives.of(value));
+  for (const Clauses& one : all) {
+    TRY(const uint8_t types, types_in(one));
+    if ((types & kStringType) != 0) {
+      TRY(const StateId end, add_string(rules_.add_text(rules_.add_text(from, "string"), type_end), one, place));
+      rules_.add_empty(end, to);
+    }
+    for (const auto& [name, bits] : kTypes) {
+      if ((types & bits) == 0) continue;
+      const RuleId rule = parts_.rule_of(with_types(one, bits));
+      rules_.add_call(rules_.add_text(rules_.add_text(from, name), type_end), rule, to);
+    }
+  }
+  return to;
+}
+
+Result<uint8_t> NotatedValues::types_in(const Clauses& clauses) {
   TRY(const auto values, reader_.values(clauses));
-  const auto is_string = [](const Value* value) { return value->kind == Value::kString; };
-  if (values) return only ? std::ranges::all_of(*values, is_string) : std::ranges::any_of(*values, is_string);
-  const uint8_t types = reader_.types(clauses, /*meant=*/true);
-  return only ? types == kStringType : (types & kStringType) != 0;
+  if (!values) return reader_.types(clauses, /*meant=*/true);
+  uint8_t types = 0;
+  for (const Value* value : *values) types = static_cast<uint8_t>(types | type_of(*value));
+  return types;
 }
 
 Clauses NotatedValues::with_types(const Clauses& clauses, uint8_t types) {
@@ -343,27 +378,49 @@ Result<StateId> NotatedValues::add_string(StateId from, const Clauses& clauses, 
   TRY(const auto matched, reader_.texts(clauses, /*is_wide=*/false));  // of these lengths
   const bool is_python = place.notation == Notation::kPython, is_gemma = place.notation == Notation::kGemma;
   const bool is_free = !matched && lengths.low == 0 && !lengths.high;
-  CharAutomaton texts =
-      is_python ? python_texts(is_free) : texts_without(is_gemma ? kQuote : std::string_view(place.stop));
   if (lengths.low > kMostChars)
     return reader_.refuse(clauses, "minLength", format_text("more than {} characters", kMostChars));
-  if (matched) {
-    texts = texts.common(*matched);
-  } else if (!is_free) {
-    const int high = lengths.high ? static_cast<int>(std::min(*lengths.high, kMostChars)) : -1;
-    texts = texts.common(CharAutomaton::repeated(CharSet::all(), static_cast<int>(lengths.low), high));
-  }
-  if (texts.is_full()) return reader_.refuse(clauses, "", "its pattern and lengths together take too many states");
+  const int high = lengths.high ? static_cast<int>(std::min(*lengths.high, kMostChars)) : -1;
+  const auto limited = [&](const CharAutomaton& texts) {
+    if (is_free) return texts;
+    return texts.common(matched ? *matched
+                                : CharAutomaton::repeated(CharSet::all(), static_cast<int>(lengths.low), high));
+  };
+  CharAutomaton texts =
+      limited(is_python ? python_texts(is_free) : texts_without(is_gemma ? kQuote : std::string_view(place.stop)));
+  const bool has_marks = !place.text_begin.empty();
+  const CharAutomaton inner = has_marks ? limited(texts_without(place.text_end)) : CharAutomaton();
+  if (has_marks) texts = texts.common(texts_beginning_without(code_points(place.text_begin)[0]));
+  if (texts.is_full() || inner.is_full())
+    return reader_.refuse(clauses, "", "its pattern and lengths together take too many states");
   const std::string_view quote = is_python ? "'" : is_gemma ? kQuote : "";
   const StateId inside = rules_.add_text(from, quote);
-  return rules_.add_text(texts.write(rules_, inside, CharAutomaton::Spelling::kUtf8), quote);
+  const StateId end = rules_.add_text(texts.write(rules_, inside, CharAutomaton::Spelling::kUtf8), quote);
+  if (!has_marks) return end;
+  const StateId to = rules_.new_state();
+  const StateId marked = rules_.add_text(from, place.text_begin);
+  rules_.add_empty(rules_.add_text(inner.write(rules_, marked, CharAutomaton::Spelling::kUtf8), place.text_end), to);
+  rules_.add_empty(end, to);
+  return to;
+}
+
+// A string may be written as it is unless it looks like a marked one.
+StateId NotatedValues::add_plain_literal(StateId from, std::string_view text, const Place& place) {
+  if (place.text_begin.empty()) return rules_.add_text(from, text);
+  const StateId to = rules_.new_state();
+  if (!text.starts_with(place.text_begin[0])) rules_.add_empty(rules_.add_text(from, text), to);
+  if (!text.contains(place.text_end)) {
+    const StateId inside = rules_.add_text(rules_.add_text(from, place.text_begin), text);
+    rules_.add_empty(rules_.add_text(inside, place.text_end), to);
+  }
+  return to;
 }
 
 StateId NotatedValues::add_literal(StateId from, const Value& value, const Place& place) {
   if (value.kind != Value::kString) return rules_.add_text(from, json_text(value));
   switch (place.notation) {
     case Notation::kText:
-      return rules_.add_text(from, value.text);
+      return add_plain_literal(from, value.text, place);
     case Notation::kPython: {
       const StateId to = rules_.add_text(from, json_text(value));
       const bool is_plain = value.text.find_first_of("'\\") == std::string::npos;

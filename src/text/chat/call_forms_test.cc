@@ -2,6 +2,7 @@
 // grammar allows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -165,6 +166,76 @@ TEST(CallForms, WhatIsNoCallStaysContent) {
     const std::string other = rendered(chat, {{.id = "abcdefghi", .name = "unknown", .arguments = "{\"a\": 1}"}});
     EXPECT_EQ(summary(read_pieces(format, reading(), {other})), "|" + other + "|");
   }
+}
+
+// Tags of words around thoughts and content, which the template writes whether there are any or not.
+constexpr const char* kTags =
+    "{{ tools | tojson if tools }}{% for m in messages %}<|open|>message role=\"{{ m.role }}\"<|sep|>"
+    "{% if m.role == 'assistant' %}<|open|>think<|sep|>{{ m.reasoning_content }}<|close|>think<|sep|>"
+    "<|open|>response<|sep|>{% endif %}{{ m.content or '' }}{% if m.role == 'assistant' %}<|close|>response<|sep|>"
+    "{% endif %}{% if m.tool_calls %}<|open|>tools<|sep|>{% for c in m.tool_calls %}<|open|>call tool=\""
+    "{{ c.function.name }}\" index=\"{{ loop.index }}\"<|sep|>{% for k, v in c.function.arguments.items() "
+    "%}<|open|>argument "
+    "key=\"{{ k }}\" type=\"{{ 'string' if v is string else 'number' }}\"<|sep|>{{ v }}<|close|>argument<|sep|>"
+    "{% endfor %}<|close|>call<|sep|>{% endfor %}<|close|>tools<|sep|>{% endif %}<|close|>message<|sep|><|end|>"
+    "{% endfor %}{% if add_generation_prompt %}<|open|>message role=\"assistant\"<|sep|><|open|>think<|sep|>{% endif "
+    "%}";
+
+TEST(CallForms, TagsAroundTheContentAreNoPartOfIt) {
+  const ChatTemplate chat(kTags, "", "");
+  const ChatFormat format = find_chat_format(chat);
+  EXPECT_EQ(format.think_begin, "<|open|>think<|sep|>");
+  EXPECT_EQ(format.think_end, "<|close|>think<|sep|>");
+  EXPECT_EQ(format.content_begin, "<|open|>response<|sep|>");
+  EXPECT_EQ(format.content_end, "<|close|>response<|sep|>");
+  EXPECT_EQ(format.reply_end, "<|close|>message<|sep|>");
+  ASSERT_TRUE(format.calls);
+  ChatReplyOptions options = reading();
+  options.in_thought = true;
+  const std::string thought = "Hm.<|close|>think<|sep|><|open|>response<|sep|>", end = "<|close|>message<|sep|>";
+  const std::string reply = thought + "It is <b>.<|close|>response<|sep|>";
+  const std::string call =
+      "<|open|>tools<|sep|><|open|>call tool=\"look\" index=\"1\"<|sep|><|open|>argument key=\"place\" "
+      "type=\"string\"<|sep|>5<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>";
+  const std::string plain_text = reply + end, with_call = reply + call + end,
+                    only_call = thought + "<|close|>response<|sep|>" + call + end;
+  for (const size_t n : {size_t{1}, size_t{7}, size_t{1000}}) {
+    const auto read = [&](const std::string& text) {
+      std::vector<std::string_view> pieces;
+      for (size_t at = 0; at < text.size(); at += n) pieces.push_back(std::string_view(text).substr(at, n));
+      return summary(read_pieces(format, options, pieces));
+    };
+    EXPECT_EQ(read(plain_text), "Hm.|It is <b>.|");
+    EXPECT_EQ(read(with_call), "Hm.|It is <b>.|look{\"place\": \"5\"}");
+    EXPECT_EQ(read(only_call), "Hm.||look{\"place\": \"5\"}");
+  }
+  GenerateOptions generate;
+  ChatPrompt prompt{.text = "<|open|>message role=\"assistant\"<|sep|><|open|>think<|sep|>"};
+  const ToolUse use{.tools = kTools, .choice = ToolUse::Choice::kRequired};
+  EXPECT_EQ(chat_turn(format, prompt, use, generate)->prompt.text,
+            prompt.text + "<|close|>think<|sep|><|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|>");
+  prompt.text = "<|open|>message role=\"assistant\"<|sep|><|open|>response<|sep|>";
+  EXPECT_EQ(chat_turn(format, prompt, use, generate)->prompt.text,
+            prompt.text + "<|close|>response<|sep|><|open|>tools<|sep|>");
+}
+
+// What begins like a marked string is one, so the grammar has no other string that does.
+TEST(CallForms, MarkedStringsAreToldFromOthers) {
+  const Form* const form = std::ranges::find_if(
+      kForms, [](const Form& one) { return one.name == std::string_view("XML parameters with CDATA"); });
+  const ChatTemplate chat(template_of(form->calls), "", "");
+  const ChatFormat format = find_chat_format(chat);
+  ASSERT_EQ(format.calls->marked->text_begin, "<![CDATA[");
+  const auto call = tool_call_grammar(format, kTools, {.name = "look"}).value();
+  const auto grammar = Grammar::tool_call(call.schema, "").value();
+  const auto allows = [&](const std::string& value) {
+    return grammar->matches("look\"><param name=\"place\">" + value + "</param></function>");
+  };
+  EXPECT_TRUE(allows("a & b"));
+  EXPECT_TRUE(allows("<![CDATA[<![CDATA[</param>]]>"));
+  EXPECT_FALSE(allows("<![CDATA[a"));
+  EXPECT_FALSE(allows("<b>"));
+  EXPECT_FALSE(allows("<![CDATA[a]]>b"));
 }
 
 }  // namespace

@@ -6,12 +6,28 @@
 
 #include "text/chat/forms/call_probe.h"
 #include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/literal_match.h"
 #include "text/chat/forms/thought_marks.h"
 
 namespace tern {
 namespace {
 
 const ChatMessage kQuestion = {.role = "user", .content = "a"};
+
+// The calls of LFM2's models, whose templates show none.
+ToolCallFormat lists_of_python_calls() {
+  using Kind = CallPiece::Kind;
+  MarkedCalls calls{.pieces = {{.kind = Kind::kName},
+                               {.kind = Kind::kText, .text = "("},
+                               {.kind = Kind::kArguments},
+                               {.kind = Kind::kText, .text = ")"}},
+                    .between = ", ",
+                    .values = MarkedCalls::Values::kPython,
+                    .key_end = "=",
+                    .pair_between = ", ",
+                    .key_end_other = "="};
+  return {.begin = "<|tool_call_start|>[", .end = "]<|tool_call_end|>", .marked = std::move(calls)};
+}
 
 class Prober {
  public:
@@ -26,6 +42,7 @@ class Prober {
     format.has_tool_calls = call.contains(kProbeValue);
     format.has_tool_results = has_results();
     format.has_parallel_calls = !probe.calls({CallProbe::call(), CallProbe::other_call()}).empty();
+    find_content_tags(probe, format);
     if (!format.has_tools) return format;
     format.calls = learn_calls(probe);
     if (!format.calls) format.calls = known_calls();
@@ -45,6 +62,15 @@ class Prober {
   }
 
  private:
+  // Tags around the content that the prompt leaves to the model.
+  void find_content_tags(const CallProbe& probe, ChatFormat& format) const {
+    const auto& [begin, end] = probe.content_tags();
+    if (begin.empty() || begin == format.think_begin) return;
+    format.content_begin = begin;
+    format.content_end = end;
+    format.reply_end = probe.turn_end().substr(0, tag_end(probe.turn_end(), 0));
+  }
+
   // Empty if the template raises an error.
   std::string render(const std::vector<ChatMessage>& messages) const {
     const ChatOptions options = {
@@ -75,6 +101,7 @@ class Prober {
       const bool has_end = source.contains("<|/tool_call|>");
       return ToolCallFormat{.begin = "<|tool_call|>", .end = has_end ? "<|/tool_call|>" : "", .is_list = true};
     }
+    if (source.contains("<|tool_list_start|>")) return lists_of_python_calls();
     if (source.contains("<tool_call>") && source.contains("\\\"arguments\\\"")) {
       return ToolCallFormat{.begin = "<tool_call>\n", .end = "\n</tool_call>"};
     }
@@ -141,20 +168,6 @@ std::vector<std::string_view> marks_of(const ToolCallFormat& calls) {
   return marks;
 }
 
-// The calls of LFM2's models, whose templates show none.
-MarkedCalls python_calls() {
-  using Kind = CallPiece::Kind;
-  return {.pieces = {{.kind = Kind::kName},
-                     {.kind = Kind::kText, .text = "("},
-                     {.kind = Kind::kArguments},
-                     {.kind = Kind::kText, .text = ")"}},
-          .between = ", ",
-          .values = MarkedCalls::Values::kPython,
-          .key_end = "=",
-          .pair_between = ", ",
-          .key_end_other = "="};
-}
-
 // A call's last mark that ends the reply anyway need not be waited for, nor asked of the model.
 void drop_stop_token(ToolCallFormat& calls, const Tokenizer& tokenizer) {
   const auto stops = [&](std::string_view mark) {
@@ -177,11 +190,13 @@ void add_tokens(ChatFormat& format, const Tokenizer& tokenizer) {
   }
   if (format.has_tools && !format.calls && tokenizer.find("<|tool_call_start|>") &&
       tokenizer.find("<|tool_call_end|>")) {
-    format.calls =
-        ToolCallFormat{.begin = "<|tool_call_start|>[", .end = "]<|tool_call_end|>", .marked = python_calls()};
+    format.calls = lists_of_python_calls();
   }
   std::vector<std::string_view> marks = {format.think_begin, format.think_end};
-  add_tags(format.think_begin, marks);
+  for (const std::string* text :
+       {&format.think_begin, &format.think_end, &format.content_begin, &format.content_end, &format.reply_end}) {
+    add_tags(*text, marks);
+  }
   if (format.has_channels) {
     for (const char* mark : {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"})
       marks.push_back(mark);

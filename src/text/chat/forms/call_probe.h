@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tern/chat.h"
@@ -29,8 +30,10 @@ class CallProbe {
 
   // What an assistant's message with these calls adds to the conversation; empty: not all are rendered.
   std::string calls(const std::vector<ToolCall>& calls) const;
-  // What follows an assistant's message without calls.
+  // What follows an assistant's content and its closing tag, in a message without calls.
   const std::string& turn_end() const { return turn_end_; }
+  // The tags that the template writes around an assistant's content; empty: none.
+  const std::pair<std::string, std::string>& content_tags() const { return content_tags_; }
   // What stands before an assistant's content, if a call would begin there, and is no tag.
   std::string content_begin() const;
 
@@ -45,6 +48,7 @@ class CallProbe {
   mutable std::string before_calls_;  // the common part of conversations with calls and with content
   std::string plain_;                 // a conversation up to an assistant's content
   std::string turn_end_;
+  std::pair<std::string, std::string> content_tags_;
 };
 
 // The index of the end of the JSON value that begins at `begin`; `begin`: there is none.

@@ -78,6 +78,9 @@ class Writer {
                      {"value_end", form_.value_end},
                      {"pair_between", form_.pair_between}};
     if (form_.is_sorted) marks["sorted"] = true;
+    if (!form_.type_end.empty()) marks["type_end"] = form_.type_end;
+    if (!form_.text_begin.empty()) marks["text_begin"] = form_.text_begin;
+    if (!form_.text_end.empty()) marks["text_end"] = form_.text_end;
     return R"({"pairs": )" + tool.schema + ", " + marks.dump().substr(1);
   }
 

@@ -12,16 +12,6 @@ constexpr std::string_view kWhite = " \t\r\n";
 constexpr size_t kMostSlotBytes = 200;
 constexpr size_t kMostSectionCalls = 1000;
 
-std::string_view without_end_space(std::string_view text) { return text.substr(0, text.find_last_not_of(kWhite) + 1); }
-
-// Where `mark`, or a prefix of it that ends the text, begins, searching from `from`; the text's end: not found.
-size_t find_mark(std::string_view text, std::string_view mark, size_t from) {
-  for (size_t at = text.find(mark[0], from); at != text.npos; at = text.find(mark[0], at + 1)) {
-    if (mark.starts_with(text.substr(at, mark.size()))) return at;
-  }
-  return text.size();
-}
-
 }  // namespace
 
 MarkedReader::MarkedReader(const ToolCallFormat& format, const ChatReplyOptions& options)
@@ -106,6 +96,8 @@ MarkedReader::Progress MarkedReader::step() {
       return pair();
     case Place::kKey:
       return key();
+    case Place::kTextBegin:
+      return text_begin();
     case Place::kText:
       return plain_text();
     case Place::kLiteral:
@@ -182,6 +174,7 @@ MarkedReader::Progress MarkedReader::slot() {
     const std::string_view before = piece_ >= 3 ? text_of_piece(piece_ - 3) : std::string_view();
     const std::string_view between = piece_ >= 1 ? text_of_piece(piece_ - 1) : std::string_view();
     id_ = std::string(before.substr(before.find_last_of('>') + 1)) + name_ + std::string(between) + std::string(slot);
+    if (id_.find_first_of(" \"<") != std::string::npos) id_.clear();
   } else {
     id_ = slot;
   }
@@ -238,101 +231,6 @@ MarkedReader::Progress MarkedReader::json() {
     add(std::string_view(&c, 1));
     ++at_;
     if (scanned == JsonScanner::Step::kDone) return end_arguments();
-  }
-  return Progress::kWaits;
-}
-
-// Another key, or the text behind the arguments.
-MarkedReader::Progress MarkedReader::pair() {
-  const std::string begin = (has_pairs_ ? form_.pair_between : "") + form_.key_begin;
-  const Matched end = match_literal(text_, at_, without_end_space(text_of_piece(piece_ + 1)));
-  if (end.match == Match::kYes) {
-    add("}");
-    return end_arguments();
-  }
-  const Matched more = match_literal(text_, at_, begin);
-  if (more.match == Match::kMaybe || end.match == Match::kMaybe) return Progress::kWaits;
-  if (more.match == Match::kNo) return Progress::kBad;
-  at_ = more.end;
-  place_ = Place::kKey;
-  return Progress::kMoved;
-}
-
-MarkedReader::Progress MarkedReader::key() {
-  const std::string_view stop = without_json_space(form_.key_end);
-  const std::string_view text = left();
-  const size_t end = text.find(stop[0]);
-  const size_t space = std::min(text.find_first_not_of(kWhite), text.size());
-  if (std::min(end, text.size()) - space > kMostSlotBytes) return Progress::kBad;
-  if (end == text.npos) return Progress::kWaits;
-  const bool has_other = !form_.key_end_other.empty() && form_.key_end_other != form_.key_end;
-  const Matched one = match_literal(text_, at_ + end, form_.key_end);
-  const Matched other = has_other ? match_literal(text_, at_ + end, form_.key_end_other) : Matched{Match::kNo, 0};
-  if (one.match == Match::kNo && other.match == Match::kNo) return Progress::kBad;
-  if (one.match != Match::kYes && other.match != Match::kYes) return Progress::kWaits;
-  key_ = without_json_space(text.substr(0, end));
-  if (key_.empty()) return Progress::kBad;
-  at_ = one.match == Match::kYes ? one.end : other.end;
-  return begin_value(!has_other || one.match == Match::kYes);
-}
-
-MarkedReader::Progress MarkedReader::begin_value(bool is_string) {
-  add(has_pairs_ ? ", \"" : "\"");
-  std::string quoted;
-  append_json_text(key_, quoted);
-  add(quoted + "\": ");
-  has_pairs_ = true;
-  if (form_.values != MarkedCalls::Values::kText) {
-    literal_ = LiteralReader(form_.values == MarkedCalls::Values::kGemma);
-    place_ = Place::kLiteral;
-    return Progress::kMoved;
-  }
-  value_types_ = types_.of(name_, key_);
-  if (!form_.key_end_other.empty() && form_.key_end_other != form_.key_end) {
-    value_types_ = is_string ? kStringArgument : kAnyArgument & ~kStringArgument;
-  }
-  if (value_types_ == kStringArgument) add("\"");
-  scanned_ = at_;
-  place_ = Place::kText;
-  return Progress::kMoved;
-}
-
-MarkedReader::Progress MarkedReader::plain_text() {
-  const size_t found = find_mark(text_, stop_, std::max(scanned_, at_));
-  const bool is_end = found + stop_.size() <= text_.size();
-  size_t end = found;
-  for (size_t n = std::min(stop_space_.size(), end - at_); n > 0; --n) {
-    const std::string_view before = std::string_view(text_).substr(0, end);
-    const std::string_view space = std::string_view(stop_space_).substr(0, n);
-    if (!before.ends_with(space) || (is_end && n < stop_space_.size())) continue;
-    end -= n;
-    break;
-  }
-  scanned_ = found;
-  if (value_types_ == kStringArgument) {
-    std::string quoted;
-    append_json_text(std::string_view(text_).substr(at_, end - at_), quoted);
-    add(quoted);
-    at_ = end;
-  }
-  if (!is_end) return Progress::kWaits;
-  add(value_types_ == kStringArgument ? "\"" : json_of_text(left().substr(0, end - at_), value_types_));
-  at_ = found;
-  place_ = Place::kValueEnd;
-  return Progress::kMoved;
-}
-
-MarkedReader::Progress MarkedReader::literal() {
-  while (at_ < text_.size()) {
-    std::string json;
-    const LiteralReader::Step step = literal_.feed(text_[at_], json);
-    add(json);
-    if (step == LiteralReader::Step::kBad) return Progress::kBad;
-    if (step == LiteralReader::Step::kEnd) {
-      place_ = Place::kValueEnd;
-      return Progress::kMoved;
-    }
-    ++at_;
   }
   return Progress::kWaits;
 }

@@ -32,8 +32,9 @@ class MarkedReader final : public CallReader {
     kJson,   // inside the arguments, one JSON object
     kPair,   // before a key, or at the end of the arguments
     kKey,
-    kText,     // inside a value in plain text
-    kLiteral,  // inside a value in another notation
+    kTextBegin,  // before a value that may have marks of its own
+    kText,       // inside a value in plain text
+    kLiteral,    // inside a value in another notation
     kValueEnd,
     kBetween,  // after a call
   };
@@ -48,7 +49,10 @@ class MarkedReader final : public CallReader {
   Progress json();
   Progress pair();
   Progress key();
-  Progress begin_value(bool is_string);
+  Progress typed_value(size_t begin);
+  Progress begin_value(std::optional<uint8_t> types);
+  void begin_text();
+  Progress text_begin();
   Progress plain_text();
   Progress literal();
   Progress between();
@@ -85,6 +89,7 @@ class MarkedReader final : public CallReader {
   LiteralReader literal_;
   size_t scanned_ = 0;  // where the search for stop_ goes on
   uint8_t value_types_ = 0;
+  bool is_quoted_ = false;  // the value stands between text_begin and text_end
 };
 
 }  // namespace tern

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/literal_match.h"
 
 namespace tern {
 namespace {
@@ -17,14 +18,14 @@ constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
 // The mark behind which the thought stands: from the last tag on.
 std::string_view mark_before(std::string_view text) {
   const std::string_view end = without_json_space(text);
-  const size_t tag = end.rfind('<');
+  const size_t last = last_tag(end);
+  const size_t tag = last == end.npos ? end.rfind('<') : last;
   return tag == end.npos ? std::string_view() : end.substr(tag);
 }
 
 std::string_view mark_after(std::string_view text) {
   text = without_json_space(text);
-  if (!text.starts_with('<')) return {};
-  return text.substr(0, text.find('>') + 1);
+  return text.substr(0, tag_end(text, 0));
 }
 
 }  // namespace
@@ -47,8 +48,12 @@ void find_thought_marks(std::string_view source, const RenderProbe& render, Chat
     const size_t start = common_start(text, render({question, plain})).size();
     const size_t at = text.find(kThought);
     if (at != text.npos && at >= start) {
-      const std::string_view begin = mark_before(std::string_view(text).substr(start, at - start));
+      std::string_view begin = mark_before(std::string_view(text).substr(start, at - start));
       const std::string_view end = mark_after(std::string_view(text).substr(at + kThought.size()));
+      // A template may write the tags around an empty thought as well.
+      if (const std::string_view tag = mark_before(std::string_view(text).substr(0, at));
+          begin.empty() && closes(end, tag))
+        begin = tag;
       if (!begin.empty() && !end.empty()) {
         format.think_begin = begin;
         format.think_end = end;
