@@ -8,6 +8,7 @@
 #include "text/chat/forms/json_scanner.h"
 #include "text/chat/forms/literal_match.h"
 #include "text/chat/forms/thought_marks.h"
+#include "text/chat/written_calls.h"
 
 namespace tern {
 namespace {
@@ -217,9 +218,10 @@ Result<void> check_expressible(const ChatFormat& format, std::span<const ChatMes
   const bool has_tools = options.tools.find_first_not_of(" \t\r\n[]") != std::string::npos;
   if (has_tools && !format.has_tools) return missing("tools", "ask without them, or give a template that has");
   for (const ChatMessage& message : messages) {
-    if (!message.tool_calls.empty() && !format.has_tool_calls)
+    const bool writes = has_to_write_calls(format);
+    if (!message.tool_calls.empty() && !format.has_tool_calls && !writes)
       return missing("tool calls", "leave them out of the assistant's messages, or give a template that has");
-    if (message.tool_calls.size() > 1 && !format.has_parallel_calls)
+    if (message.tool_calls.size() > 1 && !format.has_parallel_calls && !writes)
       return missing("messages with more than one tool call", "put each into a message of its own");
     if (message.role == "tool" && !format.has_tool_results)
       return missing("messages of the role 'tool'", "give results as the user's, or a template that has");

@@ -153,6 +153,11 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
   if (!engine.has_chat_template()) {
     if (offers)
       return refuse("tools: the model has no chat template, and can be told of none", "tools", "not_supported");
+    if (std::ranges::any_of(messages, [](const auto& m) { return !m.tool_calls.empty() || m.role == "tool"; })) {
+      return refuse(
+          name + ": the model has no chat template, and can be told of no tool calls and results; leave them out", name,
+          "not_supported");
+    }
     prompt.turn.prompt.text = story(messages);
     prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt.text);
     return prompt;
