@@ -123,6 +123,7 @@ Result<Clause> SchemaReader::read(const JsonValue& schema) {
   for (const char* name : {"pattern", "format"}) {
     if (const JsonValue* value = schema.find(name)) out.texts.push_back({value, name[0] == 'f', false});
   }
+  out.grammar = schema.find("$lark");
   out.n_items = {count("minItems").value_or(0), count("maxItems")};
   out.n_properties = {count("minProperties").value_or(0), count("maxProperties")};
   read_arrays(schema, out);

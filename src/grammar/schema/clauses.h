@@ -55,6 +55,7 @@ struct Clause {
   };
   Lengths length = {};
   std::vector<Text> texts = {};
+  const JsonValue* grammar = nullptr;  // `$lark`
 
   struct Contained {
     ClauseId item;
@@ -136,6 +137,8 @@ class SchemaReader {
 
   // The patterns, formats and excluded texts, with the lengths; nullopt: there are only lengths.
   Result<std::optional<CharAutomaton>> texts(const Clauses& clauses, bool is_wide);
+  // The grammar that the texts have; null: none. No other condition on texts may stand beside it.
+  Result<const JsonValue*> grammar(const Clauses& clauses) const;
   // The texts that a pattern matches.
   Result<const CharAutomaton*> pattern(const JsonValue& schema, const std::string& text);
   Result<const CharAutomaton*> other_than(const JsonValue& schema, const std::string& text);

@@ -48,6 +48,7 @@ constexpr Keyword kKeywords[] = {
     {"maxLength", Shape::kCount, kStringType},
     {"pattern", Shape::kString, kStringType},
     {"format", Shape::kString, kStringType},
+    {"$lark", Shape::kString, kStringType},  // an extension: the text by a grammar
     {"minimum", Shape::kNumber, kNumberTypes},
     {"maximum", Shape::kNumber, kNumberTypes},
     {"exclusiveMinimum", Shape::kBound, kNumberTypes},

@@ -63,6 +63,7 @@ class NotatedValues {
   Result<void> write_members(const Clauses& clauses, Notation notation, StateId start, StateId end);
   Result<std::optional<StateId>> write_list(const Clauses& clauses, Notation notation, StateId start);
   Result<StateId> add_string(StateId from, const Clauses& clauses, const Place& place);
+  Result<StateId> add_grammar(StateId from, const Clauses& clauses, const JsonValue& grammar, const Place& place);
   StateId add_literal(StateId from, const JsonValue& value, const Place& place);
   StateId add_plain_literal(StateId from, std::string_view text, const Place& place);
   // The types of settled clauses' values.

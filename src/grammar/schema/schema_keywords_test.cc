@@ -184,5 +184,30 @@ TEST(SchemaKeywords, FormatsOfAddresses) {
   }
 }
 
+// An extension: a text by a grammar, whatever characters JSON escapes.
+TEST(JsonSchema, TextsByAGrammar) {
+  const std::string lark = R"("$lark": "start: line+\nline: /[^\\n]*/ \"\\n\"")";
+  const Made g = Grammar::json_schema(R"({"type": "object", "properties": {"text": {"type": "string", )" + lark +
+                                      R"(}}, "required": ["text"], "additionalProperties": false})");
+  EXPECT_EQ(taken(g, R"({"text": "a \"b\" \\\né\n"})"), "yes");
+  EXPECT_EQ(taken(g, R"({"text": "a"})"), "no");
+  EXPECT_EQ(taken(g, R"({"text": 1})"), "no");
+  EXPECT_EQ(taken(Grammar::json_schema("{" + lark + "}"), "[1]"), "no");
+  EXPECT_EQ(taken(Grammar::json_schema("{\"type\": [\"string\", \"null\"], " + lark + "}"), "null"), "yes");
+  const auto refused = [&](const std::string& more, std::string_view words) {
+    const std::string error = error_of(Grammar::json_schema("{\"type\": \"string\", " + lark + ", " + more + "}"));
+    EXPECT_TRUE(error.contains(words)) << more << "\n" << error;
+  };
+  refused(R"("minLength": 1)", "at '/$lark': a text cannot be held to a grammar and to something else");
+  refused(R"("pattern": "a")", "something else");
+  refused(R"("not": {"const": "a"})", "cannot be compared with a grammar");
+  refused(R"("enum": ["a", "b"])", "a given text cannot be compared with a grammar");
+  refused(R"("allOf": [{"$lark": "start: \"a\""}])", "one grammar only");
+  EXPECT_TRUE(
+      error_of(Grammar::json_schema(R"({"propertyNames": {"$lark": "start: \"a\""}})")).contains("names cannot"));
+  EXPECT_TRUE(error_of(Grammar::json_schema(R"({"type": "string", "$lark": "start: \"a"})"))
+                  .contains("at '/$lark': line 1, column 8: '\"' without its end"));
+}
+
 }  // namespace
 }  // namespace tern

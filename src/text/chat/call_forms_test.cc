@@ -8,6 +8,7 @@
 
 #include "text/chat/call_forms_test_support.h"
 #include "text/chat/chat_reply_test_support.h"
+#include "text/chat/forms/json_scanner.h"
 
 namespace tern {
 namespace {
@@ -236,6 +237,39 @@ TEST(CallForms, MarkedStringsAreToldFromOthers) {
   EXPECT_FALSE(allows("<![CDATA[a"));
   EXPECT_FALSE(allows("<b>"));
   EXPECT_FALSE(allows("<![CDATA[a]]>b"));
+}
+
+// A text by a grammar, in every form: what a template writes is allowed if the grammar allows the text, and the mark
+// behind a text cannot be a part of it.
+TEST(CallForms, TextsByAGrammar) {
+  const std::string tools =
+      R"([{"type": "function", "function": {"name": "patch", "description": "c", "parameters": {"type": "object",
+          "properties": {"input": {"type": "string", "$lark": "start: line+\nline: \"+\" /.*/ \"\\n\""}},
+          "required": ["input"], "additionalProperties": false}}}])";
+  for (const Form& form : kForms) {
+    if (form.name == std::string_view("Python")) continue;  // this one writes single quotes, grammars have JSON's
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    const auto call = tool_call_grammar(format, tools, {.parallel = false}).value();
+    const auto grammar = Grammar::tool_call(call.schema, "");
+    ASSERT_TRUE(grammar) << grammar.error().message;
+    const auto is_allowed = [&](const std::string& input) {
+      const std::string arguments = nlohmann::json{{"input", input}}.dump();
+      std::string text = rendered(chat, {{.id = "abcdefghi", .name = "patch", .arguments = arguments}});
+      text.erase(0, text.find_first_not_of('\n'));
+      EXPECT_TRUE(text.starts_with(call.begin)) << text;
+      text.erase(0, std::min(call.begin.size(), text.size()));
+      text.resize(text.size() - std::min(call.end.size(), text.size()));
+      return (*grammar)->matches(text);
+    };
+    EXPECT_TRUE(is_allowed("+a <b> \"c\"\n+\n+é\\d\n"));
+    EXPECT_FALSE(is_allowed("+a\n-b\n"));
+    EXPECT_FALSE(is_allowed("+a"));
+    EXPECT_FALSE(is_allowed(""));
+    const auto* marked = format.calls->marked ? &*format.calls->marked : nullptr;
+    if (!marked || marked->values != MarkedCalls::Values::kText || !marked->text_begin.empty()) continue;
+    EXPECT_FALSE(is_allowed("+a" + std::string(without_json_space(marked->value_end)) + "\n"));
+  }
 }
 
 }  // namespace
