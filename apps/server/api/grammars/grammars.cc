@@ -22,6 +22,10 @@ Result<GrammarPtr> make(GrammarCache::Kind kind, const std::string& text, const 
       return Grammar::json_object();
     case GrammarCache::Kind::kGbnf:
       return Grammar::gbnf(text);
+    case GrammarCache::Kind::kLark:
+      return Grammar::lark(text);
+    case GrammarCache::Kind::kRegex:
+      return Grammar::regex(text);
     case GrammarCache::Kind::kToolCall:
       return Grammar::tool_call(text, end);
   }

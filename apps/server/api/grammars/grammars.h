@@ -15,7 +15,7 @@ namespace tern::server {
 // Caches the most recently used grammars. Thread-safe.
 class GrammarCache {
  public:
-  enum class Kind : uint8_t { kJsonSchema, kJsonObject, kGbnf, kToolCall };
+  enum class Kind : uint8_t { kJsonSchema, kJsonObject, kGbnf, kLark, kRegex, kToolCall };
 
   // 400, for `param`, if the text is invalid or not supported.
   ApiResult<GrammarPtr> get(Kind kind, const std::string& text, const std::string& param);
