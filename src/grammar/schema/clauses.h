@@ -151,6 +151,8 @@ class SchemaReader {
   Result<Clauses> property(const Clauses& clauses, const Names& names);
   // Adds the schemas of `properties` and `patternProperties` that apply to a property. True: there are some.
   Result<bool> add_named(const JsonValue* properties, const JsonValue* patterns, const Names& names, Clauses& out);
+  // True if their members may come in any order.
+  bool in_any_order(const Clauses& clauses) const;
   Clauses item(const Clauses& clauses, size_t index);
   std::vector<std::string_view> declared_properties(const Clauses& clauses) const;  // in their order, each once
   std::vector<std::string_view> required(const Clauses& clauses) const;
@@ -188,6 +190,7 @@ class SchemaReader {
                                       std::string_view pattern, RegexMatch match);
 
   const JsonValue& root_;
+  std::set<const JsonValue*> unordered_ = {};  // schemas in which members come in any order
   References references_;
   std::map<std::pair<const JsonValue*, bool>, ClauseId> known_;
   std::vector<Origin> origins_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "grammar/rules/utf8_chars.h"
+#include "grammar/schema/any_order.h"
 
 namespace tern::grammar {
 namespace {
@@ -59,6 +60,7 @@ Result<StateId> NotatedValues::add_pairs(StateId from, const Clauses& clauses, c
   const std::vector<std::string_view> required = reader_.required(clauses);
   const bool is_open =
       names.empty() || std::ranges::any_of(clauses, [&](ClauseId id) { return reader_.at(id).says_others; });
+  if (reader_.in_any_order(clauses)) return add_unordered(from, clauses, names, is_open, marks);
   // The state after no pair, and after some.
   std::array<StateId, 2> here = {rules_.new_state(), rules_.new_state()};
   rules_.add_empty(from, here[0]);
@@ -92,6 +94,37 @@ Result<StateId> NotatedValues::add_pairs(StateId from, const Clauses& clauses, c
   }
   const StateId to = rules_.new_state();
   for (const StateId state : here) rules_.add_empty(state, to);
+  return to;
+}
+
+Result<StateId> NotatedValues::add_unordered(StateId from, const Clauses& clauses,
+                                             const std::vector<std::string_view>& names, bool is_open,
+                                             const PairMarks& marks) {
+  if (names.size() > Unordered::kMost)
+    return reader_.refuse(clauses, "properties",
+                          format_text("more than {} in any order take too many states", Unordered::kMost));
+  const std::vector<std::string_view> required = reader_.required(clauses);
+  Unordered all;
+  for (const std::string_view name : names) {
+    const bool is_required = std::ranges::binary_search(required, name);
+    TRY(const Clauses value, reader_.property(clauses, {.name = name}));
+    if (std::ranges::contains(value, kNothing)) {
+      if (is_required) return rules_.new_state();  // nothing leads there: no object is possible
+      continue;
+    }
+    const RuleId rule = rules_.new_rule("a property");
+    TRY(const StateId after, add_pair(rules_.start_of(rule), name, value, marks));
+    rules_.end(after);
+    all.members.push_back({rule, is_required});
+  }
+  TRY(const Clauses others, reader_.property(clauses, {}));
+  if (is_open && !std::ranges::contains(others, kNothing)) {
+    all.other = rules_.new_rule("another property");
+    TRY(const StateId after, add_other_pair(rules_.start_of(*all.other), clauses, others, marks));
+    rules_.end(after);
+  }
+  const StateId to = write_unordered(rules_, from, all, [&](StateId at) { return rules_.add_text(at, marks.between); });
+  if (all.may_be_empty()) rules_.add_empty(from, to);
   return to;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grammar/schema/call_rules.h"
 
@@ -51,6 +52,8 @@ class NotatedValues {
     auto operator<=>(const Place&) const = default;
   };
 
+  Result<StateId> add_unordered(StateId from, const Clauses& clauses, const std::vector<std::string_view>& names,
+                                bool is_open, const PairMarks& marks);
   Result<StateId> add_pair(StateId from, std::string_view key, const Clauses& value, const PairMarks& marks);
   Result<StateId> add_other_pair(StateId from, const Clauses& clauses, const Clauses& value, const PairMarks& marks);
   Result<StateId> add_value(StateId from, const Clauses& value, const PairMarks& marks);

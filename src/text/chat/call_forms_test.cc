@@ -272,5 +272,31 @@ TEST(CallForms, TextsByAGrammar) {
   }
 }
 
+// With a schema that says so, arguments come in any order.
+TEST(CallForms, ArgumentsInAnyOrder) {
+  std::string tools = kTools;
+  const std::string_view parameters = "\"parameters\": {\"type\"";
+  for (size_t at = tools.find(parameters); at != std::string::npos; at = tools.find(parameters, at + 20)) {
+    tools.replace(at, parameters.size(), "\"parameters\": {\"$anyOrder\": true, \"type\"");
+  }
+  const ToolCall call = {.id = "abcdefghi",
+                         .name = "look",
+                         .arguments = R"({"more": {"unit": "C", "list": [1]}, "exact": true, "place": "Rome"})"};
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    const auto allows = [&](const std::string& list) {
+      const auto forced = tool_call_grammar(format, list, {.parallel = true}).value();
+      const auto grammar = Grammar::tool_call(forced.schema, "").value();
+      std::string text = rendered(chat, {call});
+      text.erase(0, text.find_first_not_of('\n') + forced.begin.size());
+      text.resize(text.size() - forced.end.size());
+      return grammar->matches(text);
+    };
+    EXPECT_TRUE(allows(tools));
+    EXPECT_EQ(allows(kTools), form.name == std::string_view("Gemma"));  // this one sorts
+  }
+}
+
 }  // namespace
 }  // namespace tern

@@ -122,6 +122,20 @@ Json functions_of(Fields& fields, const Json& tools, const OtherTools& client) {
   return functions;
 }
 
+// The tools that may be called, with their arguments in any order. The model is told of the tools as they are.
+void allow_any_order(Fields& fields, ToolUse& use) {
+  bool any_order = false;
+  fields.read("any_order", any_order);
+  Json tools = any_order ? Json::parse(use.to_call(), nullptr, /*allow_exceptions=*/false) : Json();
+  if (!tools.is_array()) return;
+  for (Json& tool : tools) {
+    if (!tool.is_object() || !tool.contains("function") || !tool["function"].contains("parameters")) continue;
+    Json& parameters = tool["function"]["parameters"];
+    if (const auto unordered = in_any_order(fields, parameters)) parameters = *unordered;
+  }
+  use.callable = dump(tools);
+}
+
 }  // namespace
 
 ChatOptions read_chat_options(Fields& fields, const ModelProfile& model, ThoughtLimit& thoughts) {
@@ -165,6 +179,7 @@ ApiResult<ToolUse> read_tool_use(Fields& fields, const std::string& others, std:
   }
   read_choice(fields, list, names, use);
   fields.read("parallel_tool_calls", use.parallel);
+  allow_any_order(fields, use);
   TRY_STATUS(fields.check());
   return use;
 }
