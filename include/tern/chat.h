@@ -42,7 +42,7 @@ struct ChatPrompt {
 struct CallPiece {
   enum class Kind : uint8_t {
     kText,       // `text`, literally
-    kName,       // the function's name
+    kName,       // the function's name, perhaps twice
     kId,         // the call's id
     kIndex,      // its number in the reply: 0, 1, … or 1, 2, …
     kArguments,  // its arguments

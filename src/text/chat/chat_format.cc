@@ -36,9 +36,10 @@ class Prober {
 
   ChatFormat probe() const {
     ChatFormat format;
-    find_thought_marks(template_.source(), render_, format);
+    const std::string prompt = render({kQuestion}, /*add_prompt=*/true);
+    find_thought_marks(template_.source(), render_, prompt, format);
     format.has_tools = render({kQuestion}).contains("tern_tool");
-    const CallProbe probe(render_, format);
+    const CallProbe probe(render_, format, prompt);
     const std::string call = probe.calls({CallProbe::call()});
     format.has_tool_calls = call.contains(kProbeValue);
     format.has_tool_results = has_results();
@@ -53,7 +54,8 @@ class Prober {
     }
     if (format.has_channels && format.calls && format.calls->marked) {
       format.calls->marked->in_channels = true;
-      format.calls->marked->pieces.front().text.insert(0, " ");  // behind "<|start|>assistant"
+      std::string& first = format.calls->marked->pieces.front().text;
+      if (!first.starts_with(' ')) first.insert(0, " ");  // behind "<|start|>assistant"
     }
     if (format.calls && format.calls->begin.empty() && !format.calls->marked &&
         template_.source().contains("<|python_tag|>")) {
@@ -73,9 +75,9 @@ class Prober {
   }
 
   // Empty if the template raises an error.
-  std::string render(const std::vector<ChatMessage>& messages) const {
+  std::string render(const std::vector<ChatMessage>& messages, bool add_prompt = false) const {
     const ChatOptions options = {
-        .add_generation_prompt = false,
+        .add_generation_prompt = add_prompt,
         .tools = R"([{"type": "function", "function": {"name": "tern_tool", "description": "c", "parameters": )"
                  R"({"type": "object", "properties": {}}}}])"};
     return template_.render(messages, options).value_or(ChatPrompt()).text;

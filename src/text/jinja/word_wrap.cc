@@ -41,7 +41,7 @@ class Pieces {
   bool is_word(size_t at) const {
     return has(at) && is_word_character(chars_[at]) && chars_[at] != U'\u200C' && chars_[at] != U'\u200D';
   }
-  bool is_letter(size_t at) const { return is_word(at) && !(chars_[at] >= '0' && chars_[at] <= '9'); }
+  bool is_letter(size_t at) const { return is_word(at) && (chars_[at] < '0' || chars_[at] > '9'); }
   bool is_punctuated(size_t at) const {
     return is_word(at) ||
            (has(at) && chars_[at] < 0x80 && std::string_view("!\"'&.,?").contains(static_cast<char>(chars_[at])));

@@ -101,8 +101,8 @@ void ClientTools::read_space(Fields& tool, const Json& json, Json& functions) {
   }
 }
 
-void ClientTools::add(Fields& tool, const std::string& function, ClientTool known) {
-  if (!tools_.try_emplace(function, std::move(known)).second)
+void ClientTools::add(Fields& tool, const std::string& function, const ClientTool& known) {
+  if (!tools_.try_emplace(function, known).second)
     tool.fail("name", format_text("'{}' is the name of two tools", function.substr(0, 100)));
 }
 

@@ -34,7 +34,7 @@ class ClientTools {
 
  private:
   void read_space(Fields& tool, const Json& json, Json& functions);
-  void add(Fields& tool, const std::string& function, ClientTool known);
+  void add(Fields& tool, const std::string& function, const ClientTool& known);
 
   std::map<std::string, ClientTool, std::less<>> tools_;
 };

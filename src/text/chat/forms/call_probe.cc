@@ -1,6 +1,7 @@
 #include "text/chat/forms/call_probe.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tern/chat_reply.h"
 #include "text/chat/forms/json_scanner.h"
@@ -90,8 +91,8 @@ std::string end_mark(std::string_view after, std::string_view turn_end) {
   return rest.empty() ? std::string() : std::string(after.substr(0, space)) + std::string(rest);
 }
 
-CallProbe::CallProbe(const RenderProbe& render, const ChatFormat& format)
-    : render_(render), think_begin_(format.think_begin), think_end_(format.think_end) {
+CallProbe::CallProbe(const RenderProbe& render, const ChatFormat& format, std::string prompt)
+    : render_(render), think_begin_(format.think_begin), think_end_(format.think_end), prompt_(std::move(prompt)) {
   const ChatMessage reply = {.role = "assistant", .content = std::string(kProbeReply)};
   std::string text = render_({kAsked, reply});
   const size_t at = text.find(kProbeReply);
@@ -122,6 +123,14 @@ std::string_view CallProbe::without_thought(std::string_view text) const {
   return rest.starts_with(think_end_) ? rest.substr(think_end_.size()) : text;
 }
 
+// Where a text with calls differs from one with content. If both begin alike with a word, it belongs to the calls.
+size_t CallProbe::start_of_reply(std::string_view text) const {
+  const size_t start = common_start(text, plain_).size();
+  if (prompt_.empty() || prompt_.size() >= start || !text.starts_with(prompt_)) return start;
+  const std::string_view words = text.substr(prompt_.size(), start - prompt_.size());
+  return words.find_first_of("<[") == words.npos && !without_json_space(words).empty() ? prompt_.size() : start;
+}
+
 std::string CallProbe::content_begin() const {
   if (!plain_.starts_with(before_calls_)) return {};
   const std::string begin = plain_.substr(before_calls_.size());
@@ -135,7 +144,7 @@ std::string CallProbe::calls(const std::vector<ToolCall>& calls) const {
   // Some templates write a call only with its result behind it, and some let only certain messages follow one.
   for (int round = 0; round < 3; ++round) {
     const std::string text = render_(messages);
-    const size_t start = common_start(text, plain_).size();
+    const size_t start = start_of_reply(text);
     before_calls_ = text.substr(0, start);
     std::string own(without_thought(std::string_view(text).substr(start)));
     if (!content_tags_.second.empty() && own.starts_with(content_tags_.second))

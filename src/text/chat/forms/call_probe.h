@@ -25,8 +25,9 @@ using RenderProbe = std::function<std::string(const std::vector<ChatMessage>&)>;
 
 class CallProbe {
  public:
-  // `format`: its marks of thoughts are known. Empty thoughts before calls are left out.
-  explicit CallProbe(const RenderProbe& render, const ChatFormat& format = {});
+  // `format`: its marks of thoughts are known. Empty thoughts before calls are left out. `prompt`: a conversation of
+  // one question, up to where the reply begins.
+  explicit CallProbe(const RenderProbe& render, const ChatFormat& format = {}, std::string prompt = {});
 
   // What an assistant's message with these calls adds to the conversation; empty: not all are rendered.
   std::string calls(const std::vector<ToolCall>& calls) const;
@@ -42,9 +43,10 @@ class CallProbe {
 
  private:
   std::string_view without_thought(std::string_view text) const;
+  size_t start_of_reply(std::string_view text) const;
 
   const RenderProbe& render_;
-  std::string think_begin_, think_end_;
+  std::string think_begin_, think_end_, prompt_;
   mutable std::string before_calls_;  // the common part of conversations with calls and with content
   std::string plain_;                 // a conversation up to an assistant's content
   std::string turn_end_;

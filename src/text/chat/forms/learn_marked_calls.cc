@@ -180,6 +180,11 @@ class Learner {
       index = index_in(open_,
                        text.substr(b->name + kProbeOtherCall.size(), b->arguments - b->name - kProbeOtherCall.size()));
     }
+    // The space before a word belongs to it.
+    if (!call_begin.empty() && one_.starts_with(' ') && call_begin.find_first_of("<[ ") == std::string::npos) {
+      call_begin.insert(0, " ");
+      if (form_.between.ends_with(' ')) form_.between.pop_back();
+    }
     add_text(b ? call_begin : without_ids(call_begin));
     form_.pieces.push_back({.kind = Kind::kName});
     add_open(index);
@@ -210,7 +215,10 @@ class Learner {
   }
 
   void add_open(std::string_view index) {
-    const std::string open = without_ids(open_);
+    std::string open = without_ids(open_);
+    for (size_t name = open.find(kProbeCall); name != open.npos; name = open.find(kProbeCall)) {
+      open.replace(name, kProbeCall.size(), 1, kNameMark);
+    }
     const size_t at = index.empty() ? open.npos : open.find(index);
     if (at == open.npos) return add_text(open);
     add_text(open.substr(0, at));
@@ -220,14 +228,15 @@ class Learner {
 
   void add_text(std::string_view text) {
     while (!text.empty()) {
-      const size_t at = std::min(text.find(kIdMark), text.size());
+      const size_t at = std::min(text.find_first_of(kMarks), text.size());
       if (at > 0) form_.pieces.push_back({.kind = Kind::kText, .text = std::string(text.substr(0, at))});
-      if (at < text.size()) form_.pieces.push_back({.kind = Kind::kId});
+      if (at < text.size()) form_.pieces.push_back({.kind = text[at] == kIdMark ? Kind::kId : Kind::kName});
       text.remove_prefix(std::min(at + 1, text.size()));
     }
   }
 
-  static constexpr char kIdMark = '\x01';
+  static constexpr char kIdMark = '\x01', kNameMark = '\x02';
+  static constexpr std::string_view kMarks = "\x01\x02";
 
   const CallProbe& probe_;
   const std::string one_;  // a call with one argument

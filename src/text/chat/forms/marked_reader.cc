@@ -19,10 +19,15 @@ MarkedReader::MarkedReader(const ToolCallFormat& format, const ChatReplyOptions&
   const std::string first(text_of_piece(0));
   const bool has_section = !without_json_space(format.begin).empty();
   const std::string_view head = has_section ? format.begin : std::string_view(first);
-  begins_with_name_ = !has_section && first.empty();
+  if (!has_section && !first.empty() && !form_.in_channels && form_.between.starts_with('<') &&
+      first.find_first_of("<[") == std::string::npos) {
+    word_ = without_json_space(first);
+  }
+  begins_with_name_ = !has_section && (first.empty() || !word_.empty());
   mark_ = begins_with_name_ ? first_tag(form_.between) : first_tag(head);
   // What follows the mark in the text before the first call, or in the first call itself.
-  head_ = begins_with_name_ ? "" : std::string(head.substr(head.find(mark_) + mark_.size()));
+  if (!begins_with_name_) head_ = head.substr(head.find(mark_) + mark_.size());
+  if (!word_.empty()) head_ = form_.between.substr(mark_.size()) + first;
   if (has_section) {
     end_ = without_end_space(format.end);
     again_ = form_.between + first;
@@ -36,20 +41,23 @@ MarkedReader::MarkedReader(const ToolCallFormat& format, const ChatReplyOptions&
 
 Matched MarkedReader::starts(std::string_view text) const {
   if (!begins_with_name_) return {Match::kNo, 0};
-  const std::string_view behind = without_end_space(text_of_piece(1));
+  if (!text.starts_with(word_)) return {word_.starts_with(text) ? Match::kMaybe : Match::kNo, 0};
+  text.remove_prefix(word_.size());
+  const size_t next = word_.empty() ? 1 : 2;
+  const std::string_view behind = without_end_space(text_of_piece(next));
   bool may = false;
   for (const std::string& name : options_.tool_names) {
     may = may || name.starts_with(text);
     if (!text.starts_with(name)) continue;
     const std::string_view rest = text.substr(name.size());
     // The white space behind the name is the only sign of a call, so it must be there.
-    const bool is_line = text_of_piece(1).starts_with('\n') && behind.empty();
+    const bool is_line = text_of_piece(next).starts_with('\n') && behind.empty();
     const Matched matched = is_line ? Matched{rest.empty()      ? Match::kMaybe
                                               : rest[0] == '\n' ? Match::kYes
                                                                 : Match::kNo,
                                               0}
                                     : match_literal(rest, 0, behind);
-    if (matched.match == Match::kYes) return {Match::kYes, 0};
+    if (matched.match == Match::kYes) return {Match::kYes, word_.size()};
     may = may || matched.match == Match::kMaybe;
   }
   return {may ? Match::kMaybe : Match::kNo, 0};
@@ -65,7 +73,7 @@ void MarkedReader::begin(std::string_view text) {
   at_ = mark_end_ = text.size();
   kept_.clear();
   was_told_ = has_arguments_ = false;
-  place_ = Place::kHead;
+  place_ = !word_.empty() && text.ends_with(word_) ? Place::kPiece : Place::kHead;
   piece_ = first_piece_;
   n_calls_ = 0;
   name_.clear();
@@ -86,8 +94,11 @@ CallReader::Step MarkedReader::feed(char c) {
 
 MarkedReader::Progress MarkedReader::step() {
   switch (place_) {
-    case Place::kHead:
-      return match(head_, Place::kPiece);
+    case Place::kHead: {
+      const Progress progress = match(head_, Place::kPiece);
+      if (!word_.empty()) mark_end_ = at_;
+      return progress;
+    }
     case Place::kPiece:
       return piece();
     case Place::kJson:
@@ -143,8 +154,13 @@ MarkedReader::Progress MarkedReader::next_piece() {
   return Progress::kMoved;
 }
 
-// The longest name of a function; more text is awaited while it may be a longer one.
+// The longest name of a function; more text is awaited while it may be a longer one. A second time it is the same.
 MarkedReader::Progress MarkedReader::name() {
+  if (std::ranges::find(form_.pieces, Piece::kName, &CallPiece::kind) - form_.pieces.begin() <
+      static_cast<ptrdiff_t>(piece_)) {
+    const Progress progress = match(name_, Place::kPiece);
+    return progress == Progress::kMoved ? next_piece() : progress;
+  }
   while (at_ < text_.size() && is_json_space(text_[at_])) ++at_;
   const std::string_view text = left();
   if (text.empty()) return Progress::kWaits;
@@ -289,6 +305,7 @@ std::string MarkedReader::whole() const {
 
 std::optional<std::string> MarkedReader::partial() const {
   if (was_told_) return "";
+  if (!word_.empty() && place_ == Place::kHead) return std::nullopt;
   return text_.substr(mark_end_);
 }
 

@@ -70,6 +70,7 @@ class MarkedReader final : public CallReader {
   const ArgumentTypes types_;
   std::string mark_, head_, end_, again_;  // again_: between two calls, with the second one's first text
   std::string stop_, stop_space_;          // behind a value in plain text: its mark, and white space before it
+  std::string word_;                       // before the name, where that is no mark
   bool begins_with_name_ = false;          // a call begins with its function's name; the mark is between two
   size_t first_piece_ = 0;                 // of the section's first call: 1 if the mark is part of piece 0
 

@@ -28,9 +28,33 @@ std::string_view mark_after(std::string_view text) {
   return text.substr(0, tag_end(text, 0));
 }
 
+// Thoughts and content in messages of their own, which differ by words of their headers: "to=self<|message|>". The
+// mark behind a thought leads to the next header.
+bool find_headers(const RenderProbe& render, std::string_view prompt, const ChatMessage& thinker,
+                  const ChatMessage& plain, ChatFormat& format) {
+  const ChatMessage question = {.role = "user", .content = "a"};
+  const std::string with = render({question, thinker}), without = render({question, plain});
+  const size_t reply = without.find(kProbeReply), thought = with.find(kThought);
+  if (prompt.empty() || !with.starts_with(prompt) || !without.starts_with(prompt)) return false;
+  if (reply == without.npos || thought == with.npos || thought < prompt.size() || reply < prompt.size()) return false;
+  const std::string own = without.substr(prompt.size(), reply - prompt.size());
+  const std::string other = with.substr(prompt.size(), thought - prompt.size());
+  const size_t tag = last_tag(own), other_tag = last_tag(other);
+  if (own == other || tag == own.npos || other_tag == other.npos || tag == 0 || other_tag == 0) return false;
+  if (own.substr(tag) != other.substr(other_tag)) return false;
+  const size_t next = with.find(kProbeReply, thought);
+  const size_t end = thought + kThought.size();
+  if (next == with.npos || next < end + own.size() || with.substr(next - own.size(), own.size()) != own) return false;
+  format.think_begin = without_json_space(other);
+  format.think_end = with.substr(end, next - own.size() - end);
+  format.content_begin = without_json_space(own);
+  return !format.think_end.empty();
+}
+
 }  // namespace
 
-void find_thought_marks(std::string_view source, const RenderProbe& render, ChatFormat& format) {
+void find_thought_marks(std::string_view source, const RenderProbe& render, std::string_view prompt,
+                        ChatFormat& format) {
   format.has_channels =
       std::ranges::all_of(kChannels, [&](std::string_view channel) { return source.contains(channel); });
   if (format.has_channels) return;
@@ -43,6 +67,7 @@ void find_thought_marks(std::string_view source, const RenderProbe& render, Chat
   const ChatMessage question = {.role = "user", .content = "a"};
   ChatMessage thinker = {.role = "assistant", .content = std::string(kProbeReply), .reasoning = std::string(kThought)};
   ChatMessage plain = {.role = "assistant", .content = std::string(kProbeReply)};
+  if (find_headers(render, prompt, thinker, plain, format)) return;
   for (int round = 0; round < 2; ++round) {  // some templates show only thoughts before calls
     const std::string text = render({question, thinker});
     const size_t start = common_start(text, render({question, plain})).size();
