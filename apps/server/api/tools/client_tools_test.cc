@@ -80,6 +80,25 @@ TEST(CustomTools, CallsInChatsAreTheirInput) {
   }
 }
 
+// Earlier calls may come back as they were given.
+TEST(CustomTools, EarlierCallsAreThoseOfTheFunction) {
+  const RunningServer server({}, storyteller());
+  const auto prompt_with = [&](const Json& call) {
+    Json body = chat("Once");
+    body["messages"].push_back({{"role", "assistant"}, {"content", nullptr}, {"tool_calls", {call}}});
+    const auto answer = server.post("/apply-template", body);
+    EXPECT_EQ(answer.status, 200) << answer.text;
+    return answer.json.value("prompt", answer.text);
+  };
+  const Json custom = {{"id", "c"}, {"type", "custom"}, {"custom", {{"name", "walk"}, {"input", "left\n"}}}};
+  const Json function = {
+      {"id", "c"}, {"type", "function"}, {"function", {{"name", "walk"}, {"arguments", R"({"input": "left\n"})"}}}};
+  EXPECT_EQ(prompt_with(custom), prompt_with(function));
+  Json body = chat("Once");
+  body["messages"].push_back({{"role", "assistant"}, {"tool_calls", {{{"id", "c"}, {"type", "custom"}}}}});
+  EXPECT_EQ(server.post(kChat, body).json["error"]["param"], "messages[1].tool_calls[0].custom");
+}
+
 Json response_with(const Json& tool) {
   return {{"input", "Once upon a time"},  {"tools", {tool}},         {"tool_choice", "required"},
           {"parallel_tool_calls", false}, {"max_output_tokens", 60}, {"temperature", 0}};
