@@ -207,6 +207,7 @@ TEST(CallForms, TagsAroundTheContentAreNoPartOfIt) {
       return summary(read_pieces(format, options, pieces));
     };
     EXPECT_EQ(read(plain_text), "Hm.|It is <b>.|");
+    EXPECT_EQ(read(thought + "a" + end + "b<|close|>response<|sep|>"), "Hm.|ab|");
     EXPECT_EQ(read(with_call), "Hm.|It is <b>.|look{\"place\": \"5\"}");
     EXPECT_EQ(read(only_call), "Hm.||look{\"place\": \"5\"}");
   }

@@ -160,12 +160,12 @@ class MarkReader final : public ReplyReader {
     const std::string_view mark = call_ ? std::string_view(call_->mark()) : std::string_view();
     const size_t mark_at = find_mark(text, mark);
     const size_t breaks = mark.empty() ? 0 : breaks_before(text, mark_at);
-    for (const std::string& tag : closing_tags_) {
-      const size_t at = find_mark(text, tag);
-      if (at >= mark_at) continue;
+    const auto place = [&](const std::string& tag) { return find_mark(text, tag); };
+    const auto* const tag = std::ranges::min_element(closing_tags_, {}, place);
+    if (const size_t at = place(*tag); at < mark_at) {
       take(Kind::kContent, at);
-      if (at + tag.size() > text.size()) return false;
-      at_ += tag.size();
+      if (at + tag->size() > text.size()) return false;
+      at_ += tag->size();
       return true;
     }
     if (mark_at + mark.size() <= text.size() && !mark.empty()) {
