@@ -161,11 +161,11 @@ class MarkReader final : public ReplyReader {
     const size_t mark_at = find_mark(text, mark);
     const size_t breaks = mark.empty() ? 0 : breaks_before(text, mark_at);
     const auto place = [&](const std::string& tag) { return find_mark(text, tag); };
-    const auto* const tag = std::ranges::min_element(closing_tags_, {}, place);
-    if (const size_t at = place(*tag); at < mark_at) {
+    const std::string& tag = *std::ranges::min_element(closing_tags_, {}, place);
+    if (const size_t at = place(tag); at < mark_at) {
       take(Kind::kContent, at);
-      if (at + tag->size() > text.size()) return false;
-      at_ += tag->size();
+      if (at + tag.size() > text.size()) return false;
+      at_ += tag.size();
       return true;
     }
     if (mark_at + mark.size() <= text.size() && !mark.empty()) {
