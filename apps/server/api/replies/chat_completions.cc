@@ -16,6 +16,7 @@ struct ReadChat {
   ReplyOptions options;
   ConversationPrompt prompt;
   std::shared_ptr<McpRounds> rounds = nullptr;
+  std::shared_ptr<ClientTools> tools = std::make_shared<ClientTools>();
 };
 
 ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
@@ -34,7 +35,7 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
   TRY(const std::vector<ChatMessage> messages, read_messages(fields.find("messages"), "messages"));
   TRY(const std::string mcp, read_mcp(fields, model, chat.options.n));
   if (!mcp.empty() && logprobs) return refuse("logprobs: is not for requests with tools of MCP servers", "logprobs");
-  TRY(const ToolUse tools, read_tool_use(fields, mcp));
+  TRY(const ToolUse tools, read_tool_use(fields, mcp, OtherTools{*chat.tools, model.grammars}));
   chat.rounds = mcp_rounds(mcp, model, messages, "messages", options, tools, generate);
   TRY(chat.prompt, make_prompt(messages, "messages", options, tools, model, generate));
   return chat;
@@ -43,16 +44,17 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
 class ChatWriter final : public AnswerWriter {
  public:
   ChatWriter(const ModelProfile& model, const ReplyOptions& options, const ConversationPrompt& prompt,
-             const std::shared_ptr<McpRounds>& rounds)
+             const std::shared_ptr<McpRounds>& rounds, const std::shared_ptr<const ClientTools>& tools)
       : tokenizer_(model.engine.tokenizer()),
         options_(options),
         head_(answer_head("chatcmpl-", "chat.completion.chunk", model.name)) {
-    for (int i = 0; i < options.n; ++i) choices_.push_back({.parser = TurnParser(prompt.turn, rounds)});
+    for (int i = 0; i < options.n; ++i)
+      choices_.push_back({.parser = TurnParser(prompt.turn, rounds), .calls = ClientCalls(tools)});
   }
 
   void add(ReplyEvent& news) override {
     Choice& choice = choices_[news.index];
-    append(choice.message, choice.parser.take(news));
+    append(choice.message, choice.take(news));
     add_logprobs(choice, news);
     if (news.finish) choice.finish = news.finish;
   }
@@ -62,7 +64,7 @@ class ChatWriter final : public AnswerWriter {
     for (size_t i = 0; i < choices_.size(); ++i) {
       Choice& choice = choices_[i];
       list.push_back({{"index", i},
-                      {"message", message_json(choice.message)},
+                      {"message", message_json(choice)},
                       {"logprobs", take_logprobs(choice)},
                       {"finish_reason", reason_of(choice, choice.finish)}});
     }
@@ -83,8 +85,8 @@ class ChatWriter final : public AnswerWriter {
     Choice& choice = choices_[news.index];
     add_logprobs(choice, news);
     std::vector<Json> events;
-    for (const ChatDelta& delta : choice.parser.take(news)) {
-      events.push_back(event(news.index, delta_json(delta), take_logprobs(choice), nullptr));
+    for (const ChatDelta& delta : choice.take(news)) {
+      events.push_back(event(news.index, delta_json(choice, delta), take_logprobs(choice), nullptr));
     }
     if (!choice.logprobs.is_null()) {  // of a token that has not made any text yet
       events.push_back(event(news.index, {{"content", ""}}, take_logprobs(choice), nullptr));
@@ -101,9 +103,20 @@ class ChatWriter final : public AnswerWriter {
  private:
   struct Choice {
     TurnParser parser;
+    ClientCalls calls;
+    bool is_custom = false;  // the call that is arriving
     ChatMessage message = {.role = "assistant"};
     Json logprobs = nullptr;  // a list, once there are any
     std::optional<FinishReason> finish = {};
+
+    std::vector<ChatDelta> take(ReplyEvent& news) {
+      std::vector<ChatDelta> deltas = parser.take(news);
+      return calls.take(std::move(deltas), news.finish.has_value());
+    }
+    bool is_custom_tool(const std::string& name) const {
+      const ClientTool* tool = calls.find(name);
+      return tool && tool->is_custom;
+    }
   };
 
   static Json reason_of(const Choice& choice, const std::optional<FinishReason>& finish) {
@@ -112,33 +125,39 @@ class ChatWriter final : public AnswerWriter {
     return reason;
   }
 
-  static Json message_json(const ChatMessage& message) {
+  static Json message_json(const Choice& choice) {
+    const ChatMessage& message = choice.message;
     const bool says_nothing = message.content.empty() && !message.tool_calls.empty();
     Json json = {
         {"role", "assistant"}, {"content", says_nothing ? Json(nullptr) : Json(message.content)}, {"refusal", nullptr}};
     if (!message.reasoning.empty()) json["reasoning_content"] = message.reasoning;
     for (const ToolCall& call : message.tool_calls) {
+      const bool is_custom = choice.is_custom_tool(call.name);
+      const char* const kind = is_custom ? "custom" : "function";
       json["tool_calls"].push_back(
-          {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+          {{"id", call.id},
+           {"type", kind},
+           {kind, {{"name", call.name}, {is_custom ? "input" : "arguments", call.arguments}}}});
     }
     return json;
   }
 
-  static Json delta_json(const ChatDelta& delta) {
+  static Json delta_json(Choice& choice, const ChatDelta& delta) {
+    if (delta.kind == ChatDelta::Kind::kCallBegin) choice.is_custom = choice.is_custom_tool(delta.name);
+    const char* const kind = choice.is_custom ? "custom" : "function";
+    const char* const text = choice.is_custom ? "input" : "arguments";
     switch (delta.kind) {
       case ChatDelta::Kind::kContent:
         return {{"content", delta.text}};
       case ChatDelta::Kind::kReasoning:
         return {{"reasoning_content", delta.text}};
       case ChatDelta::Kind::kCallBegin: {
-        const Json call = {{"index", delta.call},
-                           {"id", delta.id},
-                           {"type", "function"},
-                           {"function", {{"name", delta.name}, {"arguments", ""}}}};
+        const Json call = {
+            {"index", delta.call}, {"id", delta.id}, {"type", kind}, {kind, {{"name", delta.name}, {text, ""}}}};
         return {{"tool_calls", Json::array({call})}};
       }
       case ChatDelta::Kind::kCallArguments: {
-        const Json call = {{"index", delta.call}, {"function", {{"arguments", delta.text}}}};
+        const Json call = {{"index", delta.call}, {kind, {{text, delta.text}}}};
         return {{"tool_calls", Json::array({call})}};
       }
     }
@@ -184,7 +203,7 @@ ApiResult<ConversationPrompt> chat_prompt(const Json& body, const ModelProfile& 
 ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model) {
   TRY(ReadChat chat, read_chat(body, model));
   TRY_STATUS(check_prompt_length(chat.prompt.tokens.size(), model.n_ctx, "messages"));
-  auto writer = std::make_unique<ChatWriter>(model, chat.options, chat.prompt, chat.rounds);
+  auto writer = std::make_unique<ChatWriter>(model, chat.options, chat.prompt, chat.rounds, chat.tools);
   return Asked{.prompts = {std::move(chat.prompt.tokens)},
                .options = std::move(chat.options),
                .writer = std::move(writer),

@@ -20,6 +20,8 @@ struct Item {
   std::string id;
   std::string text = {};  // or a call's arguments
   std::string call_id = {}, name = {};
+  std::string space = {};            // namespace
+  bool is_custom = false;            // a call whose text is no JSON
   const char* status = "completed";  // or incomplete
 
   bool is_call() const { return kind == ChatDelta::Kind::kCallBegin; }
@@ -33,8 +35,14 @@ struct Item {
   Json json(bool is_whole) const {
     const char* now = is_whole ? status : "in_progress";
     if (is_call()) {
-      return {{"type", "function_call"}, {"id", id},     {"call_id", call_id}, {"name", name},
-              {"arguments", text},       {"status", now}};
+      Json call = {{"type", is_custom ? "custom_tool_call" : "function_call"},
+                   {"id", id},
+                   {"call_id", call_id},
+                   {"name", name},
+                   {is_custom ? "input" : "arguments", text},
+                   {"status", now}};
+      if (!space.empty()) call["namespace"] = space;
+      return call;
     }
     const Json content = is_whole ? Json::array({part()}) : Json::array();
     if (is_thought()) {
@@ -49,11 +57,13 @@ class ResponseWriter final : public AnswerWriter {
   // `repeated`: fields of the request that the answer repeats. `items`: the conversation so far, to be kept in `store`,
   // if that is not null.
   ResponseWriter(const ModelProfile& model, const ConversationPrompt& prompt, const Json& repeated,
-                 ResponseStore* store, Json items, std::shared_ptr<McpRounds> rounds)
+                 ResponseStore* store, Json items, std::shared_ptr<McpRounds> rounds,
+                 std::shared_ptr<const ClientTools> tools)
       : store_(store),
         items_before_(std::move(items)),
         base_({{"id", new_id("resp_")}, {"object", "response"}, {"created_at", unix_seconds()}}),
-        parser_(prompt.turn, std::move(rounds)) {
+        parser_(prompt.turn, std::move(rounds)),
+        calls_(std::move(tools)) {
     base_["model"] = model.name;
     base_.update(repeated);
   }
@@ -76,7 +86,8 @@ class ResponseWriter final : public AnswerWriter {
 
   std::vector<Json> events(ReplyEvent& news) override {
     std::vector<Json> events;
-    take(parser_.take(news), events);
+    std::vector<ChatDelta> deltas = parser_.take(news);
+    take(calls_.take(std::move(deltas), news.finish.has_value()), events);
     if (!news.finish) return events;
     finish_ = news.finish;
     if (items_.empty()) begin_item({.kind = ChatDelta::Kind::kContent, .text = {}}, events);
@@ -144,12 +155,17 @@ class ResponseWriter final : public AnswerWriter {
   void begin_item(const ChatDelta& delta, std::vector<Json>& events) {
     end_item(events);
     const bool is_call = delta.kind == Kind::kCallBegin, is_thought = delta.kind == Kind::kReasoning;
+    const ClientTool* tool = is_call ? calls_.find(delta.name) : nullptr;
+    const bool is_custom = tool && tool->is_custom;
     items_.push_back({.kind = delta.kind,
-                      .id = new_id(is_call      ? "fc_"
+                      .id = new_id(is_custom    ? "ctc_"
+                                   : is_call    ? "fc_"
                                    : is_thought ? "rs_"
                                                 : "msg_"),
                       .call_id = delta.id,
-                      .name = delta.name});
+                      .name = tool ? tool->name : delta.name,
+                      .space = tool ? tool->space : "",
+                      .is_custom = is_custom});
     is_open_ = true;
     events.push_back(event("response.output_item.added",
                            {{"output_index", items_.size() - 1}, {"item", items_.back().json(false)}}));
@@ -162,7 +178,9 @@ class ResponseWriter final : public AnswerWriter {
     if (!std::exchange(is_open_, false)) return;
     if (is_cut()) items_.back().status = "incomplete";
     const Item& item = items_.back();
-    if (item.is_call()) {
+    if (item.is_custom) {
+      events.push_back(event("response.custom_tool_call_input.done", with(place(), "input", item.text)));
+    } else if (item.is_call()) {
       events.push_back(event("response.function_call_arguments.done",
                              with(with(place(), "name", item.name), "arguments", item.text)));
     } else {
@@ -183,7 +201,8 @@ class ResponseWriter final : public AnswerWriter {
       items_.back().text += delta.text;
       Json piece = with(kind == Kind::kCallBegin ? place() : place_in_content(), "delta", delta.text);
       if (kind == Kind::kContent) piece["logprobs"] = Json::array();
-      events.push_back(event(kind == Kind::kCallBegin   ? "response.function_call_arguments.delta"
+      events.push_back(event(items_.back().is_custom    ? "response.custom_tool_call_input.delta"
+                             : kind == Kind::kCallBegin ? "response.function_call_arguments.delta"
                              : kind == Kind::kReasoning ? "response.reasoning_text.delta"
                                                         : "response.output_text.delta",
                              piece));
@@ -194,6 +213,7 @@ class ResponseWriter final : public AnswerWriter {
   Json items_before_;
   Json base_;
   TurnParser parser_;
+  ClientCalls calls_;
   std::vector<Item> items_;
   bool is_open_ = false;  // the last item is unfinished
   int n_events_ = 0;
@@ -304,6 +324,7 @@ struct ResponsePrompt {
   ConversationPrompt prompt;
   Json before, items, notes;  // see earlier_items(), input_items(), tools_of_chats()
   std::shared_ptr<McpRounds> rounds;
+  std::shared_ptr<ClientTools> tools = std::make_shared<ClientTools>();
 };
 
 ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, const ModelProfile& model,
@@ -319,7 +340,7 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
   TRY(read.items, input_items(fields));
   if (model.responses) TRY_STATUS(resolve_references(read.items, *model.responses));
   TRY(const std::vector<ChatMessage> messages, read_items(fields, read.before, read.items, read.notes));
-  TRY(const Json tools, tools_of_chats(fields, read.notes));
+  TRY(const Json tools, tools_of_chats(fields, {*read.tools, model.grammars}, read.notes));
   Json as_chat = body;
   as_chat["tools"] = tools;
   Fields chat_fields(as_chat);
@@ -347,7 +368,8 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   if (!read.notes.empty()) repeated["notes"] = std::move(read.notes);
   Json all = read.before;
   if (responses) all.insert(all.end(), read.items.begin(), read.items.end());
-  auto writer = std::make_unique<ResponseWriter>(model, read.prompt, repeated, responses, std::move(all), read.rounds);
+  auto writer = std::make_unique<ResponseWriter>(model, read.prompt, repeated, responses, std::move(all), read.rounds,
+                                                 std::move(read.tools));
   return Asked{.prompts = {std::move(read.prompt.tokens)},
                .options = std::move(options),
                .writer = std::move(writer),
