@@ -51,7 +51,7 @@ std::optional<Json> ResponseStore::find_item(const std::string& id) {
     items = it->items;
   }
   for (Json& item : Json::parse(items)) {
-    if (item.is_object() && item.value("id", Json()) == id) return std::move(item);
+    if (item.is_object() && item.value("id", Json()) == id) return std::optional<Json>(std::in_place, std::move(item));
   }
   return std::nullopt;
 }
