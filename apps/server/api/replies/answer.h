@@ -65,6 +65,7 @@ void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits&
 ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,
                              bool in_background = false);
 
+std::string named_event(const Json& event);  // as a stream of named events has it
 void answer_json(httplib::Response& response, const Json& json, int status = 200);
 void answer_error(httplib::Response& response, const ApiError& error, ErrorShape shape = ErrorShape::kOpenAi);
 inline void answer_any(httplib::Response& response, const ApiResult<Json>& answer) {

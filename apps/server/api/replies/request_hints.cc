@@ -33,13 +33,17 @@ void refuse_what_is_no_text(Fields& fields) {
   if (fields.find("moderation")) fields.fail("moderation", "is not supported: nothing moderates here");
 }
 
+void check_verbosity(Fields& fields) {
+  constexpr std::array<std::string_view, 3> kVerbosities = {"low", "medium", "high"};
+  check_choice(fields, "verbosity", kVerbosities);
+}
+
 void check_hints(Fields& fields) {
   constexpr std::array<std::string_view, 5> kTiers = {"auto", "default", "flex", "scale", "priority"};
-  constexpr std::array<std::string_view, 3> kVerbosities = {"low", "medium", "high"};
   constexpr std::array<std::string_view, 4> kTexts = {"user", "safety_identifier", "prompt_cache_key",
                                                       "prompt_cache_retention"};
   check_choice(fields, "service_tier", kTiers);
-  check_choice(fields, "verbosity", kVerbosities);
+  check_verbosity(fields);
   for (const std::string_view name : kTexts) {
     std::string ignored;
     fields.read(name, ignored);

@@ -10,6 +10,7 @@ void refuse_what_is_no_text(Fields& fields);
 
 // Checks service_tier, verbosity, prediction, the fields about caches, and names of users. They have no effect.
 void check_hints(Fields& fields);
+void check_verbosity(Fields& fields);
 
 // Up to 16 short texts, as at OpenAI; null if there are none.
 ApiResult<Json> read_metadata(const Fields& fields);
