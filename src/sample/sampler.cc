@@ -77,6 +77,7 @@ bool Sampler::is_active(SamplerStep step) const {
 void Sampler::read_steps() {
   std::vector<SamplerStep> listed = parse_samplers(options_.samplers).value();
   const auto runs = [&listed](SamplerStep step) { return std::ranges::contains(listed, step); };
+  if (!runs(SamplerStep::kTopNSigma)) options_.top_n_sigma = 0;
   if (!runs(SamplerStep::kTopK)) options_.top_k = 0;
   if (!runs(SamplerStep::kTopP)) options_.top_p = 1;
   if (!runs(SamplerStep::kMinP)) options_.min_p = 0;
@@ -97,7 +98,7 @@ void Sampler::read_steps() {
 }
 
 bool Sampler::is_plain() const {
-  constexpr SamplerStep kPlain[] = {SamplerStep::kTopK, SamplerStep::kTopP, SamplerStep::kMinP,
+  constexpr SamplerStep kPlain[] = {SamplerStep::kTopNSigma, SamplerStep::kTopK, SamplerStep::kTopP, SamplerStep::kMinP,
                                     SamplerStep::kTemperature};
   if (adjusts_logits() || mirostat_) return false;
   const auto* next = std::begin(kPlain);

@@ -76,8 +76,8 @@ class Sampler {
   // Returns the last n numbers unused; they come again.
   void rewind(uint64_t n) { random_.step_back(n); }
 
-  // True if the choice takes no more than the logits, top-k, top-p, min-p and the temperature, in this order. Then
-  // these are the options of the same name, which have values without effect for steps that do not run.
+  // True if the choice takes no more than the logits, top-n-sigma, top-k, top-p, min-p and the temperature, in this
+  // order. Then these are the options of the same name, which have values without effect for steps that do not run.
   bool is_plain() const;
   const Sampling& options() const { return options_; }
 

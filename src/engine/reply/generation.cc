@@ -274,6 +274,7 @@ DeviceSampling Generation::Impl::device_sampling() {
           .top_k = sample.top_k,
           .top_p = sample.top_p,
           .min_p = sample.min_p,
+          .top_n_sigma = sample.top_n_sigma,
           .uniform = [this] {
             ++stream_.n_draws_ahead;
             return sampler_.uniform();
