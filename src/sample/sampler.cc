@@ -141,15 +141,19 @@ void Sampler::accept(TokenId token) {
 }
 
 // If logits are only lowered: with n tokens lowered, the k best tokens afterwards are among the k + n best before, as
-// at most n better ones dropped out. If a logit may rise, any token may become the best. DRY lowers any number of them.
-int Sampler::n_best() const {
+// at most n better ones dropped out. If a logit may rise, any token may become the best. An accepted token may lower
+// two more logits by penalties, and any number by DRY.
+int Sampler::n_best(int n_ahead) {
   const bool starts_with_top_k = !steps_.empty() && steps_.front() == SamplerStep::kTopK;
-  if (std::ranges::contains(first_, SamplerStep::kDry) || (!is_greedy_ && !starts_with_top_k)) return 0;
+  const bool has_dry = std::ranges::contains(first_, SamplerStep::kDry);
+  if ((has_dry && n_ahead > 0) || (!is_greedy_ && !starts_with_top_k)) return 0;
   if (penalizes_repetition_ && options_.repeat_penalty < 1) return 0;
   if (penalizes_reply_ && (options_.presence_penalty < 0 || options_.frequency_penalty < 0)) return 0;
   if (std::ranges::any_of(biases_, [](const LogitBias& bias) { return bias.bias > 0; })) return 0;
-  const size_t n_forbidden = forbids() ? forbidden_.size() : 0;
-  const auto n_lowered = static_cast<int64_t>(biases_.size() + n_forbidden + reply_tokens_.size()) + window_.n_seen();
+  if (has_dry) dry_->update();
+  const size_t n_dry = has_dry ? dry_->penalized().size() : 0, n_forbidden = forbids() ? forbidden_.size() : 0;
+  const auto n_lowered = static_cast<int64_t>(biases_.size() + n_forbidden + reply_tokens_.size() + n_dry) +
+                         window_.n_seen() + int64_t{2} * n_ahead;
   const int64_t n = (is_greedy_ ? 1 : options_.top_k) + n_lowered;
   return n < n_vocab_ ? static_cast<int>(n) : 0;
 }

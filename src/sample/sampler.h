@@ -61,9 +61,9 @@ class Sampler {
   // allocates.
   TokenId sample(std::span<const float> logits, std::span<const uint64_t> allowed);
 
-  // The number of largest logits (ignoring NaN) that determine the result of sample(): any logit smaller than all of
-  // these may be replaced by −infinity. 0: all logits matter.
-  int n_best() const;
+  // The number of largest logits (ignoring NaN) that determine the result of sample(), also after up to n_ahead more
+  // tokens: any logit smaller than all of these may be replaced by −infinity. 0: all logits matter.
+  int n_best(int n_ahead = 0);
 
   // Records a token (0 ≤ token < n_vocab) of the prompt or of the reply for the penalties.
   void accept_prompt(TokenId token);

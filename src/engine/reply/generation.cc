@@ -127,9 +127,8 @@ Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
   }
   plan.most_drafts = std::min({plan.most_drafts, room - 1, sequence_.most_checked() - 1});
   running_ = drafting_.begin_pass(tokens_, plan);
-  // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
-  const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(drafting_.n_drafts()) : 0;
-  return sequence_.extend(running_, WantLogits::kAll, n_for_all, /*is_check=*/true);
+  const int n = n_best(static_cast<int>(drafting_.n_drafts()));
+  return sequence_.extend(running_, WantLogits::kAll, n, /*is_check=*/true);
 }
 
 // After each position the next token is chosen as usual, with the same random numbers, as long as the draft tokens
@@ -253,9 +252,9 @@ Result<TokenId> Generation::Impl::choose_among_allowed(std::span<const float> lo
   return next;
 }
 
-int Generation::Impl::n_best() const {
+int Generation::Impl::n_best(int n_ahead) {
   const bool all_matter = !to_heal_.empty() || options_.n_logprobs >= 0 || is_constrained();
-  return all_matter ? 0 : sampler_.n_best();
+  return all_matter ? 0 : sampler_.n_best(n_ahead);
 }
 
 bool Generation::Impl::may_stream() const {
