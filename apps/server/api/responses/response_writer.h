@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/api/replies/conversation.h"
+#include "server/api/replies/mcp_rounds.h"
 #include "server/api/responses/response_fields.h"
 
 namespace tern::server {

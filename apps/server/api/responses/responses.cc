@@ -5,6 +5,7 @@
 
 #include "base/text/format_text.h"
 #include "server/api/replies/conversation.h"
+#include "server/api/replies/mcp_rounds.h"
 #include "server/api/responses/fitting_prompt.h"
 #include "server/api/responses/response_fields.h"
 #include "server/api/responses/response_items.h"

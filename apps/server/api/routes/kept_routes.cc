@@ -106,7 +106,8 @@ void add_kept_routes(const RouteContext& context) {
   context.http.Post(response + std::string("/cancel"), [&store, most = context.options.limits.body_bytes](
                                                            const HttpRequest& request, HttpResponse& answer,
                                                            const httplib::ContentReader& reader) {
-    (void)read_body(request, reader, most);
+    const ApiResult<std::string> body = read_body(request, reader, most);  // any body is fine
+    if (!body) return answer_error(answer, body.error());
     const ApiResult<ResponseStore::Kept> kept = find_kept(store, request.matches[1], kResponse);
     answer_error(answer, kept ? ApiError{.message = "only responses in the background can be cancelled, and there are "
                                                     "none here"}
