@@ -55,7 +55,8 @@ Outcome try_calls(const ChatTemplate& chat, const ChatFormat& format, const std:
     if (!text) error = text.error().message;
     return text.value_or(ChatPrompt()).text;
   };
-  const CallProbe probe(render, format);
+  const std::vector<ChatMessage> asked = {{.role = "user", .content = "a"}};
+  const CallProbe probe(render, format, chat.render(asked, {.tools = kTools}).value_or(ChatPrompt()).text);
   const std::string whole = probe.calls(calls);
   std::string text(without_json_space(whole));
   if (whole.empty()) {

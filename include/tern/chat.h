@@ -42,9 +42,9 @@ struct ChatPrompt {
 struct CallPiece {
   enum class Kind : uint8_t {
     kText,       // `text`, literally
-    kName,       // the function's name
+    kName,       // the function's name, perhaps twice
     kId,         // the call's id
-    kIndex,      // its number in the reply: 0, 1, …
+    kIndex,      // its number in the reply: 0, 1, … or 1, 2, …
     kArguments,  // its arguments
   };
   Kind kind = Kind::kText;
@@ -66,8 +66,11 @@ struct MarkedCalls {
   // Pairs: `key_begin`, the key, `key_end`, the value, `value_end`, with `pair_between` between two of them.
   std::string key_begin = {}, key_end = {}, value_end = {}, pair_between = {};
   std::string key_end_other = {};  // instead of `key_end`, where the value is no string
-  bool is_sorted = false;          // pairs come in the order of their keys
-  bool in_channels = false;        // a call is a message of gpt-oss, whose header varies
+  // Behind `key_end` come the value's type by its name in JSON Schema ("number" for every number) and this text.
+  std::string type_end = {};
+  std::string text_begin = {}, text_end = {};  // may be around a string, for example <![CDATA[…]]>
+  bool is_sorted = false;                      // pairs come in the order of their keys
+  bool in_channels = false;                    // a call is a message of gpt-oss, whose header varies
 };
 
 // The syntax of a model's tool calls: `begin`, then {"name": …, "arguments": {…}}, a list of such objects or `marked`
@@ -90,6 +93,8 @@ struct ChatFormat {
   std::string think_end = {};
   std::optional<ToolCallFormat> calls = {};  // none: no tools, or a call syntax that Tern cannot parse
   std::string content_begin = {};  // text that comes before the content and is no part of it (Functionary's "all")
+  std::string content_end = {};    // … behind it, if the template closes the content with a tag of its own
+  std::string reply_end = {};      // … behind that and the calls
   bool has_channels = false;       // replies are messages with channels (gpt-oss): analysis, commentary and final
 
   bool has_tools = false;           // the template describes the tools to the model

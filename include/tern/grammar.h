@@ -41,6 +41,10 @@ class Grammar {
   // A grammar in llama.cpp's notation, GBNF; `root` is the start symbol. Left recursion is rejected.
   static Result<std::shared_ptr<const Grammar>> gbnf(std::string_view text);
 
+  // A grammar in Lark's notation; `start` is where a text begins. Templates and other libraries than `common` are
+  // rejected.
+  static Result<std::shared_ptr<const Grammar>> lark(std::string_view text);
+
   // Texts that match a regular expression as a whole. The syntax is JavaScript's without look-around, back references
   // and \b.
   static Result<std::shared_ptr<const Grammar>> regex(std::string_view pattern);

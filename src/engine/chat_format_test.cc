@@ -32,6 +32,16 @@ TEST(EngineChatFormat, RefusesToolsThatTheTemplateHasNot) {
   EXPECT_EQ(engine.render_chat(result).value().text, "[tool]b");
 }
 
+TEST(EngineChatFormat, CallsThatTheTemplateLacksAreWrittenInTheModelsForm) {
+  const Engine engine = with_template(
+      "{{ '[TOOL_CALLS]' ~ (tools | tojson) if tools }}{% for m in messages %}[{{ m.role }}]{{ m.content }}"
+      "{% endfor %}");
+  const ChatMessage called[] = {{"user", "a"}, {.role = "assistant", .tool_calls = {{.name = "f"}, {.name = "g"}}}};
+  EXPECT_EQ(
+      engine.render_chat(called).value().text,
+      "[user]a[assistant][TOOL_CALLS][{\"name\": \"f\", \"arguments\": {}}, {\"name\": \"g\", \"arguments\": {}}]");
+}
+
 TEST(EngineChatFormat, ABegunReplyMayHaveThoughts) {
   const auto found = [](const std::string& end) {
     const Engine engine = with_template(

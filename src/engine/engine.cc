@@ -16,6 +16,7 @@
 #include "tern/chat_reply.h"
 #include "text/chat/chat_format.h"
 #include "text/chat/unfinished_message.h"
+#include "text/chat/written_calls.h"
 
 namespace tern {
 
@@ -67,7 +68,10 @@ Result<ChatPrompt> Engine::render_chat(std::span<const ChatMessage> messages, co
     TRY_STATUS(tool_names(options.tools));  // errors in the request are reported first
     TRY_STATUS(check_expressible(chat_format(), messages, options));
   }
-  const auto render = [&](std::span<const ChatMessage> all) { return impl_->chat_template->render(all, options); };
+  const auto render_all = [&](std::span<const ChatMessage> all) { return impl_->chat_template->render(all, options); };
+  const auto render = [&](std::span<const ChatMessage> all) {
+    return has_tools ? render_with_calls(chat_format(), all, render_all) : render_all(all);
+  };
   const auto render_beginning = [&] {
     const ChatFormat format = chat_format();
     std::vector<std::string_view> marks = {format.think_begin, format.think_end};

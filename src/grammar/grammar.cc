@@ -3,6 +3,7 @@
 #include "grammar/grammar_impl.h"
 #include "grammar/rules/automaton.h"
 #include "grammar/rules/gbnf.h"
+#include "grammar/rules/lark.h"
 #include "grammar/rules/regex.h"
 #include "grammar/schema/schema.h"
 
@@ -81,6 +82,12 @@ Result<std::shared_ptr<const Grammar>> Grammar::json_object() {
 
 Result<std::shared_ptr<const Grammar>> Grammar::gbnf(std::string_view text) {
   auto rules = grammar::parse_gbnf(text);
+  if (!rules) return in("the grammar", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
+Result<std::shared_ptr<const Grammar>> Grammar::lark(std::string_view text) {
+  auto rules = grammar::parse_lark(text);
   if (!rules) return in("the grammar", std::move(rules).error());
   return made(*std::move(rules));
 }

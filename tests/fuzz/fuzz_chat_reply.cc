@@ -66,26 +66,70 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                   {Kind::kIndex},
                   {Kind::kText, "<|a|>"},
                   {Kind::kArguments},
-                  {Kind::kText, "<|/c|>"}}}};
-  const tern::ToolCallFormat kForms[] = {{.begin = "<tool_call>\n", .end = "\n</tool_call>"},
-                                         {.may_begin = "<|python_tag|>", .arguments = "parameters"},
-                                         {.begin = "[TOOL_CALLS] ", .is_list = true},
-                                         {.begin = "<|tool_call|>", .end = "<|/tool_call|>", .is_list = true},
-                                         {.marked = kMarked[0]},
-                                         {.begin = "<|s|>[", .end = "]<|/s|>", .marked = kMarked[1]},
-                                         {.marked = kMarked[2]},
-                                         {.begin = "<|s|>", .end = "<|/s|>", .marked = kMarked[3]}};
+                  {Kind::kText, "<|/c|>"}}},
+      {.pieces = {{Kind::kText, "<|open|>call tool=\""},
+                  {Kind::kName},
+                  {Kind::kText, "\" index=\""},
+                  {Kind::kIndex},
+                  {Kind::kText, "\"<|sep|>"},
+                  {Kind::kArguments},
+                  {Kind::kText, "<|close|>call<|sep|>"}},
+       .values = Values::kText,
+       .key_begin = "<|open|>argument key=\"",
+       .key_end = "\" type=\"",
+       .value_end = "<|close|>argument<|sep|>",
+       .type_end = "\"<|sep|>"},
+      {.pieces = {{Kind::kText, "<f="}, {Kind::kName}, {Kind::kText, ">"}, {Kind::kArguments}, {Kind::kText, "</f>"}},
+       .values = Values::kText,
+       .key_begin = "<p=",
+       .key_end = ">",
+       .value_end = "</p>",
+       .key_end_other = ">",
+       .text_begin = "<![CDATA[",
+       .text_end = "]]>"},
+      {.pieces = {{Kind::kText, " to="},
+                  {Kind::kName},
+                  {Kind::kText, "<|message|><i="},
+                  {Kind::kName},
+                  {Kind::kText, ">"},
+                  {Kind::kArguments},
+                  {Kind::kText, "</i>"}},
+       .between = "<|eom|><|start|>",
+       .values = Values::kText,
+       .key_begin = "<p=",
+       .key_end = ">",
+       .value_end = "</p>",
+       .key_end_other = ">"}};
+  const tern::ToolCallFormat kForms[] = {
+      {.begin = "<tool_call>\n", .end = "\n</tool_call>"},
+      {.may_begin = "<|python_tag|>", .arguments = "parameters"},
+      {.begin = "[TOOL_CALLS] ", .is_list = true},
+      {.begin = "<|tool_call|>", .end = "<|/tool_call|>", .is_list = true},
+      {.marked = kMarked[0]},
+      {.begin = "<|s|>[", .end = "]<|/s|>", .marked = kMarked[1]},
+      {.marked = kMarked[2]},
+      {.begin = "<|s|>", .end = "<|/s|>", .marked = kMarked[3]},
+      {.begin = "<|open|>tools<|sep|>", .end = "<|close|>tools<|sep|>", .marked = kMarked[4]},
+      {.marked = kMarked[5]},
+      {.marked = kMarked[6]},
+      {.marked = kMarked[5]}};
   const bool thinks = (data[0] & 8) != 0;
   const bool streams = (data[0] & 16) != 0;
   const bool has_channels = (data[0] & 32) != 0;
-  const tern::ChatFormat format = {.think_begin = thinks ? "<think>" : "",
-                                   .think_end = thinks ? "</think>" : "",
-                                   .calls = kForms[data[0] & 7],
-                                   .has_channels = has_channels};
+  const bool has_tags = (data[0] & 128) != 0;
+  tern::ChatFormat format = {.think_begin = thinks ? "<think>" : "",
+                             .think_end = thinks ? "</think>" : "",
+                             .calls = kForms[(data[0] & 64) != 0 ? 8 + (data[0] & 3) : data[0] & 7],
+                             .has_channels = has_channels};
+  if (has_tags) {
+    format.content_begin = "<r>";
+    format.content_end = "</r>";
+    format.reply_end = "</m>";
+  }
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
   const Parts whole = read(format, text, text.size(), streams);
   if (read(format, text, 1, streams) != whole) std::abort();
   if (read(format, text, 1 + data[1] % 16, streams) != whole) std::abort();
-  if (!thinks && !has_channels && whole.calls.empty() && whole.content != text) std::abort();
+  if (!thinks && !has_channels && !has_tags && whole.calls.empty() && whole.content != text) std::abort();
   return 0;
 }

@@ -41,7 +41,8 @@ void walk(const tern::Grammar& grammar, std::string_view choices) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const auto made = data[0] % 3 == 0   ? tern::Grammar::json_schema(text)
+  const auto made = data[0] == '3'     ? tern::Grammar::lark(text)
+                    : data[0] % 3 == 0 ? tern::Grammar::json_schema(text)
                     : data[0] % 3 == 1 ? tern::Grammar::gbnf(text)
                                        : tern::Grammar::regex(text);
   if (made) walk(**made, text);

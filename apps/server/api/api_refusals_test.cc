@@ -198,5 +198,20 @@ TEST(ApiServer, FormatsThatCannotBeHeldAreRefused) {
   }
 }
 
+// A model that only continues texts would leave them out.
+TEST(ApiServer, CallsAndResultsNeedAChatTemplate) {
+  const RunningServer server;
+  const Json call = {{"id", "a"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", "{}"}}}};
+  for (const Json& message : {Json{{"role", "assistant"}, {"content", "So:"}, {"tool_calls", {call}}},
+                              Json{{"role", "tool"}, {"tool_call_id", "a"}, {"content", "5"}}}) {
+    Json body = chat("hi");
+    body["messages"].push_back(message);
+    const auto answer = server.post(kChat, body);
+    EXPECT_EQ(answer.status, 400) << answer.text;
+    EXPECT_EQ(answer.json["error"]["param"], "messages");
+    EXPECT_TRUE(answer.text.contains("no tool calls and results")) << answer.text;
+  }
+}
+
 }  // namespace
 }  // namespace tern::server::test

@@ -113,5 +113,34 @@ TEST(ApiServer, AFormatBesideToolsIsKeptOrAToolIsCalled) {
   EXPECT_TRUE(Json::parse(choice["message"]["content"].get<std::string>()).at("ok").is_boolean()) << choice;
 }
 
+// The field `any_order`: so many properties would be too many sets of them.
+TEST(ApiServer, PropertiesMayComeInAnyOrder) {
+  const RunningServer server({}, storyteller());
+  const auto schema_of = [](int n) {
+    Json schema = {{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
+    for (int i = 0; i < n; ++i)
+      schema["properties"][std::string(1, static_cast<char>('a' + i))] = {{"type", "integer"}};
+    return schema;
+  };
+  Json body = asked_with(schema_of(13).dump().c_str(), true);
+  EXPECT_EQ(server.post(kChat, body).status, 200);
+  body["any_order"] = true;
+  const auto refused = server.post(kChat, body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_TRUE(refused.text.contains("more than 12 in any order")) << refused.text;
+  body = asked_with(schema_of(2).dump().c_str(), true);
+  body["any_order"] = true;
+  EXPECT_EQ(server.post(kChat, body).status, 200);
+  for (const bool any_order : {false, true}) {
+    Json held = chat("Once", 40);
+    held["any_order"] = any_order;
+    held["response_format"] = {{"type", "json_schema"}, {"json_schema", {{"schema", schema_of(13)}}}};
+    const auto answer = server.post(kChat, held);
+    EXPECT_EQ(answer.status, any_order ? 400 : 200) << answer.text;
+    held["response_format"]["json_schema"]["schema"] = schema_of(12);
+    EXPECT_EQ(server.post(kChat, held).status, 200);
+  }
+}
+
 }  // namespace
 }  // namespace tern::server::test

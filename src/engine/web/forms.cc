@@ -14,6 +14,7 @@
 #include "tern/chat_reply.h"
 #include "text/chat/chat_format.h"
 #include "text/chat/chat_template.h"
+#include "text/chat/written_calls.h"
 
 extern "C" {
 char* tern_forms_call(const char* method, const char* parameters);
@@ -164,7 +165,8 @@ class Forms {
     if (use.choice != ToolUse::Choice::kNone) chat.tools = use.tools;
     TRY_STATUS(tool_names(use.tools));
     TRY_STATUS(check_expressible(format_, messages, chat));
-    TRY(auto prompt, template_->render(messages, chat));
+    const auto render = [&](std::span<const ChatMessage> all) { return template_->render(all, chat); };
+    TRY(auto prompt, render_with_calls(format_, messages, render));
     TRY(turn_, chat_turn(format_, std::move(prompt), use, options_));
     parser_.emplace(turn_.format, turn_.reply);
     result["prompt"] = parts_of(turn_.prompt);

@@ -207,6 +207,19 @@ CharAutomaton CharAutomaton::common(const CharAutomaton& other) const {
   return out.is_full_ ? out : out.trimmed();
 }
 
+CharAutomaton CharAutomaton::in_any_case() const {
+  CharAutomaton out = *this;
+  for (CharSet& set : out.sets_) {
+    const CharSet own = set;
+    for (char32_t c = 'a'; c <= 'z'; ++c) {
+      const char32_t capital = c - 'a' + 'A';
+      if (own.contains(c)) set.add(capital, capital);
+      if (own.contains(capital)) set.add(c, c);
+    }
+  }
+  return out;
+}
+
 bool CharAutomaton::takes(std::u32string_view text) const {
   std::vector<uint32_t> here, next, seen(states_.size());  // `seen`: the last step that visited the state
   uint32_t step = 0;

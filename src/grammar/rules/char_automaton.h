@@ -47,6 +47,8 @@ class CharAutomaton {
   CharAutomaton resolved() const;
   // The texts that both automata take; both must be resolved.
   CharAutomaton common(const CharAutomaton& other) const;
+  // Letters of ASCII may be small or capital.
+  CharAutomaton in_any_case() const;
   // The other texts; must be resolved. Full if that takes too many states.
   CharAutomaton inverted() const;
   // The lengths of its shortest and longest text; no longest: some are as long as one likes, or it is not known. Must

@@ -88,7 +88,10 @@ class CallWriter {
                              .key_end_other = text_of(item, "key_end_other"),
                              .value_end = text_of(item, "value_end"),
                              .between = text_of(item, "pair_between"),
-                             .sorts = item.find("sorted") != nullptr};
+                             .sorts = item.find("sorted") != nullptr,
+                             .type_end = text_of(item, "type_end"),
+                             .text_begin = text_of(item, "text_begin"),
+                             .text_end = text_of(item, "text_end")};
     NotatedValues notated(parts_);
     TRY(const StateId end, notated.add_object(from, {parts_.reader.clause_of(*item.find("pairs"))}, marks));
     TRY_STATUS(notated.finish());

@@ -9,7 +9,7 @@
 //   {"json": schema}                         a JSON document
 //   {"pairs": schema, "values": "text", "python" or "gemma", "key_begin": …, "key_end": …, "key_end_other": …,
 //    "value_end": …, "pair_between": …}      an object's members in the notation of tern::MarkedCalls; with
-//                                           "sorted": true, by their names
+//                                           "sorted": true, by their names; also "type_end", "text_begin", "text_end"
 #pragma once
 
 #include <functional>

@@ -67,6 +67,7 @@ Result<bool> SchemaReader::allows_own(const Clause& own, const JsonValue& value,
       return !own.bounds.is_impossible && own.bounds.holds(number);
     }
     case JsonValue::kString: {
+      if (own.grammar) return refuse(*own.schema, "$lark", "a given text cannot be compared with a grammar");
       const std::u32string chars = chars_of(value.text);
       if (!own.length.holds(chars.size())) return false;
       for (const Clause::Text& text : own.texts) {

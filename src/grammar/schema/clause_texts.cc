@@ -40,7 +40,25 @@ Result<const CharAutomaton*> SchemaReader::automaton_of(const JsonValue& place, 
   return parsed(place, "format", (is_wide ? "w" : "f") + text.value->text, pattern, RegexMatch::kWhole);
 }
 
+Result<const JsonValue*> SchemaReader::grammar(const Clauses& clauses) const {
+  const JsonValue* found = nullptr;
+  for (const ClauseId id : clauses) {
+    const JsonValue* own = at(id).grammar;
+    if (!own) continue;
+    if (found && found->text != own->text) return refuse(*at(id).schema, "$lark", "a text has one grammar only");
+    found = own;
+  }
+  if (!found) return nullptr;
+  const Lengths length = lengths(clauses, &Clause::length);
+  const auto says_more = [this](ClauseId id) { return !at(id).texts.empty() || !at(id).no_values.empty(); };
+  if (length.low > 0 || length.high || std::ranges::any_of(clauses, says_more))
+    return refuse(clauses, "$lark", "a text cannot be held to a grammar and to something else");
+  return found;
+}
+
 Result<std::optional<CharAutomaton>> SchemaReader::texts(const Clauses& clauses, bool is_wide) {
+  if (std::ranges::any_of(clauses, [this](ClauseId id) { return at(id).grammar != nullptr; }))
+    return refuse(clauses, "$lark", "names cannot be held to a grammar");
   std::optional<CharAutomaton> out;
   const auto meet = [&](const CharAutomaton& own) { out = out ? out->common(own) : own; };
   std::vector<std::u32string> no_values;

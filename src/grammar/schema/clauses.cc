@@ -14,6 +14,15 @@ constexpr size_t kMaxClauses = 400'000;
 
 bool is_true(const JsonValue* value) { return value && value->kind == Kind::kTrue; }
 
+// Collects the values in which `$anyOrder` counts.
+void find_unordered(const JsonValue& value, bool counts, std::set<const JsonValue*>& out) {
+  if (value.kind != Kind::kObject && value.kind != Kind::kArray) return;
+  const JsonValue* own = value.kind == Kind::kObject ? value.find("$anyOrder") : nullptr;
+  if (own && (own->kind == Kind::kTrue || own->kind == Kind::kFalse)) counts = is_true(own);
+  if (counts) out.insert(&value);
+  for (const JsonValue& item : value.items) find_unordered(item, counts, out);
+}
+
 }  // namespace
 
 void Lengths::meet(const Lengths& other) {
@@ -22,6 +31,7 @@ void Lengths::meet(const Lengths& other) {
 }
 
 SchemaReader::SchemaReader(const JsonValue& root) : root_(root), references_(root) {
+  find_unordered(root, false, unordered_);
   add({.schema = &root});
   add({.schema = &root, .types = 0, .names_type = true});
 }
@@ -38,6 +48,10 @@ std::unexpected<Error> SchemaReader::refuse(const Clauses& clauses, std::string_
   const auto says = std::ranges::find_if(clauses, [&](ClauseId id) { return at(id).schema->find(keyword); });
   if (says != clauses.end()) return refuse(*at(*says).schema, keyword, why);
   return refuse(clauses.empty() ? root_ : *at(clauses[0]).schema, "", why);
+}
+
+bool SchemaReader::in_any_order(const Clauses& clauses) const {
+  return std::ranges::any_of(clauses, [this](ClauseId id) { return unordered_.contains(at(id).schema); });
 }
 
 ClauseId SchemaReader::clause_of(const JsonValue& schema, bool is_negated) {
@@ -123,6 +137,7 @@ Result<Clause> SchemaReader::read(const JsonValue& schema) {
   for (const char* name : {"pattern", "format"}) {
     if (const JsonValue* value = schema.find(name)) out.texts.push_back({value, name[0] == 'f', false});
   }
+  out.grammar = schema.find("$lark");
   out.n_items = {count("minItems").value_or(0), count("maxItems")};
   out.n_properties = {count("minProperties").value_or(0), count("maxProperties")};
   read_arrays(schema, out);

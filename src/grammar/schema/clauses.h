@@ -55,6 +55,7 @@ struct Clause {
   };
   Lengths length = {};
   std::vector<Text> texts = {};
+  const JsonValue* grammar = nullptr;  // `$lark`
 
   struct Contained {
     ClauseId item;
@@ -136,6 +137,8 @@ class SchemaReader {
 
   // The patterns, formats and excluded texts, with the lengths; nullopt: there are only lengths.
   Result<std::optional<CharAutomaton>> texts(const Clauses& clauses, bool is_wide);
+  // The grammar that the texts have; null: none. No other condition on texts may stand beside it.
+  Result<const JsonValue*> grammar(const Clauses& clauses) const;
   // The texts that a pattern matches.
   Result<const CharAutomaton*> pattern(const JsonValue& schema, const std::string& text);
   Result<const CharAutomaton*> other_than(const JsonValue& schema, const std::string& text);
@@ -148,6 +151,8 @@ class SchemaReader {
   Result<Clauses> property(const Clauses& clauses, const Names& names);
   // Adds the schemas of `properties` and `patternProperties` that apply to a property. True: there are some.
   Result<bool> add_named(const JsonValue* properties, const JsonValue* patterns, const Names& names, Clauses& out);
+  // True if their members may come in any order.
+  bool in_any_order(const Clauses& clauses) const;
   Clauses item(const Clauses& clauses, size_t index);
   std::vector<std::string_view> declared_properties(const Clauses& clauses) const;  // in their order, each once
   std::vector<std::string_view> required(const Clauses& clauses) const;
@@ -185,6 +190,7 @@ class SchemaReader {
                                       std::string_view pattern, RegexMatch match);
 
   const JsonValue& root_;
+  std::set<const JsonValue*> unordered_ = {};  // schemas in which members come in any order
   References references_;
   std::map<std::pair<const JsonValue*, bool>, ClauseId> known_;
   std::vector<Origin> origins_;

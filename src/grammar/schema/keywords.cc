@@ -48,6 +48,9 @@ constexpr Keyword kKeywords[] = {
     {"maxLength", Shape::kCount, kStringType},
     {"pattern", Shape::kString, kStringType},
     {"format", Shape::kString, kStringType},
+    // Extensions: the text by a grammar; members of objects in any order, here and in the schemas inside.
+    {"$lark", Shape::kString, kStringType},
+    {"$anyOrder", Shape::kBoolean, 0},
     {"minimum", Shape::kNumber, kNumberTypes},
     {"maximum", Shape::kNumber, kNumberTypes},
     {"exclusiveMinimum", Shape::kBound, kNumberTypes},

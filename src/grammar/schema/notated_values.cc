@@ -6,60 +6,14 @@
 #include <vector>
 
 #include "grammar/rules/utf8_chars.h"
+#include "grammar/schema/any_order.h"
 
 namespace tern::grammar {
 namespace {
 
 using Value = JsonValue;
 
-constexpr std::string_view kQuote = "<|\"|>";  // Gemma's
 constexpr int kMostKeyChars = 64;
-constexpr size_t kMostChars = 16'384;
-
-std::u32string code_points(std::string_view text) {
-  std::u32string chars;
-  while (const auto c = take_char(text)) chars += *c;
-  return chars;
-}
-
-// Any text in which `stop` does not occur: a state for each number of its characters that the text ends with.
-CharAutomaton texts_without(std::string_view stop) {
-  const std::u32string mark = code_points(stop);
-  CharAutomaton texts;
-  for (size_t i = 1; i < mark.size(); ++i) texts.add_state();
-  const std::set<char32_t> own(mark.begin(), mark.end());
-  for (size_t n = 0; n < std::max<size_t>(mark.size(), 1); ++n) {
-    texts.end(static_cast<uint32_t>(n));
-    CharSet others = CharSet::all();
-    for (const char32_t c : own) {
-      others = others.without(CharSet::one(c));
-      const std::u32string seen = mark.substr(0, n) + c;
-      size_t next = std::min(seen.size(), mark.size());
-      while (!std::u32string_view(seen).ends_with(std::u32string_view(mark).substr(0, next))) --next;
-      if (next < mark.size()) texts.add_char(static_cast<uint32_t>(n), CharSet::one(c), static_cast<uint32_t>(next));
-    }
-    texts.add_char(static_cast<uint32_t>(n), others, 0);
-  }
-  return texts;
-}
-
-// What may stand between single quotes: without escapes, so that patterns and lengths can be enforced, and with them.
-const CharSet& python_chars() {
-  static const CharSet kChars = CharSet{{0, 8}, {0xB, 0xC}, {0xE, 0x1F}, {'\'', '\''}, {'\\', '\\'}}.inverted();
-  return kChars;
-}
-
-CharAutomaton python_texts(bool with_escapes) {
-  CharAutomaton texts = CharAutomaton::repeated(python_chars(), 0, -1);
-  if (!with_escapes) return texts;
-  texts = CharAutomaton();
-  texts.end(texts.start());
-  texts.add_char(texts.start(), python_chars(), texts.start());
-  const uint32_t escape = texts.add_state();
-  texts.add_char(texts.start(), CharSet::one('\\'), escape);
-  texts.add_char(escape, CharSet{{'\\', '\\'}, {'\'', '\''}, {'n', 'n'}, {'r', 'r'}, {'t', 't'}}, texts.start());
-  return texts;
-}
 
 }  // namespace
 
@@ -106,6 +60,7 @@ Result<StateId> NotatedValues::add_pairs(StateId from, const Clauses& clauses, c
   const std::vector<std::string_view> required = reader_.required(clauses);
   const bool is_open =
       names.empty() || std::ranges::any_of(clauses, [&](ClauseId id) { return reader_.at(id).says_others; });
+  if (reader_.in_any_order(clauses)) return add_unordered(from, clauses, names, is_open, marks);
   // The state after no pair, and after some.
   std::array<StateId, 2> here = {rules_.new_state(), rules_.new_state()};
   rules_.add_empty(from, here[0]);
@@ -142,6 +97,37 @@ Result<StateId> NotatedValues::add_pairs(StateId from, const Clauses& clauses, c
   return to;
 }
 
+Result<StateId> NotatedValues::add_unordered(StateId from, const Clauses& clauses,
+                                             const std::vector<std::string_view>& names, bool is_open,
+                                             const PairMarks& marks) {
+  if (names.size() > Unordered::kMost)
+    return reader_.refuse(clauses, "properties",
+                          format_text("more than {} in any order take too many states", Unordered::kMost));
+  const std::vector<std::string_view> required = reader_.required(clauses);
+  Unordered all;
+  for (const std::string_view name : names) {
+    const bool is_required = std::ranges::binary_search(required, name);
+    TRY(const Clauses value, reader_.property(clauses, {.name = name}));
+    if (std::ranges::contains(value, kNothing)) {
+      if (is_required) return rules_.new_state();  // nothing leads there: no object is possible
+      continue;
+    }
+    const RuleId rule = rules_.new_rule("a property");
+    TRY(const StateId after, add_pair(rules_.start_of(rule), name, value, marks));
+    rules_.end(after);
+    all.members.push_back({rule, is_required});
+  }
+  TRY(const Clauses others, reader_.property(clauses, {}));
+  if (is_open && !std::ranges::contains(others, kNothing)) {
+    all.other = rules_.new_rule("another property");
+    TRY(const StateId after, add_other_pair(rules_.start_of(*all.other), clauses, others, marks));
+    rules_.end(after);
+  }
+  const StateId to = write_unordered(rules_, from, all, [&](StateId at) { return rules_.add_text(at, marks.between); });
+  if (all.may_be_empty()) rules_.add_empty(from, to);
+  return to;
+}
+
 Result<StateId> NotatedValues::add_pair(StateId from, std::string_view key, const Clauses& value,
                                         const PairMarks& marks) {
   const StateId name = rules_.add_text(rules_.add_text(from, marks.key_begin), key);
@@ -153,7 +139,7 @@ Result<StateId> NotatedValues::add_pair(StateId from, std::string_view key, cons
 Result<StateId> NotatedValues::add_other_pair(StateId from, const Clauses& clauses, const Clauses& value,
                                               const PairMarks& marks) {
   std::vector<std::u32string> known;
-  for (const std::string_view name : reader_.declared_properties(clauses)) known.push_back(code_points(name));
+  for (const std::string_view name : reader_.declared_properties(clauses)) known.push_back(chars_of(name));
   const CharAutomaton key =
       CharAutomaton::repeated(name_chars(), 1, kMostKeyChars).common(CharAutomaton::all_but(known));
   if (key.is_full()) return reader_.refuse(clauses, "", "the names of its properties take too many states");
@@ -167,7 +153,9 @@ Result<StateId> NotatedValues::add_value(StateId from, const Clauses& value, con
   const Place place = {
       marks.notation,
       std::string(marks.value_end.substr(std::min(marks.value_end.find_first_not_of(" \n"), marks.value_end.size()))),
-      marks.sorts};
+      marks.sorts, std::string(marks.text_begin), std::string(marks.text_end)};
+  if (!marks.type_end.empty())
+    return add_typed_value(rules_.add_text(from, marks.key_end), value, place, marks.type_end);
   const StateId to = rules_.new_state();
   const bool has_two = !marks.key_end_other.empty() && marks.key_end_other != marks.key_end;
   if (!has_two) {
@@ -176,26 +164,49 @@ Result<StateId> NotatedValues::add_value(StateId from, const Clauses& value, con
   }
   TRY(const std::vector<Clauses> all, parts_.alternatives.of(value));
   for (const Clauses& one : all) {
-    TRY(const bool has_strings, may_be_string(one, false));
-    TRY(const bool is_string, may_be_string(one, true));
-    if (has_strings) {
+    TRY(const uint8_t types, types_in(one));
+    if ((types & kStringType) != 0) {
       TRY(const StateId end, add_string(rules_.add_text(from, marks.key_end), one, place));
       rules_.add_empty(end, to);
     }
-    if (is_string) continue;
+    if (types == kStringType) continue;
     const RuleId rule = parts_.rule_of(with_types(one, kAllTypes & ~kStringType));
     rules_.add_call(rules_.add_text(from, marks.key_end_other), rule, to);
   }
   return to;
 }
 
-// True if a string is among the values, or with `only` if all of them are strings.
-Result<bool> NotatedValues::may_be_string(const Clauses& clauses, bool only) {
+// The same with its type and the mark behind that.
+Result<StateId> NotatedValues::add_typed_value(StateId from, const Clauses& value, const Place& place,
+                                               std::string_view type_end) {
+  constexpr std::pair<std::string_view, uint8_t> kTypes[] = {{"null", kNullType},
+                                                             {"boolean", kBooleanType},
+                                                             {"number", kIntegerType | kFractionType},
+                                                             {"array", kArrayType},
+                                                             {"object", kObjectType}};
+  const StateId to = rules_.new_state();
+  TRY(const std::vector<Clauses> all, parts_.alternatives.of(value));
+  for (const Clauses& one : all) {
+    TRY(const uint8_t types, types_in(one));
+    if ((types & kStringType) != 0) {
+      TRY(const StateId end, add_string(rules_.add_text(rules_.add_text(from, "string"), type_end), one, place));
+      rules_.add_empty(end, to);
+    }
+    for (const auto& [name, bits] : kTypes) {
+      if ((types & bits) == 0) continue;
+      const RuleId rule = parts_.rule_of(with_types(one, bits));
+      rules_.add_call(rules_.add_text(rules_.add_text(from, name), type_end), rule, to);
+    }
+  }
+  return to;
+}
+
+Result<uint8_t> NotatedValues::types_in(const Clauses& clauses) {
   TRY(const auto values, reader_.values(clauses));
-  const auto is_string = [](const Value* value) { return value->kind == Value::kString; };
-  if (values) return only ? std::ranges::all_of(*values, is_string) : std::ranges::any_of(*values, is_string);
-  const uint8_t types = reader_.types(clauses, /*meant=*/true);
-  return only ? types == kStringType : (types & kStringType) != 0;
+  if (!values) return reader_.types(clauses, /*meant=*/true);
+  uint8_t types = 0;
+  for (const Value* value : *values) types = static_cast<uint8_t>(types | type_of(*value));
+  return types;
 }
 
 Clauses NotatedValues::with_types(const Clauses& clauses, uint8_t types) {
@@ -327,53 +338,6 @@ Result<std::optional<StateId>> NotatedValues::write_list(const Clauses& clauses,
     rules_.add_empty(after, close);
   }
   return rules_.add_text(close, "]");
-}
-
-// A string in its notation: for Python only that in single quotes, as JSON's rule has the other.
-Result<StateId> NotatedValues::add_string(StateId from, const Clauses& clauses, const Place& place) {
-  TRY(const auto values, reader_.values(clauses));
-  if (values) {
-    const StateId to = rules_.new_state();
-    for (const Value* value : *values) {
-      if (value->kind == Value::kString) rules_.add_empty(add_literal(from, *value, place), to);
-    }
-    return to;
-  }
-  const Lengths lengths = reader_.lengths(clauses, &Clause::length);
-  TRY(const auto matched, reader_.texts(clauses, /*is_wide=*/false));  // of these lengths
-  const bool is_python = place.notation == Notation::kPython, is_gemma = place.notation == Notation::kGemma;
-  const bool is_free = !matched && lengths.low == 0 && !lengths.high;
-  CharAutomaton texts =
-      is_python ? python_texts(is_free) : texts_without(is_gemma ? kQuote : std::string_view(place.stop));
-  if (lengths.low > kMostChars)
-    return reader_.refuse(clauses, "minLength", format_text("more than {} characters", kMostChars));
-  if (matched) {
-    texts = texts.common(*matched);
-  } else if (!is_free) {
-    const int high = lengths.high ? static_cast<int>(std::min(*lengths.high, kMostChars)) : -1;
-    texts = texts.common(CharAutomaton::repeated(CharSet::all(), static_cast<int>(lengths.low), high));
-  }
-  if (texts.is_full()) return reader_.refuse(clauses, "", "its pattern and lengths together take too many states");
-  const std::string_view quote = is_python ? "'" : is_gemma ? kQuote : "";
-  const StateId inside = rules_.add_text(from, quote);
-  return rules_.add_text(texts.write(rules_, inside, CharAutomaton::Spelling::kUtf8), quote);
-}
-
-StateId NotatedValues::add_literal(StateId from, const Value& value, const Place& place) {
-  if (value.kind != Value::kString) return rules_.add_text(from, json_text(value));
-  switch (place.notation) {
-    case Notation::kText:
-      return rules_.add_text(from, value.text);
-    case Notation::kPython: {
-      const StateId to = rules_.add_text(from, json_text(value));
-      const bool is_plain = value.text.find_first_of("'\\") == std::string::npos;
-      if (is_plain) rules_.add_empty(rules_.add_text(from, "'" + value.text + "'"), to);
-      return to;
-    }
-    case Notation::kGemma:
-      return rules_.add_text(from, std::string(kQuote) + value.text + std::string(kQuote));
-  }
-  return from;
 }
 
 }  // namespace tern::grammar

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grammar/schema/call_rules.h"
 
@@ -25,6 +26,7 @@ struct PairMarks {
   Notation notation;
   std::string_view key_begin, key_end, key_end_other, value_end, between;
   bool sorts = false;  // by their names
+  std::string_view type_end = {}, text_begin = {}, text_end = {};
 };
 
 class NotatedValues {
@@ -45,10 +47,13 @@ class NotatedValues {
     Notation notation;
     std::string stop;    // a string ends before this text
     bool sorts = false;  // members of objects
+    std::string text_begin = {}, text_end = {};
     bool operator==(const Place&) const = default;
     auto operator<=>(const Place&) const = default;
   };
 
+  Result<StateId> add_unordered(StateId from, const Clauses& clauses, const std::vector<std::string_view>& names,
+                                bool is_open, const PairMarks& marks);
   Result<StateId> add_pair(StateId from, std::string_view key, const Clauses& value, const PairMarks& marks);
   Result<StateId> add_other_pair(StateId from, const Clauses& clauses, const Clauses& value, const PairMarks& marks);
   Result<StateId> add_value(StateId from, const Clauses& value, const PairMarks& marks);
@@ -61,8 +66,12 @@ class NotatedValues {
   Result<void> write_members(const Clauses& clauses, Notation notation, StateId start, StateId end);
   Result<std::optional<StateId>> write_list(const Clauses& clauses, Notation notation, StateId start);
   Result<StateId> add_string(StateId from, const Clauses& clauses, const Place& place);
+  Result<StateId> add_grammar(StateId from, const Clauses& clauses, const JsonValue& grammar, const Place& place);
   StateId add_literal(StateId from, const JsonValue& value, const Place& place);
-  Result<bool> may_be_string(const Clauses& clauses, bool only);
+  StateId add_plain_literal(StateId from, std::string_view text, const Place& place);
+  // The types of settled clauses' values.
+  Result<uint8_t> types_in(const Clauses& clauses);
+  Result<StateId> add_typed_value(StateId from, const Clauses& value, const Place& place, std::string_view type_end);
   Clauses with_types(const Clauses& clauses, uint8_t types);
   // Why the members or items cannot be enforced in this form of calls; empty: they can.
   std::string_view hard_members(const Clauses& clauses) const;

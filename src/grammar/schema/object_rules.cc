@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "grammar/rules/utf8_chars.h"
+#include "grammar/schema/any_order.h"
 #include "grammar/schema/name_tree.h"
 #include "grammar/schema/schema_writer.h"
 
@@ -29,6 +30,7 @@ class ObjectWriter {
     TRY_STATUS(read_named());
     if (is_impossible_ || lengths_.is_empty()) return {};
     TRY(const std::optional<RuleId> other, other_property());
+    if (reader_.in_any_order(clauses_)) return write_in_any_order(other, start, end);
     return write_members(other, start, end);
   }
 
@@ -205,6 +207,29 @@ class ObjectWriter {
 
   // The state before a property, after its comma if it is not the first.
   StateId before(StateId from, bool is_first) { return is_first ? from : json_.add_space(rules_.add_text(from, ",")); }
+
+  Result<void> write_in_any_order(std::optional<RuleId> other, StateId start, StateId end) {
+    Unordered all = {.other = other, .least = lengths_.low, .most = lengths_.high};
+    if (named_.size() > Unordered::kMost)
+      return refuse("properties", format_text("more than {} in any order take too many states", Unordered::kMost));
+    const auto n_required = static_cast<size_t>(std::ranges::count_if(named_, &Property::is_required));
+    if (other && (lengths_.high || lengths_.low > n_required))
+      return refuse(lengths_.high ? "maxProperties" : "minProperties",
+                    "properties that the schema does not name cannot be counted in any order");
+    for (const Property& property : named_) {
+      const RuleId rule = rules_.new_rule("a property");
+      const StateId colon = json_.add_colon(rules_.add_text(rules_.start_of(rule), json_string(property.name)));
+      const StateId last = rules_.new_state();
+      rules_.add_call(colon, property.rule, last);
+      rules_.end(last);
+      all.members.push_back({rule, property.is_required});
+    }
+    const StateId inside = json_.add_space(rules_.add_text(start, "{"));
+    if (all.may_be_empty()) rules_.add_empty(rules_.add_text(inside, "}"), end);
+    const StateId last = write_unordered(rules_, inside, all, [&](StateId at) { return before(at, false); });
+    rules_.add_empty(rules_.add_text(json_.add_space(last), "}"), end);
+    return {};
+  }
 
   // Uses a state for each number of named properties passed, and of properties written, as far as the counts matter.
   Result<void> write_members(std::optional<RuleId> other, StateId start, StateId end) {

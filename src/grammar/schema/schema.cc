@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "grammar/rules/lark.h"
 #include "grammar/schema/schema_writer.h"
 
 namespace tern::grammar {
@@ -185,6 +186,8 @@ Result<void> SchemaWriter::write_string(const Clauses& clauses, StateId start, S
 
 // Strings of the same form share a rule.
 Result<RuleId> SchemaWriter::string_rule(const Clauses& clauses) {
+  TRY(const Value* grammar, reader_.grammar(clauses));
+  if (grammar) return grammar_rule(clauses, *grammar);
   const Lengths lengths = reader_.lengths(clauses, &Clause::length);
   std::string key = format_text("{},{}", lengths.low, lengths.high.value_or(SIZE_MAX));
   bool is_matched = false;
@@ -223,6 +226,21 @@ Result<RuleId> SchemaWriter::string_rule(const Clauses& clauses) {
   }
   rules_.end(rules_.add_text(last, "\""));
   return rule;
+}
+
+Result<RuleId> SchemaWriter::grammar_rule(const Clauses& clauses, const Value& grammar) {
+  const auto [known, is_new] = strings_.try_emplace("g" + grammar.text, 0);
+  if (!is_new) return known->second;
+  known->second = rules_.new_rule("a string");
+  const auto texts = write_lark(rules_, grammar.text, CharAutomaton::Spelling::kJson);
+  if (!texts) {
+    auto error = reader_.refuse(clauses, "$lark", texts.error().message);
+    error.error().code = texts.error().code;
+    return error;
+  }
+  const StateId inside = rules_.add_text(rules_.start_of(known->second), "\"");
+  rules_.end(rules_.add_text(json_.add(inside, *texts), "\""));
+  return known->second;
 }
 
 // All values that clauses without choices of their own allow, if they are few.

@@ -184,5 +184,60 @@ TEST(SchemaKeywords, FormatsOfAddresses) {
   }
 }
 
+// An extension: a text by a grammar, whatever characters JSON escapes.
+TEST(JsonSchema, TextsByAGrammar) {
+  const std::string lark = R"("$lark": "start: line+\nline: /[^\\n]*/ \"\\n\"")";
+  const Made g = Grammar::json_schema(R"({"type": "object", "properties": {"text": {"type": "string", )" + lark +
+                                      R"(}}, "required": ["text"], "additionalProperties": false})");
+  EXPECT_EQ(taken(g, R"({"text": "a \"b\" \\\né\n"})"), "yes");
+  EXPECT_EQ(taken(g, R"({"text": "a"})"), "no");
+  EXPECT_EQ(taken(g, R"({"text": 1})"), "no");
+  EXPECT_EQ(taken(Grammar::json_schema("{" + lark + "}"), "[1]"), "no");
+  EXPECT_EQ(taken(Grammar::json_schema("{\"type\": [\"string\", \"null\"], " + lark + "}"), "null"), "yes");
+  const auto refused = [&](const std::string& more, std::string_view words) {
+    const std::string error = error_of(Grammar::json_schema("{\"type\": \"string\", " + lark + ", " + more + "}"));
+    EXPECT_TRUE(error.contains(words)) << more << "\n" << error;
+  };
+  refused(R"("minLength": 1)", "at '/$lark': a text cannot be held to a grammar and to something else");
+  refused(R"("pattern": "a")", "something else");
+  refused(R"("not": {"const": "a"})", "cannot be compared with a grammar");
+  refused(R"("enum": ["a", "b"])", "a given text cannot be compared with a grammar");
+  refused(R"("allOf": [{"$lark": "start: \"a\""}])", "one grammar only");
+  EXPECT_TRUE(
+      error_of(Grammar::json_schema(R"({"propertyNames": {"$lark": "start: \"a\""}})")).contains("names cannot"));
+  EXPECT_TRUE(error_of(Grammar::json_schema(R"({"type": "string", "$lark": "start: \"a"})"))
+                  .contains("at '/$lark': line 1, column 8: '\"' without its end"));
+}
+
+// An extension: members in any order, each once, here and inside.
+TEST(JsonSchema, MembersInAnyOrder) {
+  check({{R"({"$anyOrder": true, "type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "boolean"},
+              "c": {"properties": {"x": {}, "y": {"const": 1}}, "required": ["x", "y"], "additionalProperties": false,
+              "type": "object"}}, "required": ["a", "b"], "additionalProperties": false})",
+          {R"({"a": 1, "b": true})", R"({"b": true, "a": 1})", R"({"b": true,"c": {"y": 1, "x": 2},"a": 1})"},
+          {R"({"a": 1})", R"({"b": true, "a": 1, "b": true})", R"({"b": true, "a": true})", "{}",
+           R"({"a": 1, "b": true, "c": {"x": 1}})", R"({"a": 1, "b": true, "d": 1})", R"({"a": 1, "b": true, })"}},
+         {R"({"$anyOrder": true, "type": "object", "properties": {"a": {}, "b": {"type": "integer"}}})",
+          {"{}", R"({"b": 1})", R"({"z": 0, "b": 1, "y": 0, "a": 2, "x": 0})"},
+          {R"({"b": "1"})", R"({"b": 1, "z": 0, "b": 1})", R"({"z": 0, "a": 1, "a": 2})"}},
+         {R"({"$anyOrder": true, "type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "required": ["c"],
+              "additionalProperties": false, "minProperties": 2, "maxProperties": 2})",
+          {R"({"c": 1, "a": 1})", R"({"b": 1, "c": 1})"},
+          {R"({"c": 1})", R"({"a": 1, "b": 1})", R"({"a": 1, "b": 1, "c": 1})"}},
+         {R"({"$anyOrder": true, "properties": {"in": {"$anyOrder": false, "type": "object", "properties": {"a": {},
+              "b": {}}, "required": ["a", "b"], "additionalProperties": false}}, "type": "object"})",
+          {R"({"in": {"a": 1, "b": 2}})"},
+          {R"({"in": {"b": 1, "a": 2}})"}}});
+  std::string many = R"({"$anyOrder": true, "type": "object", "properties": {)";
+  for (int i = 0; i < 13; ++i) many += (i > 0 ? ", \"" : "\"") + std::string(1, static_cast<char>('a' + i)) + "\": {}";
+  EXPECT_TRUE(error_of(Grammar::json_schema(many + "}}")).contains("at '/properties': more than 12 in any order"));
+  EXPECT_EQ(taken(Grammar::json_schema(many.substr(0, many.size() - 9) + "}, \"additionalProperties\": false}"),
+                  R"({"l": 1, "b": 2, "a": 3})"),
+            "yes");
+  EXPECT_TRUE(error_of(Grammar::json_schema(R"({"$anyOrder": true, "type": "object", "maxProperties": 2})"))
+                  .contains("cannot be counted in any order"));
+  EXPECT_TRUE(error_of(Grammar::json_schema(R"({"$anyOrder": 1})")).contains("/$anyOrder"));
+}
+
 }  // namespace
 }  // namespace tern

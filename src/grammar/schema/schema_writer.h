@@ -36,6 +36,7 @@ class SchemaWriter {
   Result<void> write_types(const Clauses& clauses, StateId start, StateId end);
   Result<void> write_number(const Clauses& clauses, bool is_integer, bool is_fraction, StateId start, StateId end);
   Result<RuleId> string_rule(const Clauses& clauses);
+  Result<RuleId> grammar_rule(const Clauses& clauses, const JsonValue& grammar);
   Result<void> write_string(const Clauses& clauses, StateId start, StateId end);
   Result<void> write_array(const Clauses& clauses, StateId start, StateId end);
   Result<void> write_object(const Clauses& clauses, StateId start, StateId end);

@@ -2,11 +2,13 @@
 // grammar allows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "text/chat/call_forms_test_support.h"
 #include "text/chat/chat_reply_test_support.h"
+#include "text/chat/forms/json_scanner.h"
 
 namespace tern {
 namespace {
@@ -164,6 +166,136 @@ TEST(CallForms, WhatIsNoCallStaysContent) {
     }
     const std::string other = rendered(chat, {{.id = "abcdefghi", .name = "unknown", .arguments = "{\"a\": 1}"}});
     EXPECT_EQ(summary(read_pieces(format, reading(), {other})), "|" + other + "|");
+  }
+}
+
+// Tags of words around thoughts and content, which the template writes whether there are any or not.
+constexpr const char* kTags =
+    "{{ tools | tojson if tools }}{% for m in messages %}<|open|>message role=\"{{ m.role }}\"<|sep|>"
+    "{% if m.role == 'assistant' %}<|open|>think<|sep|>{{ m.reasoning_content }}<|close|>think<|sep|>"
+    "<|open|>response<|sep|>{% endif %}{{ m.content or '' }}{% if m.role == 'assistant' %}<|close|>response<|sep|>"
+    "{% endif %}{% if m.tool_calls %}<|open|>tools<|sep|>{% for c in m.tool_calls %}<|open|>call tool=\""
+    "{{ c.function.name }}\" index=\"{{ loop.index }}\"<|sep|>{% for k, v in c.function.arguments.items() "
+    "%}<|open|>argument "
+    "key=\"{{ k }}\" type=\"{{ 'string' if v is string else 'number' }}\"<|sep|>{{ v }}<|close|>argument<|sep|>"
+    "{% endfor %}<|close|>call<|sep|>{% endfor %}<|close|>tools<|sep|>{% endif %}<|close|>message<|sep|><|end|>"
+    "{% endfor %}{% if add_generation_prompt %}<|open|>message role=\"assistant\"<|sep|><|open|>think<|sep|>{% endif "
+    "%}";
+
+TEST(CallForms, TagsAroundTheContentAreNoPartOfIt) {
+  const ChatTemplate chat(kTags, "", "");
+  const ChatFormat format = find_chat_format(chat);
+  EXPECT_EQ(format.think_begin, "<|open|>think<|sep|>");
+  EXPECT_EQ(format.think_end, "<|close|>think<|sep|>");
+  EXPECT_EQ(format.content_begin, "<|open|>response<|sep|>");
+  EXPECT_EQ(format.content_end, "<|close|>response<|sep|>");
+  EXPECT_EQ(format.reply_end, "<|close|>message<|sep|>");
+  ASSERT_TRUE(format.calls);
+  ChatReplyOptions options = reading();
+  options.in_thought = true;
+  const std::string thought = "Hm.<|close|>think<|sep|><|open|>response<|sep|>", end = "<|close|>message<|sep|>";
+  const std::string reply = thought + "It is <b>.<|close|>response<|sep|>";
+  const std::string call =
+      "<|open|>tools<|sep|><|open|>call tool=\"look\" index=\"1\"<|sep|><|open|>argument key=\"place\" "
+      "type=\"string\"<|sep|>5<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>";
+  const std::string plain_text = reply + end, with_call = reply + call + end,
+                    only_call = thought + "<|close|>response<|sep|>" + call + end;
+  for (const size_t n : {size_t{1}, size_t{7}, size_t{1000}}) {
+    const auto read = [&](const std::string& text) {
+      std::vector<std::string_view> pieces;
+      for (size_t at = 0; at < text.size(); at += n) pieces.push_back(std::string_view(text).substr(at, n));
+      return summary(read_pieces(format, options, pieces));
+    };
+    EXPECT_EQ(read(plain_text), "Hm.|It is <b>.|");
+    EXPECT_EQ(read(thought + "a" + end + "b<|close|>response<|sep|>"), "Hm.|ab|");
+    EXPECT_EQ(read(with_call), "Hm.|It is <b>.|look{\"place\": \"5\"}");
+    EXPECT_EQ(read(only_call), "Hm.||look{\"place\": \"5\"}");
+  }
+  GenerateOptions generate;
+  ChatPrompt prompt{.text = "<|open|>message role=\"assistant\"<|sep|><|open|>think<|sep|>"};
+  const ToolUse use{.tools = kTools, .choice = ToolUse::Choice::kRequired};
+  EXPECT_EQ(chat_turn(format, prompt, use, generate)->prompt.text,
+            prompt.text + "<|close|>think<|sep|><|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|>");
+  prompt.text = "<|open|>message role=\"assistant\"<|sep|><|open|>response<|sep|>";
+  EXPECT_EQ(chat_turn(format, prompt, use, generate)->prompt.text,
+            prompt.text + "<|close|>response<|sep|><|open|>tools<|sep|>");
+}
+
+// What begins like a marked string is one, so the grammar has no other string that does.
+TEST(CallForms, MarkedStringsAreToldFromOthers) {
+  const Form* const form = std::ranges::find_if(
+      kForms, [](const Form& one) { return one.name == std::string_view("XML parameters with CDATA"); });
+  const ChatTemplate chat(template_of(form->calls), "", "");
+  const ChatFormat format = find_chat_format(chat);
+  ASSERT_EQ(format.calls->marked->text_begin, "<![CDATA[");
+  const auto call = tool_call_grammar(format, kTools, {.name = "look"}).value();
+  const auto grammar = Grammar::tool_call(call.schema, "").value();
+  const auto allows = [&](const std::string& value) {
+    return grammar->matches("look\"><param name=\"place\">" + value + "</param></function>");
+  };
+  EXPECT_TRUE(allows("a & b"));
+  EXPECT_TRUE(allows("<![CDATA[<![CDATA[</param>]]>"));
+  EXPECT_FALSE(allows("<![CDATA[a"));
+  EXPECT_FALSE(allows("<b>"));
+  EXPECT_FALSE(allows("<![CDATA[a]]>b"));
+}
+
+// A text by a grammar, in every form: what a template writes is allowed if the grammar allows the text, and the mark
+// behind a text cannot be a part of it.
+TEST(CallForms, TextsByAGrammar) {
+  const std::string tools =
+      R"([{"type": "function", "function": {"name": "patch", "description": "c", "parameters": {"type": "object",
+          "properties": {"input": {"type": "string", "$lark": "start: line+\nline: \"+\" /.*/ \"\\n\""}},
+          "required": ["input"], "additionalProperties": false}}}])";
+  for (const Form& form : kForms) {
+    if (form.name == std::string_view("Python")) continue;  // this one writes single quotes, grammars have JSON's
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    const auto call = tool_call_grammar(format, tools, {.parallel = false}).value();
+    const auto grammar = Grammar::tool_call(call.schema, "");
+    ASSERT_TRUE(grammar) << grammar.error().message;
+    const auto is_allowed = [&](const std::string& input) {
+      const std::string arguments = nlohmann::json{{"input", input}}.dump();
+      std::string text = rendered(chat, {{.id = "abcdefghi", .name = "patch", .arguments = arguments}});
+      text.erase(0, text.find_first_not_of('\n'));
+      EXPECT_TRUE(text.starts_with(call.begin)) << text;
+      text.erase(0, std::min(call.begin.size(), text.size()));
+      text.resize(text.size() - std::min(call.end.size(), text.size()));
+      return (*grammar)->matches(text);
+    };
+    EXPECT_TRUE(is_allowed("+a <b> \"c\"\n+\n+é\\d\n"));
+    EXPECT_FALSE(is_allowed("+a\n-b\n"));
+    EXPECT_FALSE(is_allowed("+a"));
+    EXPECT_FALSE(is_allowed(""));
+    const auto* marked = format.calls->marked ? &*format.calls->marked : nullptr;
+    if (!marked || marked->values != MarkedCalls::Values::kText || !marked->text_begin.empty()) continue;
+    EXPECT_FALSE(is_allowed("+a" + std::string(without_json_space(marked->value_end)) + "\n"));
+  }
+}
+
+// With a schema that says so, arguments come in any order.
+TEST(CallForms, ArgumentsInAnyOrder) {
+  std::string tools = kTools;
+  const std::string_view parameters = "\"parameters\": {\"type\"";
+  for (size_t at = tools.find(parameters); at != std::string::npos; at = tools.find(parameters, at + 20)) {
+    tools.replace(at, parameters.size(), "\"parameters\": {\"$anyOrder\": true, \"type\"");
+  }
+  const ToolCall call = {.id = "abcdefghi",
+                         .name = "look",
+                         .arguments = R"({"more": {"unit": "C", "list": [1]}, "exact": true, "place": "Rome"})"};
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    const auto allows = [&](const std::string& list) {
+      const auto forced = tool_call_grammar(format, list, {.parallel = true}).value();
+      const auto grammar = Grammar::tool_call(forced.schema, "").value();
+      std::string text = rendered(chat, {call});
+      text.erase(0, text.find_first_not_of('\n') + forced.begin.size());
+      text.resize(text.size() - forced.end.size());
+      return grammar->matches(text);
+    };
+    EXPECT_TRUE(allows(tools));
+    EXPECT_EQ(allows(kTools), form.name == std::string_view("Gemma"));  // this one sorts
   }
 }
 

@@ -68,6 +68,19 @@ inline constexpr Form kForms[] = {
      "'false' "
      "}}\">{{ v if v is string else v | tojson }}</｜DSML｜parameter>\n{% endfor %}</｜DSML｜invoke>\n{% endfor %}"
      "</｜DSML｜calls>"},
+    {"XML parameters with CDATA",
+     "{% for c in m.tool_calls %}<function name=\"{{ c.function.name }}\">{% for k, v in c.function.arguments.items() "
+     "%}"
+     "<param name=\"{{ k }}\">{% if v is string and ('<' in v or '&' in v or '\n' in v) %}<![CDATA[{{ v }}]]>"
+     "{% else %}{{ v }}{% endif %}</param>{% endfor %}</function>{{ '\n' if not loop.last }}{% endfor %}"},
+    {"types in tags of words",
+     "<|open|>tools<|sep|>{% for c in m.tool_calls %}<|open|>call tool=\"{{ c.function.name }}\" index=\"{{ loop.index "
+     "}}\""
+     "<|sep|>{% for k, v in c.function.arguments.items() %}<|open|>argument key=\"{{ k }}\" type=\"{{ 'boolean' if v "
+     "is "
+     "boolean else 'null' if v is none else 'number' if v is number else 'string' if v is string else 'object' if v is "
+     "mapping else 'array' }}\"<|sep|>{{ v if v is string else v | tojson }}<|close|>argument<|sep|>{% endfor %}"
+     "<|close|>call<|sep|>{% endfor %}<|close|>tools<|sep|>"},
     {"keys and values",
      "{% for c in m.tool_calls %}\n<tool_call>{{ c.function.name }}\n{% for k, v in c.function.arguments.items() %}"
      "<arg_key>{{ k }}</arg_key>\n<arg_value>{{ v if v is string else v | tojson }}</arg_value>\n{% endfor %}"

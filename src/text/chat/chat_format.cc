@@ -6,12 +6,29 @@
 
 #include "text/chat/forms/call_probe.h"
 #include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/literal_match.h"
 #include "text/chat/forms/thought_marks.h"
+#include "text/chat/written_calls.h"
 
 namespace tern {
 namespace {
 
 const ChatMessage kQuestion = {.role = "user", .content = "a"};
+
+// The calls of LFM2's models, whose templates show none.
+ToolCallFormat lists_of_python_calls() {
+  using Kind = CallPiece::Kind;
+  MarkedCalls calls{.pieces = {{.kind = Kind::kName},
+                               {.kind = Kind::kText, .text = "("},
+                               {.kind = Kind::kArguments},
+                               {.kind = Kind::kText, .text = ")"}},
+                    .between = ", ",
+                    .values = MarkedCalls::Values::kPython,
+                    .key_end = "=",
+                    .pair_between = ", ",
+                    .key_end_other = "="};
+  return {.begin = "<|tool_call_start|>[", .end = "]<|tool_call_end|>", .marked = std::move(calls)};
+}
 
 class Prober {
  public:
@@ -19,13 +36,15 @@ class Prober {
 
   ChatFormat probe() const {
     ChatFormat format;
-    find_thought_marks(template_.source(), render_, format);
+    const std::string prompt = render({kQuestion}, /*add_prompt=*/true);
+    find_thought_marks(template_.source(), render_, prompt, format);
     format.has_tools = render({kQuestion}).contains("tern_tool");
-    const CallProbe probe(render_, format);
+    const CallProbe probe(render_, format, prompt);
     const std::string call = probe.calls({CallProbe::call()});
     format.has_tool_calls = call.contains(kProbeValue);
     format.has_tool_results = has_results();
     format.has_parallel_calls = !probe.calls({CallProbe::call(), CallProbe::other_call()}).empty();
+    find_content_tags(probe, format);
     if (!format.has_tools) return format;
     format.calls = learn_calls(probe);
     if (!format.calls) format.calls = known_calls();
@@ -35,7 +54,8 @@ class Prober {
     }
     if (format.has_channels && format.calls && format.calls->marked) {
       format.calls->marked->in_channels = true;
-      format.calls->marked->pieces.front().text.insert(0, " ");  // behind "<|start|>assistant"
+      std::string& first = format.calls->marked->pieces.front().text;
+      if (!first.starts_with(' ')) first.insert(0, " ");  // behind "<|start|>assistant"
     }
     if (format.calls && format.calls->begin.empty() && !format.calls->marked &&
         template_.source().contains("<|python_tag|>")) {
@@ -45,10 +65,19 @@ class Prober {
   }
 
  private:
+  // Tags around the content that the prompt leaves to the model.
+  void find_content_tags(const CallProbe& probe, ChatFormat& format) const {
+    const auto& [begin, end] = probe.content_tags();
+    if (begin.empty() || begin == format.think_begin) return;
+    format.content_begin = begin;
+    format.content_end = end;
+    format.reply_end = probe.turn_end().substr(0, tag_end(probe.turn_end(), 0));
+  }
+
   // Empty if the template raises an error.
-  std::string render(const std::vector<ChatMessage>& messages) const {
+  std::string render(const std::vector<ChatMessage>& messages, bool add_prompt = false) const {
     const ChatOptions options = {
-        .add_generation_prompt = false,
+        .add_generation_prompt = add_prompt,
         .tools = R"([{"type": "function", "function": {"name": "tern_tool", "description": "c", "parameters": )"
                  R"({"type": "object", "properties": {}}}}])"};
     return template_.render(messages, options).value_or(ChatPrompt()).text;
@@ -75,6 +104,7 @@ class Prober {
       const bool has_end = source.contains("<|/tool_call|>");
       return ToolCallFormat{.begin = "<|tool_call|>", .end = has_end ? "<|/tool_call|>" : "", .is_list = true};
     }
+    if (source.contains("<|tool_list_start|>")) return lists_of_python_calls();
     if (source.contains("<tool_call>") && source.contains("\\\"arguments\\\"")) {
       return ToolCallFormat{.begin = "<tool_call>\n", .end = "\n</tool_call>"};
     }
@@ -141,20 +171,6 @@ std::vector<std::string_view> marks_of(const ToolCallFormat& calls) {
   return marks;
 }
 
-// The calls of LFM2's models, whose templates show none.
-MarkedCalls python_calls() {
-  using Kind = CallPiece::Kind;
-  return {.pieces = {{.kind = Kind::kName},
-                     {.kind = Kind::kText, .text = "("},
-                     {.kind = Kind::kArguments},
-                     {.kind = Kind::kText, .text = ")"}},
-          .between = ", ",
-          .values = MarkedCalls::Values::kPython,
-          .key_end = "=",
-          .pair_between = ", ",
-          .key_end_other = "="};
-}
-
 // A call's last mark that ends the reply anyway need not be waited for, nor asked of the model.
 void drop_stop_token(ToolCallFormat& calls, const Tokenizer& tokenizer) {
   const auto stops = [&](std::string_view mark) {
@@ -177,11 +193,13 @@ void add_tokens(ChatFormat& format, const Tokenizer& tokenizer) {
   }
   if (format.has_tools && !format.calls && tokenizer.find("<|tool_call_start|>") &&
       tokenizer.find("<|tool_call_end|>")) {
-    format.calls =
-        ToolCallFormat{.begin = "<|tool_call_start|>[", .end = "]<|tool_call_end|>", .marked = python_calls()};
+    format.calls = lists_of_python_calls();
   }
   std::vector<std::string_view> marks = {format.think_begin, format.think_end};
-  add_tags(format.think_begin, marks);
+  for (const std::string* text :
+       {&format.think_begin, &format.think_end, &format.content_begin, &format.content_end, &format.reply_end}) {
+    add_tags(*text, marks);
+  }
   if (format.has_channels) {
     for (const char* mark : {"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"})
       marks.push_back(mark);
@@ -202,9 +220,10 @@ Result<void> check_expressible(const ChatFormat& format, std::span<const ChatMes
   const bool has_tools = options.tools.find_first_not_of(" \t\r\n[]") != std::string::npos;
   if (has_tools && !format.has_tools) return missing("tools", "ask without them, or give a template that has");
   for (const ChatMessage& message : messages) {
-    if (!message.tool_calls.empty() && !format.has_tool_calls)
+    const bool writes = has_to_write_calls(format);
+    if (!message.tool_calls.empty() && !format.has_tool_calls && !writes)
       return missing("tool calls", "leave them out of the assistant's messages, or give a template that has");
-    if (message.tool_calls.size() > 1 && !format.has_parallel_calls)
+    if (message.tool_calls.size() > 1 && !format.has_parallel_calls && !writes)
       return missing("messages with more than one tool call", "put each into a message of its own");
     if (message.role == "tool" && !format.has_tool_results)
       return missing("messages of the role 'tool'", "give results as the user's, or a template that has");

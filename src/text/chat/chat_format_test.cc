@@ -181,6 +181,13 @@ TEST(ChatFormat, CallsOfTheVocabulary) {
   EXPECT_EQ(format.shown_tokens, (std::vector<TokenId>{begin, end}));
 }
 
+// … or the mark around the list of tools.
+TEST(ChatFormat, CallsOfAMarkInTheSource) {
+  const ChatFormat format = format_of(
+      "{{ '<|tool_list_start|>' ~ tools | tojson if tools }}{% for m in messages %}{{ m.content }}{% endfor %}");
+  EXPECT_EQ(calls_of(format), "<|tool_call_start|>[|NAME(ARGUMENTS) [KEY=VALUE, ]|]<|tool_call_end|>");
+}
+
 std::string refusal(const ChatFormat& format, const ChatMessage& message, const ChatOptions& options = {}) {
   const auto good = check_expressible(format, std::span(&message, 1), options);
   return good ? "" : good.error().message;

@@ -1,6 +1,7 @@
 #include "tern/chat_reply.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "text/chat/forms/call_reader.h"
@@ -38,6 +39,7 @@ class MarkReader final : public ReplyReader {
       : think_begin_(std::move(format.think_begin)),
         think_end_(std::move(format.think_end)),
         content_begin_(std::move(format.content_begin)),
+        closing_tags_({std::move(format.content_end), std::move(format.reply_end)}),
         options_(std::move(options)),
         out_(options_.id_seed) {
     if (format.calls && !options_.tool_names.empty()) call_ = make_call_reader(*format.calls, options_);
@@ -158,6 +160,14 @@ class MarkReader final : public ReplyReader {
     const std::string_view mark = call_ ? std::string_view(call_->mark()) : std::string_view();
     const size_t mark_at = find_mark(text, mark);
     const size_t breaks = mark.empty() ? 0 : breaks_before(text, mark_at);
+    const auto place = [&](const std::string& tag) { return find_mark(text, tag); };
+    const std::string& tag = *std::ranges::min_element(closing_tags_, {}, place);
+    if (const size_t at = place(tag); at < mark_at) {
+      take(Kind::kContent, at);
+      if (at + tag.size() > text.size()) return false;
+      at_ += tag.size();
+      return true;
+    }
     if (mark_at + mark.size() <= text.size() && !mark.empty()) {
       take(Kind::kContent, mark_at - breaks);
       return begin_call(breaks, mark.size());
@@ -229,6 +239,7 @@ class MarkReader final : public ReplyReader {
   }
 
   const std::string think_begin_, think_end_, content_begin_;
+  const std::array<std::string, 2> closing_tags_;  // of the content and the reply; no part of either
   const ChatReplyOptions options_;
   DeltaWriter out_;
 

@@ -65,5 +65,42 @@ TEST(PythonText, MethodsHideMembers) {
             "error: chat template: a call of items() by another name");
 }
 
+TEST(PythonText, WidthsAndWraps) {
+  EXPECT_EQ(value_of("'a well-known e-mail--and superlong' | wordwrap(9)"), "a well-\nknown\ne-mail--\nand\nsuperlong");
+  EXPECT_EQ(value_of("'superlong-word x' | wordwrap(6, false, '|', false)"), "superlong-word|x");
+  EXPECT_EQ(value_of("'a  b\n\n c' | wordwrap(3)"), "a\nb\n\n c");
+  EXPECT_EQ(value_of("'one two three' | truncate(9, leeway=0), 'one two three' | truncate(9, true, '…', 0)"),
+            "('one...', 'one two …')");
+  EXPECT_EQ(value_of("'one two' | truncate(4), 'é' | center(4), 'ab'.center(5, '*')"), "('one two', ' é  ', '**ab*')");
+  EXPECT_EQ(value_of("'ab'.ljust(4, '.'), 'ab'.rjust(4), '-5'.zfill(4), 'a\tb'.expandtabs(4)"),
+            "('ab..', '  ab', '-005', 'a   b')");
+  EXPECT_TRUE(value_of("'a' | truncate(2)").starts_with("error: chat template: truncate() to less than its end has"));
+}
+
+TEST(PythonText, AddressesSizesAndElements) {
+  EXPECT_EQ(value_of("'a b/ü?' | urlencode, {'a b': '/', 'c': 1} | urlencode"), "('a%20b/%C3%BC%3F', 'a+b=%2F&c=1')");
+  EXPECT_EQ(value_of("1 | filesizeformat, 999 | filesizeformat, 1500 | filesizeformat, 2048 | filesizeformat(true)"),
+            "('1 Byte', '999 Bytes', '1.5 kB', '2.0 KiB')");
+  EXPECT_EQ(value_of("{'a': '<', 'b': none} | xmlattr"), " a=\"&lt;\"");
+  EXPECT_EQ(value_of("'0x1f' | int(0, 16), '0b11' | int(base=0), '1_0' | int, 'z' | int(7, 36), '010' | int(5, 0)"),
+            "(31, 3, 10, 35, 10)");
+}
+
+TEST(PythonText, GroupsBatchesAndSlices) {
+  EXPECT_EQ(value_of("[1, 2, 3, 4, 5] | batch(2, 0) | list, [1, 2, 3] | slice(2, 'x') | list"),
+            "([[1, 2], [3, 4], [5, 0]], [[1, 2], [3, 'x']])");
+  const std::string list = "{% set all = [{'k': 'b', 'n': 1}, {'k': 'A'}, {'k': 'B', 'n': 2}] %}";
+  EXPECT_EQ(render(list + "{% for g in all | groupby('k') %}{{ g.grouper }}{{ g.list | length }}{% endfor %}", {}),
+            "A1b2");
+  EXPECT_EQ(
+      render(list + "{% for key, items in all | groupby('n', default=0) %}{{ key }}{{ items[0].k }}{% endfor %}", {}),
+      "0A1b2B");
+  EXPECT_EQ(render(list + "{{ all | groupby('k', case_sensitive=true) | map('first') | list }}", {}),
+            "['A', 'B', 'b']");
+  EXPECT_EQ(value_of("'wordwrap' is filter, 'nothing' is filter, 'even' is test, namespace(a=1) | attr('a')"),
+            "(True, False, True, 1)");
+  EXPECT_EQ(value_of("{'a': 1} | attr('a') is defined"), "False");
+}
+
 }  // namespace
 }  // namespace tern::chat_template_test

@@ -26,7 +26,14 @@ Result<void> require_call(const ToolUse& use, ChatTurn& turn, GenerateOptions& g
   turn.begin = call.begin;
   turn.end = call.end;
   turn.reply.stream_arguments = true;
-  turn.prompt.text += turn.reply.in_thought ? turn.format.think_end + "\n\n" + call.begin : call.begin;
+  if (turn.reply.in_thought) turn.prompt.text += turn.format.think_end;
+  if (!turn.format.content_end.empty()) {
+    if (!turn.prompt.text.ends_with(turn.format.content_begin)) turn.prompt.text += turn.format.content_begin;
+    turn.prompt.text += turn.format.content_end;
+  } else if (turn.reply.in_thought) {
+    turn.prompt.text += "\n\n";
+  }
+  turn.prompt.text += call.begin;
   turn.reply.in_thought = false;
   generate.thoughts = {};
   return {};

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "text/jinja/format.h"
 #include "text/jinja/functions.h"
+#include "text/jinja/layout_filters.h"
 #include "text/jinja/list_filters.h"
 #include "text/jinja/text.h"
 #include "text/unicode/character_class.h"
@@ -140,6 +142,31 @@ TemplateValue replace_text(TemplateCall& call) {
   return call.keep(std::move(out));
 }
 
+// A whole number as Python's int() reads it; nullopt: it is none.
+std::optional<int64_t> whole_number(std::string_view digits, int64_t base) {
+  if ((base != 0 && base < 2) || base > 36) object("int() to the base {}", base);
+  const bool is_negative = digits.starts_with('-');
+  if (is_negative || digits.starts_with('+')) digits.remove_prefix(1);
+  const bool had_zero = digits.starts_with('0');
+  for (const auto& [letter, of] : {std::pair('x', 16), std::pair('o', 8), std::pair('b', 2)}) {
+    if ((base != 0 && base != of) || digits.size() < 3 || digits[0] != '0' || (digits[1] | 0x20) != letter) continue;
+    base = of;
+    digits.remove_prefix(2);
+    break;
+  }
+  if (base == 0 && had_zero && digits.find_first_not_of('0') != digits.npos) return std::nullopt;
+  if (base == 0) base = 10;
+  std::string plain;  // an underscore may be between two digits
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (digits[i] != '_') plain += digits[i];
+    if (digits[i] == '_' && (i == 0 || i + 1 == digits.size() || digits[i - 1] == '_')) return std::nullopt;
+  }
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value, static_cast<int>(base));
+  if (error != std::errc() || end != plain.data() + plain.size() || plain.starts_with('-')) return std::nullopt;
+  return is_negative ? -value : value;
+}
+
 // The number in a text, or the default.
 template <class Number>
 TemplateValue number_of(TemplateCall& call, Number otherwise) {
@@ -150,8 +177,9 @@ TemplateValue number_of(TemplateCall& call, Number otherwise) {
   if (text != nullptr) {
     const std::string_view digits = strip_left(strip_right(*text));
     call.budget().work(digits.size());
-    if (std::is_integral_v<Number> && call.integer(2, "base", 10) != 10)
-      refuse_template("int() with another base than ten");
+    if constexpr (std::is_integral_v<Number>) {
+      if (const auto whole = whole_number(digits, call.integer(2, "base", 10))) return *whole;
+    }
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != digits.data() + digits.size()) return fallback;
   } else if (is_number(call.self())) {
@@ -222,6 +250,7 @@ constexpr NamedFilter kTextFilters[] = {
     {"default", default_value},
     {"e", escape},
     {"escape", escape},
+    {"forceescape", escape},
     {"float", [](TemplateCall& call) { return number_of(call, 0.0); }},
     {"format", format_text_of},
     {"indent", indent},
@@ -242,7 +271,9 @@ constexpr NamedFilter kTextFilters[] = {
 
 TemplateNative find_template_filter(std::string_view name) {
   const auto* found = std::ranges::find(kTextFilters, name, &NamedFilter::name);
-  return found == std::end(kTextFilters) ? find_template_list_filter(name) : found->filter;
+  if (found != std::end(kTextFilters)) return found->filter;
+  const TemplateNative filter = find_template_layout_filter(name);
+  return filter != nullptr ? filter : find_template_list_filter(name);
 }
 
 }  // namespace tern

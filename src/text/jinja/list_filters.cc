@@ -1,6 +1,8 @@
 #include "text/jinja/list_filters.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "text/jinja/text.h"
 
@@ -65,6 +67,18 @@ Items items_or_none(TemplateCall& call) {
 
 std::string_view named_text(const TemplateCall& call, std::string_view name) { return call.text(SIZE_MAX, name, ""); }
 
+// An attribute's value. A default, if there is one, is in the place of every undefined step to it.
+TemplateValue value_at(TemplateCall& call, TemplateValue of, std::string_view path, const TemplateValue* otherwise) {
+  const auto is_default = [&] {
+    return otherwise != nullptr && !std::holds_alternative<None>(*otherwise) && std::holds_alternative<Undefined>(of);
+  };
+  for (const std::string_view part : split(path, ".", -1, call.budget())) {
+    of = attribute_path(of, part, call.memory);
+    if (is_default()) of = *otherwise;
+  }
+  return of;
+}
+
 TemplateValue sort(TemplateCall& call) {
   const std::string_view path = call.text(3, "attribute", "");
   const bool keeps_case = call.flag(2, "case_sensitive", false);
@@ -100,6 +114,80 @@ TemplateValue unique(TemplateCall& call) {
     kept.push_back(value);
   }
   return call.memory.list(std::move(kept));
+}
+
+// Lists of `n` items; what is missing in the last one is filled with a value, if one is given.
+TemplateValue batch(TemplateCall& call) {
+  const int64_t n = to_integer(call.need(1, "linecount"));
+  const TemplateValue* fill = call.find(2, "fill_with");
+  Items lists, one;
+  for (const TemplateValue& value : self_items(call)) {
+    if (static_cast<int64_t>(one.size()) == n) lists.push_back(call.memory.list(std::exchange(one, {})));
+    one.push_back(value);
+  }
+  if (one.empty()) return call.memory.list(std::move(lists));
+  if (fill != nullptr && !std::holds_alternative<None>(*fill)) {
+    for (auto i = static_cast<int64_t>(one.size()); i < n; ++i) {
+      call.budget().take(sizeof(TemplateValue));
+      one.push_back(*fill);
+    }
+  }
+  lists.push_back(call.memory.list(std::move(one)));
+  return call.memory.list(std::move(lists));
+}
+
+// `n` lists; the first ones have one item more, if there is a rest, and a value fills the others, if one is given.
+TemplateValue slice_list(TemplateCall& call) {
+  const int64_t n = to_integer(call.need(1, "slices"));
+  const TemplateValue* fill = call.find(2, "fill_with");
+  const Items items = self_items(call);
+  if (n == 0) object("a division by zero");
+  if (n < 0) return call.memory.list({});
+  const auto n_items = static_cast<int64_t>(items.size());
+  Items lists;
+  for (int64_t i = 0, at = 0; i < n; ++i) {
+    const int64_t count = n_items / n + (i < n_items % n ? 1 : 0);
+    Items one(items.begin() + at, items.begin() + at + count);
+    at += count;
+    if (i >= n_items % n && fill != nullptr && !std::holds_alternative<None>(*fill)) one.push_back(*fill);
+    lists.push_back(call.memory.list(std::move(one)));
+  }
+  return call.memory.list(std::move(lists));
+}
+
+// Pairs of an attribute's value and the items that have it, in the order of the values.
+TemplateValue group(TemplateCall& call) {
+  const TemplateValue& attribute = call.need(1, "attribute");
+  const std::string path = to_text(attribute, call.budget());
+  const TemplateValue* otherwise = call.find(2, "default");
+  const bool keeps_case = call.flag(3, "case_sensitive", false);
+  const auto value_of = [&](const TemplateValue& item) { return value_at(call, item, path, otherwise); };
+  std::vector<Keyed> keyed;
+  for (const TemplateValue& item : self_items(call)) {
+    keyed.emplace_back(sort_key(call, value_of(item), "", keeps_case), item);
+  }
+  Items groups, one;
+  TemplateValue key;
+  const auto end_group = [&] {
+    if (one.empty()) return;
+    const TemplateValue grouper = value_of(one.front());
+    groups.push_back(call.memory.group(grouper, call.memory.list(std::exchange(one, {}))));
+  };
+  for (const TemplateValue& item : sorted(call, std::move(keyed), false)) {
+    const TemplateValue own = sort_key(call, value_of(item), "", keeps_case);
+    if (!one.empty() && !equal(own, key, call.budget())) end_group();
+    key = own;
+    one.push_back(item);
+  }
+  end_group();
+  return call.memory.list(std::move(groups));
+}
+
+// An attribute of an object, but not a dict's item.
+TemplateValue attribute_of(TemplateCall& call) {
+  const std::string_view name = to_string_view(call.need(1, "name"));
+  if (std::holds_alternative<const TemplateDict*>(call.self())) return Undefined{name};
+  return attribute(call.self(), name, call.memory);
 }
 
 TemplateValue least_or_most(TemplateCall& call, bool is_least) {
@@ -145,8 +233,7 @@ TemplateValue map_items(TemplateCall& call) {
   TemplateCall inner{.memory = call.memory, .name = path.empty() ? to_string_view(call.need(1, "filter")) : call.name};
   for (TemplateValue& value : items) {
     if (!path.empty()) {
-      value = attribute_path(value, path, call.memory);
-      if (otherwise != nullptr && std::holds_alternative<Undefined>(value)) value = *otherwise;
+      value = value_at(call, value, path, otherwise);
       continue;
     }
     inner.args.assign(call.args.begin() + 1, call.args.end());
@@ -184,9 +271,12 @@ struct NamedListFilter {
 };
 
 constexpr NamedListFilter kListFilters[] = {
+    {"attr", attribute_of},
+    {"batch", batch},
     {"count", length_of},
     {"dictsort", sort_dict},
     {"first", [](TemplateCall& call) { return first_or_last(call, true); }},
+    {"groupby", group},
     {"items", pairs_of},
     {"join", join},
     {"last", [](TemplateCall& call) { return first_or_last(call, false); }},
@@ -200,6 +290,7 @@ constexpr NamedListFilter kListFilters[] = {
     {"reverse", reverse},
     {"select", choose<true, false>},
     {"selectattr", choose<true, true>},
+    {"slice", slice_list},
     {"sort", sort},
     {"sum", sum},
     {"unique", unique},

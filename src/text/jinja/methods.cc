@@ -4,6 +4,7 @@
 
 #include "text/jinja/format.h"
 #include "text/jinja/functions.h"
+#include "text/jinja/layout_filters.h"
 #include "text/jinja/list_filters.h"
 #include "text/jinja/text.h"
 #include "text/unicode/unicode.h"
@@ -335,7 +336,9 @@ TemplateNative find_template_method(const TemplateValue& of, std::string_view na
   }
   if (is_list) return find_named(kListMethods, name);
   if (is_dict) return find_named(kDictMethods, name);
-  return std::holds_alternative<std::string_view>(of) ? find_named(kTextMethods, name) : nullptr;
+  if (!std::holds_alternative<std::string_view>(of)) return nullptr;
+  const TemplateNative method = find_named(kTextMethods, name);
+  return method != nullptr ? method : find_template_layout_method(name);
 }
 
 TemplateNative find_dict_method(std::string_view name) { return find_named(kDictMethods, name); }

@@ -160,6 +160,9 @@ TemplateValue attribute(const TemplateValue& of, std::string_view name, Template
   }
   if (const auto* space = std::get_if<TemplateNamespace*>(&of)) found = find(**space, name, memory.budget());
   if (const auto* loop = std::get_if<TemplateLoop*>(&of)) return loop_attribute(**loop, name);
+  if (const auto* list = std::get_if<const TemplateList*>(&of); list && (*list)->is_group) {
+    if (name == "grouper" || name == "list") return (*list)->items[name == "list" ? 1 : 0];
+  }
   return found == nullptr ? TemplateValue(Undefined{name}) : *found;
 }
 

@@ -63,6 +63,8 @@ constexpr NamedTest kTests[] = {
     {"mapping", holds<const TemplateDict*>},
     {"sequence", [](TemplateCall& call) { return is_list(call.self()) || holds<Undefined>(call); }},
     {"iterable", [](TemplateCall& call) { return is_list(call.self()) || holds<Undefined>(call); }},
+    {"filter", [](TemplateCall& call) { return find_template_filter(to_string_view(call.self())) != nullptr; }},
+    {"test", [](TemplateCall& call) { return find_template_test(to_string_view(call.self())) != nullptr; }},
     {"callable", holds<const TemplateFunction*>},
     {"lower", is_in_case<is_all_lower>},
     {"upper", is_in_case<is_all_upper>},

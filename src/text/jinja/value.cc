@@ -73,6 +73,12 @@ std::string_view TemplateMemory::keep(TemplateText&& text) {
   return kept;
 }
 
+TemplateValue TemplateMemory::group(const TemplateValue& grouper, const TemplateValue& list) {
+  const TemplateValue made = this->list({grouper, list}, true);
+  lists_.back().is_group = true;
+  return made;
+}
+
 TemplateValue TemplateMemory::list(std::vector<TemplateValue>&& items, bool is_tuple) {
   budget_.take(2 * items.size() * sizeof(TemplateValue) + kOverhead);
   TemplateList made{.items = std::move(items), .is_tuple = is_tuple};

@@ -35,7 +35,8 @@ using TemplateValue = std::variant<Undefined, None, bool, int64_t, double, std::
 struct TemplateList {
   std::vector<TemplateValue> items;
   bool is_tuple = false;
-  int depth = 1;  // nesting depth of lists
+  bool is_group = false;  // of groupby(): its two items are `grouper` and `list`
+  int depth = 1;          // nesting depth of lists
 };
 
 struct TemplateDict {
@@ -70,6 +71,7 @@ class TemplateMemory {
   bool is_own(std::string_view text) const { return origins_.is_own(text); }
   TemplateText new_text() { return {origins_, budget_}; }
   TemplateValue list(std::vector<TemplateValue>&& items, bool is_tuple = false);
+  TemplateValue group(const TemplateValue& grouper, const TemplateValue& list);
   TemplateValue dict(std::vector<std::pair<TemplateValue, TemplateValue>>&& items);
 
   // Any other object, with the same lifetime.

@@ -22,6 +22,10 @@ Result<GrammarPtr> make(GrammarCache::Kind kind, const std::string& text, const 
       return Grammar::json_object();
     case GrammarCache::Kind::kGbnf:
       return Grammar::gbnf(text);
+    case GrammarCache::Kind::kLark:
+      return Grammar::lark(text);
+    case GrammarCache::Kind::kRegex:
+      return Grammar::regex(text);
     case GrammarCache::Kind::kToolCall:
       return Grammar::tool_call(text, end);
   }
@@ -41,8 +45,12 @@ void read_schema(Fields& holder, Format& format) {
   if (!format.schema) holder.fail("schema", "is missing");
 }
 
-ApiResult<GrammarPtr> grammar_of(const Format& format, GrammarCache& grammars) {
-  if (format.schema) return grammars.get(GrammarCache::Kind::kJsonSchema, dump(*format.schema), format.path);
+ApiResult<GrammarPtr> grammar_of(Fields& fields, const Format& format, GrammarCache& grammars) {
+  if (format.schema) {
+    const std::optional<Json> unordered = in_any_order(fields, *format.schema);
+    TRY_STATUS(fields.check());
+    return grammars.get(GrammarCache::Kind::kJsonSchema, dump(unordered ? *unordered : *format.schema), format.path);
+  }
   if (format.type == "json_object") return grammars.get(GrammarCache::Kind::kJsonObject, "", format.path);
   return nullptr;
 }
@@ -78,6 +86,15 @@ Result<GrammarPtr> GrammarCache::find_or_make(Kind kind, const std::string& text
   return grammar;
 }
 
+std::optional<Json> in_any_order(Fields& fields, const Json& schema) {
+  bool any_order = false;
+  fields.read("any_order", any_order);
+  if (!any_order || !schema.is_object()) return std::nullopt;
+  Json unordered = schema;
+  unordered["$anyOrder"] = true;
+  return unordered;
+}
+
 ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammars) {
   fields.refuse(kOtherForms, "is not supported; response_format and grammar hold a reply to a form");
   Format format;
@@ -101,7 +118,7 @@ ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammar
   }
   TRY_STATUS(fields.check());
   if (!gbnf.empty()) return grammars.get(GrammarCache::Kind::kGbnf, gbnf, fields.path_of("grammar"));
-  return grammar_of(format, grammars);
+  return grammar_of(fields, format, grammars);
 }
 
 ApiResult<GrammarPtr> read_text_format(Fields& fields, GrammarCache& grammars) {
@@ -114,7 +131,7 @@ ApiResult<GrammarPtr> read_text_format(Fields& fields, GrammarCache& grammars) {
     });
   });
   TRY_STATUS(fields.check());
-  return grammar_of(format, grammars);
+  return grammar_of(fields, format, grammars);
 }
 
 }  // namespace tern::server

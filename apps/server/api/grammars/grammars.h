@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "server/api/fields.h"
@@ -15,7 +16,7 @@ namespace tern::server {
 // Caches the most recently used grammars. Thread-safe.
 class GrammarCache {
  public:
-  enum class Kind : uint8_t { kJsonSchema, kJsonObject, kGbnf, kToolCall };
+  enum class Kind : uint8_t { kJsonSchema, kJsonObject, kGbnf, kLark, kRegex, kToolCall };
 
   // 400, for `param`, if the text is invalid or not supported.
   ApiResult<GrammarPtr> get(Kind kind, const std::string& text, const std::string& param);
@@ -32,6 +33,9 @@ class GrammarCache {
   std::mutex mutex_;
   std::list<Entry> entries_;  // most recently used first
 };
+
+// The schema with the members of its objects in any order, as the request's `any_order` asks; nullopt: it does not.
+std::optional<Json> in_any_order(Fields& fields, const Json& schema);
 
 // The grammar for `response_format`, or llama.cpp's `json_schema` or `grammar`; null: none is given.
 ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammars);

@@ -19,6 +19,7 @@ struct ReadChat {
   std::shared_ptr<McpRounds> rounds = nullptr;
   Json repeated = Json::object();  // fields of the request that the answer repeats
   Json kept = nullptr;             // the messages, if the answer is to be kept
+  std::shared_ptr<ClientTools> tools = std::make_shared<ClientTools>();
 };
 
 ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
@@ -47,7 +48,7 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
   }
   TRY(const std::string mcp, read_mcp(fields, model, chat.options.n));
   if (!mcp.empty() && logprobs) return refuse("logprobs: is not for requests with tools of MCP servers", "logprobs");
-  TRY(const ToolUse tools, read_tool_use(fields, mcp));
+  TRY(const ToolUse tools, read_tool_use(fields, mcp, OtherTools{*chat.tools, model.grammars}));
   chat.rounds = mcp_rounds(mcp, model, messages, "messages", options, tools, generate);
   TRY(chat.prompt, make_prompt(messages, "messages", options, tools, model, generate));
   return chat;
@@ -62,12 +63,14 @@ class ChatWriter final : public AnswerWriter {
         store_(model.responses),
         kept_(chat.kept) {
     head_.update(chat.repeated);
-    for (int i = 0; i < options_.n; ++i) choices_.push_back({.parser = TurnParser(chat.prompt.turn, chat.rounds)});
+    for (int i = 0; i < options_.n; ++i) {
+      choices_.push_back({.parser = TurnParser(chat.prompt.turn, chat.rounds), .calls = ClientCalls(chat.tools)});
+    }
   }
 
   void add(ReplyEvent& news) override {
     Choice& choice = choices_[news.index];
-    append(choice.message, choice.parser.take(news));
+    append(choice.message, choice.take(news));
     add_logprobs(choice, news);
     if (news.finish) choice.finish = news.finish;
   }
@@ -77,7 +80,7 @@ class ChatWriter final : public AnswerWriter {
     for (size_t i = 0; i < choices_.size(); ++i) {
       Choice& choice = choices_[i];
       list.push_back({{"index", i},
-                      {"message", message_json(choice.message)},
+                      {"message", message_json(choice)},
                       {"logprobs", take_logprobs(choice)},
                       {"finish_reason", reason_of(choice, choice.finish)}});
     }
@@ -100,10 +103,10 @@ class ChatWriter final : public AnswerWriter {
     Choice& choice = choices_[news.index];
     add_logprobs(choice, news);
     std::vector<Json> events;
-    const std::vector<ChatDelta> deltas = choice.parser.take(news);
+    const std::vector<ChatDelta> deltas = choice.take(news);
     if (!kept_.is_null()) append(choice.message, deltas);
     for (const ChatDelta& delta : deltas) {
-      events.push_back(event(news.index, delta_json(delta), take_logprobs(choice), nullptr));
+      events.push_back(event(news.index, delta_json(choice, delta), take_logprobs(choice), nullptr));
     }
     if (!choice.logprobs.is_null()) {  // of a token that has not made any text yet
       events.push_back(event(news.index, {{"content", ""}}, take_logprobs(choice), nullptr));
@@ -122,9 +125,20 @@ class ChatWriter final : public AnswerWriter {
  private:
   struct Choice {
     TurnParser parser;
+    ClientCalls calls;
+    bool is_custom = false;  // the call that is arriving
     ChatMessage message = {.role = "assistant"};
     Json logprobs = nullptr;  // a list, once there are any
     std::optional<FinishReason> finish = {};
+
+    std::vector<ChatDelta> take(ReplyEvent& news) {
+      std::vector<ChatDelta> deltas = parser.take(news);
+      return calls.take(std::move(deltas), news.finish.has_value());
+    }
+    bool is_custom_tool(const std::string& name) const {
+      const ClientTool* tool = calls.find(name);
+      return tool && tool->is_custom;
+    }
   };
 
   static Json reason_of(const Choice& choice, const std::optional<FinishReason>& finish) {
@@ -133,33 +147,39 @@ class ChatWriter final : public AnswerWriter {
     return reason;
   }
 
-  static Json message_json(const ChatMessage& message) {
+  static Json message_json(const Choice& choice) {
+    const ChatMessage& message = choice.message;
     const bool says_nothing = message.content.empty() && !message.tool_calls.empty();
     Json json = {
         {"role", "assistant"}, {"content", says_nothing ? Json(nullptr) : Json(message.content)}, {"refusal", nullptr}};
     if (!message.reasoning.empty()) json["reasoning_content"] = message.reasoning;
     for (const ToolCall& call : message.tool_calls) {
+      const bool is_custom = choice.is_custom_tool(call.name);
+      const char* const kind = is_custom ? "custom" : "function";
       json["tool_calls"].push_back(
-          {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+          {{"id", call.id},
+           {"type", kind},
+           {kind, {{"name", call.name}, {is_custom ? "input" : "arguments", call.arguments}}}});
     }
     return json;
   }
 
-  static Json delta_json(const ChatDelta& delta) {
+  static Json delta_json(Choice& choice, const ChatDelta& delta) {
+    if (delta.kind == ChatDelta::Kind::kCallBegin) choice.is_custom = choice.is_custom_tool(delta.name);
+    const char* const kind = choice.is_custom ? "custom" : "function";
+    const char* const text = choice.is_custom ? "input" : "arguments";
     switch (delta.kind) {
       case ChatDelta::Kind::kContent:
         return {{"content", delta.text}};
       case ChatDelta::Kind::kReasoning:
         return {{"reasoning_content", delta.text}};
       case ChatDelta::Kind::kCallBegin: {
-        const Json call = {{"index", delta.call},
-                           {"id", delta.id},
-                           {"type", "function"},
-                           {"function", {{"name", delta.name}, {"arguments", ""}}}};
+        const Json call = {
+            {"index", delta.call}, {"id", delta.id}, {"type", kind}, {kind, {{"name", delta.name}, {text, ""}}}};
         return {{"tool_calls", Json::array({call})}};
       }
       case ChatDelta::Kind::kCallArguments: {
-        const Json call = {{"index", delta.call}, {"function", {{"arguments", delta.text}}}};
+        const Json call = {{"index", delta.call}, {kind, {{text, delta.text}}}};
         return {{"tool_calls", Json::array({call})}};
       }
     }

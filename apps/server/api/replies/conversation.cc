@@ -29,22 +29,30 @@ Result<ChatPrompt> rendered(const Engine& engine, const std::vector<ChatMessage>
   return engine.render_chat(without, options);
 }
 
-// The name in {"type": "function", "function": {"name": …}}, or in {"type": "function", "name": …}.
+// The name in {"type": "function", "function": {"name": …}}, or in {"type": "function", "name": …}; also "custom".
 void read_named_choice(Fields& choice, ToolUse& use) {
-  std::string type = "function";
+  std::string type = "function", space;
   choice.read("type", type);
-  if (type != "function") return choice.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
+  if (type != "function" && type != "custom")
+    return choice.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
+  choice.read("namespace", space);
   choice.read("name", use.required);
-  choice.within("function", [&](Fields& function) { function.read("name", use.required); });
-  if (use.required.empty()) choice.fail("function.name", "is missing");
+  choice.within(type, [&](Fields& holder) { holder.read("name", use.required); });
+  if (use.required.empty()) choice.fail(type + ".name", "is missing");
+  use.required = ClientTools::function_name(space, use.required);
 }
 
 // The tool's name, in a function's own object or beside the type.
 std::string name_of(const Json& tool) {
-  const auto function = tool.find("function");
-  const Json& holder = function != tool.end() && function->is_object() ? *function : tool;
-  const auto name = holder.find("name");
-  return name != holder.end() && name->is_string() ? name->get<std::string>() : std::string();
+  const auto text = [](const Json& json, const char* name) {
+    const auto found = json.find(name);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  for (const char* kind : {"function", "custom"}) {
+    const auto holder = tool.find(kind);
+    if (holder != tool.end() && holder->is_object()) return text(*holder, "name");
+  }
+  return ClientTools::function_name(text(tool, "namespace"), text(tool, "name"));
 }
 
 // {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": …}]}: the model knows of all tools
@@ -73,13 +81,11 @@ void read_allowed_tools(Fields& choice, const Json& tools, ToolUse& use) {
   choice.find("allowed_tools") ? choice.within("allowed_tools", read) : read(choice);
 }
 
-void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse& use) {
+void read_choice(Fields& fields, const Json& tools, const std::vector<std::string>& names, ToolUse& use) {
   const Json* choice = fields.find("tool_choice");
   if (!choice) return;
   if (choice->is_object() && choice->value("type", Json()) == "allowed_tools") {
-    static const Json kNone = Json::array();
-    const Json* tools = names.empty() ? nullptr : fields.find("tools");
-    return fields.within("tool_choice", [&](Fields& inner) { read_allowed_tools(inner, tools ? *tools : kNone, use); });
+    return fields.within("tool_choice", [&](Fields& inner) { read_allowed_tools(inner, tools, use); });
   }
   if (choice->is_object()) {
     use.choice = ToolUse::Choice::kRequired;
@@ -98,6 +104,36 @@ void read_choice(Fields& fields, const std::vector<std::string>& names, ToolUse&
   }
   use.choice = name == "none" ? ToolUse::Choice::kNone : ToolUse::Choice::kRequired;
   if (name == "required" && names.empty()) fields.fail("tool_choice", "requires a call, but there are no tools");
+}
+
+// The list with functions instead of custom tools. Other tools are left for tool_names() to refuse.
+Json functions_of(Fields& fields, const Json& tools, const OtherTools& client) {
+  Json functions = Json::array();
+  if (!tools.is_array()) return tools;
+  for (size_t i = 0; i < tools.size(); ++i) {
+    const bool is_custom = tools[i].is_object() && tools[i].value("type", Json()) == "custom";
+    if (!is_custom) {
+      functions.push_back(tools[i]);
+      continue;
+    }
+    fields.within_element("tools", i,
+                          [&](Fields& tool) { client.known.read(tool, tools[i], client.grammars, functions); });
+  }
+  return functions;
+}
+
+// The tools that may be called, with their arguments in any order. The model is told of the tools as they are.
+void allow_any_order(Fields& fields, ToolUse& use) {
+  bool any_order = false;
+  fields.read("any_order", any_order);
+  Json tools = any_order ? Json::parse(use.to_call(), nullptr, /*allow_exceptions=*/false) : Json();
+  if (!tools.is_array()) return;
+  for (Json& tool : tools) {
+    if (!tool.is_object() || !tool.contains("function") || !tool["function"].contains("parameters")) continue;
+    Json& parameters = tool["function"]["parameters"];
+    if (const auto unordered = in_any_order(fields, parameters)) parameters = *unordered;
+  }
+  use.callable = dump(tools);
 }
 
 }  // namespace
@@ -122,14 +158,17 @@ ChatOptions read_chat_options(Fields& fields, const ModelProfile& model, Thought
   return options;
 }
 
-ApiResult<ToolUse> read_tool_use(Fields& fields, const std::string& others) {
+ApiResult<ToolUse> read_tool_use(Fields& fields, const std::string& others, std::optional<OtherTools> client) {
   ToolUse use{.tools = others};
+  Json list = Json::array();
   std::vector<std::string> names = tool_names(others).value_or(std::vector<std::string>());
   for (const char* name : {"functions", "function_call"}) {
     if (const Json* old = fields.find(name); old && !old->empty()) fields.fail(name, "is not supported; use tools");
   }
   if (const Json* tools = fields.find("tools"); tools && !tools->empty()) {
-    use.tools = dump(*tools);
+    list = *tools;
+    if (client) list = functions_of(fields, list, *client);
+    use.tools = dump(list);
     Result<std::vector<std::string>> found = tool_names(use.tools);
     if (found) {
       names = *std::move(found);
@@ -138,8 +177,9 @@ ApiResult<ToolUse> read_tool_use(Fields& fields, const std::string& others) {
       fields.fail("tools", what.starts_with("tools: ") ? what.substr(7) : what);
     }
   }
-  read_choice(fields, names, use);
+  read_choice(fields, list, names, use);
   fields.read("parallel_tool_calls", use.parallel);
+  allow_any_order(fields, use);
   TRY_STATUS(fields.check());
   return use;
 }
@@ -153,6 +193,11 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
   if (!engine.has_chat_template()) {
     if (offers)
       return refuse("tools: the model has no chat template, and can be told of none", "tools", "not_supported");
+    if (std::ranges::any_of(messages, [](const auto& m) { return !m.tool_calls.empty() || m.role == "tool"; })) {
+      return refuse(
+          name + ": the model has no chat template, and can be told of no tool calls and results; leave them out", name,
+          "not_supported");
+    }
     prompt.turn.prompt.text = story(messages);
     prompt.tokens = engine.tokenizer().encode(prompt.turn.prompt.text);
     return prompt;

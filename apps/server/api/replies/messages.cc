@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text/format_text.h"
+#include "server/api/tools/client_tools.h"
 
 namespace tern::server {
 namespace {
@@ -50,8 +51,18 @@ std::vector<ToolCall> read_calls(Fields& message) {
       ToolCall& made = calls.emplace_back();
       std::string type = "function";
       call.read("type", type);
-      if (type != "function") call.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
       call.read("id", made.id);
+      if (type == "custom") {
+        std::string input;
+        if (!call.find("custom")) call.fail("custom", "is missing");
+        call.within("custom", [&](Fields& custom) {
+          custom.read("name", made.name);
+          custom.read("input", input);
+        });
+        made.arguments = custom_arguments(input);
+        return;
+      }
+      if (type != "function") call.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
       if (!call.find("function")) call.fail("function", "is missing");
       call.within("function", [&](Fields& function) {
         function.read("name", made.name);

@@ -55,9 +55,6 @@ void add_call(const std::string& id, const std::string& name, const std::string&
       {{"id", id}, {"type", "function"}, {"function", {{"name", name}, {"arguments", arguments}}}});
 }
 
-// What the model wrote for a tool that takes a text and no arguments.
-std::string as_arguments(const std::string& input) { return dump(Json{{"input", input}}); }
-
 // Items that OpenAI's own tools leave in a conversation. They say nothing to a model here.
 bool is_of_hosted_tool(std::string_view type) {
   constexpr std::array<std::string_view, 11> kTypes = {"web_search_call",
@@ -80,17 +77,18 @@ void add_item(const Json& json, Fields& item, Json& messages, Json& notes) {
   if (type == "message") {
     add_message(json, messages);
   } else if (type == "function_call") {
-    std::string id, name, arguments;
+    std::string id, space, name, arguments;
     item.read("call_id", id);
+    item.read("namespace", space);
     item.read("name", name);
     item.read("arguments", arguments);
-    add_call(id, name, arguments, messages);
+    add_call(id, ClientTools::function_name(space, name), arguments, messages);
   } else if (type == "custom_tool_call") {
     std::string id, name, input;
     item.read("call_id", id);
     item.read("name", name);
     item.read("input", input);
-    add_call(id, name, as_arguments(input), messages);
+    add_call(id, name, custom_arguments(input), messages);
   } else if (type == "local_shell_call") {
     std::string id;
     item.read("call_id", id);
@@ -118,9 +116,9 @@ void add_items(Fields& fields, const Json& items, Json& messages, Json& notes) {
 
 // Tools that the client does not run as a function.
 bool is_hosted(std::string_view type) {
-  constexpr std::array<std::string_view, 12> kHosted = {
-      "file_search", "code_interpreter", "image_generation", "computer",    "mcp",       "local_shell",
-      "shell",       "apply_patch",      "custom",           "tool_search", "namespace", "computer_use_preview"};
+  constexpr std::array<std::string_view, 10> kHosted = {
+      "file_search", "code_interpreter", "image_generation",    "computer", "mcp", "local_shell", "shell",
+      "apply_patch", "tool_search",      "computer_use_preview"};
   return type.starts_with("web_search") || std::ranges::contains(kHosted, type);
 }
 
@@ -178,7 +176,7 @@ ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& befor
   return read_messages(&messages, "input");
 }
 
-ApiResult<Json> tools_of_chats(Fields& fields, Json& notes) {
+ApiResult<Json> tools_of_chats(Fields& fields, const OtherTools& client, Json& notes) {
   Json list = Json::array();
   const Json* tools = fields.find("tools");
   if (!tools) return list;
@@ -192,12 +190,10 @@ ApiResult<Json> tools_of_chats(Fields& fields, Json& notes) {
             format_text("tools[{}]: '{}' was left out: only functions can be called here", i, type.substr(0, 40)));
         return;
       }
-      if (type != "function") {
-        return tool.fail("type", format_text("'{}' is not supported: only functions are", type.substr(0, 40)));
+      if (!client.known.read(tool, (*tools)[i], client.grammars, list)) {
+        tool.fail("type",
+                  format_text("'{}' is not supported: functions, custom and namespace are", type.substr(0, 40)));
       }
-      Json function = (*tools)[i];
-      function.erase("type");
-      list.push_back({{"type", "function"}, {"function", std::move(function)}});
     });
   }
   TRY_STATUS(fields.check());

@@ -24,6 +24,8 @@ struct Item {
   std::string id;
   std::string text = {};  // or a call's arguments
   std::string call_id = {}, name = {};
+  std::string space = {};  // namespace
+  bool is_custom = false;  // a call whose text is no JSON
   Json logprobs = Json::array();
   Json pieces = Json::array();       // of the text, as they were told: the bytes and probabilities of each
   const char* status = "completed";  // or incomplete
@@ -39,8 +41,14 @@ struct Item {
   Json json(const ResponseForm& form, bool is_whole) const {
     const char* now = is_whole ? status : "in_progress";
     if (is_call()) {
-      return {{"type", "function_call"}, {"id", id},     {"call_id", call_id}, {"name", name},
-              {"arguments", text},       {"status", now}};
+      Json call = {{"type", is_custom ? "custom_tool_call" : "function_call"},
+                   {"id", id},
+                   {"call_id", call_id},
+                   {"name", name},
+                   {is_custom ? "input" : "arguments", text},
+                   {"status", now}};
+      if (!space.empty()) call["namespace"] = space;
+      return call;
     }
     const Json content = is_whole ? Json::array({part(form)}) : Json::array();
     if (!is_thought()) {
@@ -56,8 +64,8 @@ struct Item {
   }
 };
 
-const char* id_prefix(Kind kind) {
-  if (kind == Kind::kCallBegin) return "fc_";
+const char* id_prefix(Kind kind, bool is_custom) {
+  if (kind == Kind::kCallBegin) return is_custom ? "ctc_" : "fc_";
   return kind == Kind::kReasoning ? "rs_" : "msg_";
 }
 
@@ -67,6 +75,7 @@ class ResponseWriter final : public AnswerWriter {
                  std::shared_ptr<McpRounds> rounds)
       : tokenizer_(&model.engine.tokenizer()),
         start_(std::move(start)),
+        calls_(start_.tools),
         base_({{"id", new_id("resp_")}, {"object", "response"}, {"created_at", unix_seconds()}}) {
     parser_.emplace(prompt.turn, std::move(rounds));
     base_["model"] = model.name;
@@ -107,10 +116,11 @@ class ResponseWriter final : public AnswerWriter {
       logprobs_.push_back(logprob_json(*tokenizer_, *news.token, news.logprobs[i]));
       ++n_new_logprobs_;
     }
-    take(parser_->take(news), events);
+    std::vector<ChatDelta> deltas = parser_->take(news);
+    take(calls_.take(std::move(deltas), news.finish.has_value()), events);
     if (!news.finish) return events;
     is_cut_ = finish_reason(news.finish) == "length";
-    if (items_.empty()) begin_item({.kind = Kind::kContent, .text = {}}, new_id("msg_"), events);
+    if (items_.empty()) begin_item({.kind = Kind::kContent, .id = new_id("msg_")}, events);
     end_item(events);
     return events;
   }
@@ -186,13 +196,25 @@ class ResponseWriter final : public AnswerWriter {
     const Item& item = items_.back();
     std::string type = "response.output_text.";
     if (item.is_call()) type = "response.function_call_arguments.";
+    if (item.is_custom) type = "response.custom_tool_call_input.";
     if (item.is_thought()) type = is_summary() ? "response.reasoning_summary_text." : "response.reasoning_text.";
     return type + ending;
   }
 
-  void begin_item(const ChatDelta& delta, std::string id, std::vector<Json>& events) {
+  Item item_of(const ChatDelta& delta) const {
+    const ClientTool* tool = delta.kind == Kind::kCallBegin ? calls_.find(delta.name) : nullptr;
+    const bool is_custom = tool && tool->is_custom;
+    return {.kind = delta.kind,
+            .id = new_id(id_prefix(delta.kind, is_custom)),
+            .call_id = delta.id,
+            .name = tool ? tool->name : delta.name,
+            .space = tool ? tool->space : "",
+            .is_custom = is_custom};
+  }
+
+  void begin_item(Item begun, std::vector<Json>& events) {
     end_item(events);
-    items_.push_back({.kind = delta.kind, .id = std::move(id), .call_id = delta.id, .name = delta.name});
+    items_.push_back(std::move(begun));
     is_open_ = true;
     const Item& item = items_.back();
     events.push_back(event("response.output_item.added",
@@ -205,7 +227,9 @@ class ResponseWriter final : public AnswerWriter {
     if (!std::exchange(is_open_, false)) return;
     if (is_cut_) items_.back().status = "incomplete";
     const Item& item = items_.back();
-    if (item.is_call()) {
+    if (item.is_custom) {
+      events.push_back(event(text_event("done"), with(place(), "input", item.text)));
+    } else if (item.is_call()) {
       events.push_back(event(text_event("done"), with(with(place(), "name", item.name), "arguments", item.text)));
     } else {
       Json text = with(place_of_part(), "text", item.text);
@@ -232,7 +256,7 @@ class ResponseWriter final : public AnswerWriter {
       const Kind kind = delta.kind == Kind::kCallArguments ? Kind::kCallBegin : delta.kind;
       if (delta.kind == Kind::kCallBegin || !is_open_ || items_.back().kind != kind) {
         const bool is_after_thought = !items_.empty() && items_.back().is_thought();
-        begin_item(delta, new_id(id_prefix(kind)), events);
+        begin_item(item_of(delta), events);
         // The mark that ended the thought is no part of the message.
         if (is_after_thought) logprobs_.erase(logprobs_.begin(), logprobs_.end() - n_new_logprobs_);
       }
@@ -244,17 +268,23 @@ class ResponseWriter final : public AnswerWriter {
   }
 
   void repeat_item(const Json& item, const Json& pieces, std::vector<Json>& events) {
-    const bool is_call = item.at("type") == "function_call", is_thought = item.at("type") == "reasoning";
-    ChatDelta delta{.kind = is_call ? Kind::kCallBegin : is_thought ? Kind::kReasoning : Kind::kContent};
+    const bool is_custom = item.at("type") == "custom_tool_call", is_thought = item.at("type") == "reasoning";
+    const bool is_call = is_custom || item.at("type") == "function_call";
+    Item begun{.kind = is_call      ? Kind::kCallBegin
+                       : is_thought ? Kind::kReasoning
+                                    : Kind::kContent,
+               .id = item.at("id")};
     Json part = Json::object();
     if (is_call) {
-      delta.id = item.at("call_id");
-      delta.name = item.at("name");
+      begun.call_id = item.at("call_id");
+      begun.name = item.at("name");
+      begun.space = item.value("namespace", "");
+      begun.is_custom = is_custom;
     } else {
       part = item.at(is_thought && start_.form.summarizes ? "summary" : "content").at(0);
     }
-    begin_item(delta, item.at("id"), events);
-    const std::string text = is_call ? item.at("arguments") : part.at("text");
+    begin_item(std::move(begun), events);
+    const std::string text = is_call ? item.at(is_custom ? "input" : "arguments") : part.at("text");
     const Json logprobs = part.value("logprobs", Json::array());
     size_t at = 0;
     ptrdiff_t first = 0;
@@ -271,6 +301,7 @@ class ResponseWriter final : public AnswerWriter {
 
   const Tokenizer* tokenizer_ = nullptr;  // null: for replays
   ResponseStart start_ = {};
+  ClientCalls calls_{nullptr};
   Json base_;
   std::optional<TurnParser> parser_ = {};
   std::vector<Item> items_;

@@ -7,6 +7,7 @@
 #include "server/api/replies/conversation.h"
 #include "server/api/replies/mcp_rounds.h"
 #include "server/api/responses/response_fields.h"
+#include "server/api/tools/client_tools.h"
 
 namespace tern::server {
 
@@ -15,6 +16,7 @@ struct ResponseStart {
   ResponseForm form = {};
   ResponseStore* store = nullptr;     // keeps the answer; null: it is not kept
   Json items_before = Json::array();  // the conversation so far, which is kept with it
+  std::shared_ptr<const ClientTools> tools = nullptr;
 };
 
 std::unique_ptr<AnswerWriter> response_writer(const ModelProfile& model, const ConversationPrompt& prompt,

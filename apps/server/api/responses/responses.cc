@@ -31,6 +31,7 @@ struct ResponsePrompt {
   ConversationPrompt prompt;
   Json before, items, notes;  // see earlier_items(), input_items(), tools_of_chats()
   std::shared_ptr<McpRounds> rounds;
+  std::shared_ptr<ClientTools> tools = std::make_shared<ClientTools>();
   ResponseForm form = {};
 };
 
@@ -47,7 +48,7 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
   TRY(read.items, input_items(fields));
   if (model.responses) TRY_STATUS(resolve_references(read.items, *model.responses));
   TRY(const std::vector<ChatMessage> messages, read_items(fields, read.before, read.items, read.notes));
-  TRY(const Json tools, tools_of_chats(fields, read.notes));
+  TRY(const Json tools, tools_of_chats(fields, {*read.tools, model.grammars}, read.notes));
   Json as_chat = body;
   as_chat["tools"] = tools;
   Fields chat_fields(as_chat);
@@ -79,10 +80,13 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   if (!read.notes.empty()) repeated["notes"] = std::move(read.notes);
   Json all = read.before;
   if (responses) all.insert(all.end(), read.items.begin(), read.items.end());
-  auto writer = response_writer(
-      model, read.prompt,
-      {.repeated = std::move(repeated), .form = read.form, .store = responses, .items_before = std::move(all)},
-      read.rounds);
+  auto writer = response_writer(model, read.prompt,
+                                {.repeated = std::move(repeated),
+                                 .form = read.form,
+                                 .store = responses,
+                                 .items_before = std::move(all),
+                                 .tools = std::move(read.tools)},
+                                read.rounds);
   return Asked{.prompts = {std::move(read.prompt.tokens)},
                .options = std::move(options),
                .writer = std::move(writer),

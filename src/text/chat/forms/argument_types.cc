@@ -1,5 +1,6 @@
 #include "text/chat/forms/argument_types.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "text/chat/forms/json_scanner.h"
@@ -20,10 +21,8 @@ constexpr std::pair<std::string_view, uint8_t> kNames[] = {{"null", kNullArgumen
                                                            {"number", kIntegerArgument | kNumberArgument}};
 
 uint8_t type_named(const Json& name) {
-  for (const auto& [known, bits] : kNames) {
-    if (name.is_string() && name.get_ref<const std::string&>() == known) return bits;
-  }
-  return kAnyArgument;
+  const uint8_t type = name.is_string() ? argument_type_named(name.get_ref<const std::string&>()) : 0;
+  return type != 0 ? type : static_cast<uint8_t>(kAnyArgument);
 }
 
 uint8_t type_of(const Json& value) {
@@ -85,6 +84,11 @@ uint8_t ArgumentTypes::of(std::string_view function, std::string_view parameter)
   if (known == functions_.end()) return kAnyArgument;
   const auto found = known->second.find(parameter);
   return found == known->second.end() ? static_cast<uint8_t>(kAnyArgument) : found->second;
+}
+
+uint8_t argument_type_named(std::string_view name) {
+  const auto* const known = std::ranges::find(kNames, name, [](const auto& one) { return one.first; });
+  return known == std::end(kNames) ? uint8_t{0} : known->second;
 }
 
 uint8_t schema_types(std::string_view schema) {

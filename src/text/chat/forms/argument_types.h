@@ -32,6 +32,9 @@ class ArgumentTypes {
   std::map<std::string, std::map<std::string, uint8_t, std::less<>>, std::less<>> functions_;
 };
 
+// The type that has this name in JSON Schema; 0: there is none.
+uint8_t argument_type_named(std::string_view name);
+
 // The types of a schema's values, or more.
 uint8_t schema_types(std::string_view schema);
 

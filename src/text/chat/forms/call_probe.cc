@@ -1,17 +1,23 @@
 #include "text/chat/forms/call_probe.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tern/chat_reply.h"
 #include "text/chat/forms/json_scanner.h"
+#include "text/chat/forms/literal_match.h"
 
 namespace tern {
 namespace {
+
+constexpr std::string_view kSeparator = "<|sep|>";  // ends a tag of words
 
 const ChatMessage kAsked = {.role = "user", .content = "a"};
 
 // The index of the tag that text[0, end) leaves open; `end`: there is none.
 size_t open_tag(std::string_view text, size_t end) {
+  const size_t last = std::max(text.substr(0, end).rfind("<|open|>") + 1, text.substr(0, end).rfind("<|close|>") + 1);
+  if (last > 0 && tag_end(text, last - 1) > end) return last - 1;
   const size_t angle = text.substr(0, end).rfind('<');
   if (angle != text.npos && text.substr(angle, end - angle).find('>') == text.npos) return angle;
   const size_t bracket = text.substr(0, end).rfind('[');
@@ -62,6 +68,8 @@ std::string_view common_end(std::string_view a, std::string_view b) {
   const size_t close = end.find('>');
   const size_t open = end.find('<');
   if (close != end.npos && close < open) end.remove_prefix(open == end.npos ? close + 1 : open);
+  if (end.starts_with(kSeparator) && (a.contains("<|close|>") || b.contains("<|close|>")))
+    end.remove_prefix(kSeparator.size());
   return end;
 }
 
@@ -71,26 +79,31 @@ std::string end_mark(std::string_view after, std::string_view turn_end) {
   turn_end = without_json_space(turn_end);
   if (const size_t at = turn_end.empty() ? rest.npos : rest.find(turn_end); at != rest.npos) rest = rest.substr(0, at);
   const size_t open = rest.find('<');
-  const size_t close = rest.find('>', std::min(open, rest.size()));
+  const size_t close = open == rest.npos ? open : tag_end(rest, open);
   const size_t line = rest.find('\n');
   const bool is_own_line = line < open && !rest.substr(std::min(open, rest.size())).starts_with("</");
   if (is_own_line) {
     rest = rest.substr(0, line);
-  } else if (close != rest.npos) {
-    rest = rest.substr(0, close + 1);
+  } else if (close != rest.npos && close > open) {
+    rest = rest.substr(0, close);
   }
   rest = rest.substr(0, rest.find_last_not_of(" \t\r\n") + 1);
   return rest.empty() ? std::string() : std::string(after.substr(0, space)) + std::string(rest);
 }
 
-CallProbe::CallProbe(const RenderProbe& render, const ChatFormat& format)
-    : render_(render), think_begin_(format.think_begin), think_end_(format.think_end) {
+CallProbe::CallProbe(const RenderProbe& render, const ChatFormat& format, std::string prompt)
+    : render_(render), think_begin_(format.think_begin), think_end_(format.think_end), prompt_(std::move(prompt)) {
   const ChatMessage reply = {.role = "assistant", .content = std::string(kProbeReply)};
   std::string text = render_({kAsked, reply});
   const size_t at = text.find(kProbeReply);
   if (at == text.npos) return;
   plain_ = text.substr(0, at);
   turn_end_ = text.substr(at + kProbeReply.size());
+  const std::string_view end = std::string_view(turn_end_).substr(0, tag_end(turn_end_, 0));
+  const size_t begin = last_tag(plain_);
+  if (begin == plain_.npos || end.empty() || !closes(end, std::string_view(plain_).substr(begin))) return;
+  content_tags_ = {plain_.substr(begin), std::string(end)};
+  turn_end_.erase(0, end.size());
 }
 
 ToolCall CallProbe::call(std::string_view arguments) {
@@ -110,6 +123,14 @@ std::string_view CallProbe::without_thought(std::string_view text) const {
   return rest.starts_with(think_end_) ? rest.substr(think_end_.size()) : text;
 }
 
+// Where a text with calls differs from one with content. If both begin alike with a word, it belongs to the calls.
+size_t CallProbe::start_of_reply(std::string_view text) const {
+  const size_t start = common_start(text, plain_).size();
+  if (prompt_.empty() || prompt_.size() >= start || !text.starts_with(prompt_)) return start;
+  const std::string_view words = text.substr(prompt_.size(), start - prompt_.size());
+  return words.find_first_of("<[") == words.npos && !without_json_space(words).empty() ? prompt_.size() : start;
+}
+
 std::string CallProbe::content_begin() const {
   if (!plain_.starts_with(before_calls_)) return {};
   const std::string begin = plain_.substr(before_calls_.size());
@@ -123,9 +144,11 @@ std::string CallProbe::calls(const std::vector<ToolCall>& calls) const {
   // Some templates write a call only with its result behind it, and some let only certain messages follow one.
   for (int round = 0; round < 3; ++round) {
     const std::string text = render_(messages);
-    const size_t start = common_start(text, plain_).size();
+    const size_t start = start_of_reply(text);
     before_calls_ = text.substr(0, start);
-    const std::string own(without_thought(std::string_view(text).substr(start)));
+    std::string own(without_thought(std::string_view(text).substr(start)));
+    if (!content_tags_.second.empty() && own.starts_with(content_tags_.second))
+      own.erase(0, content_tags_.second.size());
     if (std::ranges::all_of(calls, [&](const ToolCall& call) { return own.contains(call.name); })) return own;
     if (round == 0) {
       for (const ToolCall& call : calls) {

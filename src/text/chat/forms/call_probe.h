@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tern/chat.h"
@@ -24,13 +25,16 @@ using RenderProbe = std::function<std::string(const std::vector<ChatMessage>&)>;
 
 class CallProbe {
  public:
-  // `format`: its marks of thoughts are known. Empty thoughts before calls are left out.
-  explicit CallProbe(const RenderProbe& render, const ChatFormat& format = {});
+  // `format`: its marks of thoughts are known. Empty thoughts before calls are left out. `prompt`: a conversation of
+  // one question, up to where the reply begins.
+  explicit CallProbe(const RenderProbe& render, const ChatFormat& format = {}, std::string prompt = {});
 
   // What an assistant's message with these calls adds to the conversation; empty: not all are rendered.
   std::string calls(const std::vector<ToolCall>& calls) const;
-  // What follows an assistant's message without calls.
+  // What follows an assistant's content and its closing tag, in a message without calls.
   const std::string& turn_end() const { return turn_end_; }
+  // The tags that the template writes around an assistant's content; empty: none.
+  const std::pair<std::string, std::string>& content_tags() const { return content_tags_; }
   // What stands before an assistant's content, if a call would begin there, and is no tag.
   std::string content_begin() const;
 
@@ -39,12 +43,14 @@ class CallProbe {
 
  private:
   std::string_view without_thought(std::string_view text) const;
+  size_t start_of_reply(std::string_view text) const;
 
   const RenderProbe& render_;
-  std::string think_begin_, think_end_;
+  std::string think_begin_, think_end_, prompt_;
   mutable std::string before_calls_;  // the common part of conversations with calls and with content
   std::string plain_;                 // a conversation up to an assistant's content
   std::string turn_end_;
+  std::pair<std::string, std::string> content_tags_;
 };
 
 // The index of the end of the JSON value that begins at `begin`; `begin`: there is none.

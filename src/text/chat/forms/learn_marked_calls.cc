@@ -26,6 +26,8 @@ constexpr std::string_view kOneArgument = R"({"tern_key": "tern_value"})";
 constexpr std::string_view kTwoArguments = R"({"tern_key": "tern_value", "tern_more": "tern_rest"})";
 constexpr std::string_view kTurnedArguments = R"({"tern_more": "tern_rest", "tern_key": "tern_value"})";
 constexpr std::string_view kNumberArgumentText = R"({"tern_key": 271828})";
+constexpr std::string_view kMarkup = "<tern_value>&\ntern_rest";
+constexpr std::string_view kMarkupArgument = R"({"tern_key": "<tern_value>&\ntern_rest"})";
 
 // Where a call's parts are in a rendered text.
 struct Parts {
@@ -93,8 +95,9 @@ class Learner {
     open_ = rest.substr(0, key - begin.size());
     const std::string turned = probe_.calls({CallProbe::call(kTurnedArguments)});
     form_.is_sorted = turned == two;
-    return find_other_key_end() && !form_.key_end.empty() &&
-           (form_.values != Values::kText || !without_json_space(form_.value_end).empty());
+    if (!find_other_key_end()) return false;
+    if (form_.values == Values::kText) find_text_marks();
+    return !form_.key_end.empty() && (form_.values != Values::kText || !without_json_space(form_.value_end).empty());
   }
 
   // What stands before a value that is no string.
@@ -104,7 +107,32 @@ class Learner {
     const size_t number = text.find(kProbeNumber);
     if (key == text.npos || number == text.npos || number < key) return false;
     form_.key_end_other = text.substr(key + kProbeKey.size(), number - key - kProbeKey.size());
+    constexpr std::string_view kString = "string", kNumber = "number";
+    if (const size_t type = form_.key_end.find(kString); type != std::string::npos) {
+      std::string typed = form_.key_end;
+      if (typed.replace(type, kString.size(), kNumber) == form_.key_end_other) {
+        form_.type_end = form_.key_end.substr(type + kString.size());
+        form_.key_end.resize(type);
+        form_.key_end_other.clear();
+        return !form_.type_end.empty() && type > 0;
+      }
+    }
     return form_.key_end_other != form_.key_end || number == key + kProbeKey.size() + form_.key_end.size();
+  }
+
+  // What stands around a string that contains markup, if that is more than around others.
+  void find_text_marks() {
+    const std::string text = probe_.calls({CallProbe::call(kMarkupArgument)});
+    const size_t key = text.find(kProbeKey), value = text.find(kMarkup);
+    if (key == text.npos || value == text.npos || value < key) return;
+    const std::string_view before =
+        std::string_view(text).substr(key + kProbeKey.size(), value - key - kProbeKey.size());
+    const std::string_view after = std::string_view(text).substr(value + kMarkup.size());
+    const size_t end = after.find(form_.value_end);
+    if (!before.starts_with(form_.key_end) || before.size() == form_.key_end.size() || end == 0 || end == after.npos)
+      return;
+    form_.text_begin = before.substr(form_.key_end.size());
+    form_.text_end = after.substr(0, end);
   }
 
   // The parts of the call of `name` whose only value is `value`, from `from` on.
@@ -152,6 +180,11 @@ class Learner {
       index = index_in(open_,
                        text.substr(b->name + kProbeOtherCall.size(), b->arguments - b->name - kProbeOtherCall.size()));
     }
+    // The space before a word belongs to it.
+    if (!call_begin.empty() && one_.starts_with(' ') && call_begin.find_first_of("<[ ") == std::string::npos) {
+      call_begin.insert(0, " ");
+      if (form_.between.ends_with(' ')) form_.between.pop_back();
+    }
     add_text(b ? call_begin : without_ids(call_begin));
     form_.pieces.push_back({.kind = Kind::kName});
     add_open(index);
@@ -171,16 +204,21 @@ class Learner {
     return out;
   }
 
-  // The digits of the first call's index, if the second has others at their place.
+  // The digit of the first call's index, if the second has the next one at its place.
   static std::string index_in(std::string_view first, std::string_view second) {
-    const size_t at = first.find('0');
-    if (at == first.npos || second.size() <= at || second[at] != '1' || first.substr(0, at) != second.substr(0, at))
-      return {};
-    return "0";
+    for (const char digit : {'0', '1'}) {
+      const size_t at = first.find(digit);
+      if (at == first.npos || second.size() <= at || second[at] != digit + 1) continue;
+      if (first.substr(0, at) == second.substr(0, at)) return {digit};
+    }
+    return {};
   }
 
   void add_open(std::string_view index) {
-    const std::string open = without_ids(open_);
+    std::string open = without_ids(open_);
+    for (size_t name = open.find(kProbeCall); name != open.npos; name = open.find(kProbeCall)) {
+      open.replace(name, kProbeCall.size(), 1, kNameMark);
+    }
     const size_t at = index.empty() ? open.npos : open.find(index);
     if (at == open.npos) return add_text(open);
     add_text(open.substr(0, at));
@@ -190,14 +228,15 @@ class Learner {
 
   void add_text(std::string_view text) {
     while (!text.empty()) {
-      const size_t at = std::min(text.find(kIdMark), text.size());
+      const size_t at = std::min(text.find_first_of(kMarks), text.size());
       if (at > 0) form_.pieces.push_back({.kind = Kind::kText, .text = std::string(text.substr(0, at))});
-      if (at < text.size()) form_.pieces.push_back({.kind = Kind::kId});
+      if (at < text.size()) form_.pieces.push_back({.kind = text[at] == kIdMark ? Kind::kId : Kind::kName});
       text.remove_prefix(std::min(at + 1, text.size()));
     }
   }
 
-  static constexpr char kIdMark = '\x01';
+  static constexpr char kIdMark = '\x01', kNameMark = '\x02';
+  static constexpr std::string_view kMarks = "\x01\x02";
 
   const CallProbe& probe_;
   const std::string one_;  // a call with one argument

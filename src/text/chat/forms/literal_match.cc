@@ -1,12 +1,16 @@
 #include "text/chat/forms/literal_match.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "text/chat/forms/json_scanner.h"
 
 namespace tern {
 namespace {
 
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kOpen = "<|open|>", kClose = "<|close|>", kSeparator = "<|sep|>";
 constexpr size_t kMostLiteralSpace = 64;
 
 size_t skip_space(std::string_view text, size_t at) {
@@ -45,14 +49,46 @@ Matched match_literal(std::string_view text, size_t at, std::string_view literal
   return {Match::kYes, i};
 }
 
+size_t tag_end(std::string_view text, size_t at) {
+  const std::string_view rest = text.substr(at);
+  if (!rest.starts_with('<')) return at;
+  const bool has_words = rest.starts_with(kOpen) || rest.starts_with(kClose);
+  const size_t separator = has_words ? rest.find(kSeparator) : rest.npos;
+  if (separator != rest.npos) return at + separator + kSeparator.size();
+  const size_t end = rest.find('>');
+  return end == rest.npos ? at : at + end + 1;
+}
+
+size_t last_tag(std::string_view text) {
+  const std::string_view own = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  if (!own.ends_with('>')) return text.npos;
+  if (own.ends_with(kSeparator)) {
+    for (const size_t at : {own.rfind(kOpen), own.rfind(kClose)}) {
+      if (at != own.npos && tag_end(own, at) == own.size()) return at;
+    }
+  }
+  return own.rfind('<');
+}
+
+bool closes(std::string_view end, std::string_view begin) {
+  for (const auto& [open, close, last] : {std::tuple{kOpen, kClose, kSeparator}, std::tuple{"<"sv, "</"sv, ">"sv}}) {
+    if (!begin.starts_with(open) || !end.starts_with(close) || !end.ends_with(last)) continue;
+    const std::string_view name = end.substr(close.size(), end.size() - close.size() - last.size());
+    const std::string_view rest = begin.substr(open.size());
+    return !name.empty() && rest.starts_with(name) && (rest.substr(name.size()) == last || rest[name.size()] == ' ');
+  }
+  return false;
+}
+
+std::string_view without_end_space(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+}
+
 std::string_view first_tag(std::string_view literal) {
-  const size_t begin = std::min(literal.find_first_not_of(" \t\r\n"), literal.size());
-  literal.remove_prefix(begin);
-  const size_t end = literal.starts_with('<')   ? literal.find('>')
-                     : literal.starts_with('[') ? literal.find(']')
-                                                : std::string_view::npos;
-  if (end != std::string_view::npos) return literal.substr(0, end + 1);
-  return without_json_space(literal);
+  literal.remove_prefix(std::min(literal.find_first_not_of(" \t\r\n"), literal.size()));
+  size_t end = tag_end(literal, 0);
+  if (literal.starts_with('[')) end = literal.find(']') + 1;
+  return end > 0 ? literal.substr(0, end) : without_json_space(literal);
 }
 
 }  // namespace tern

@@ -30,21 +30,23 @@ class Writer {
     std::string own;
     for (const CalledTool& tool : tools) {
       if (!own.empty()) own += ", ";
-      own += R"({"all": [)" + text(tool.name) + pieces(name + 1, end, "", false) + ", " + arguments(tool) + "]}";
+      own += R"({"all": [)" + text(tool.name) + pieces(name + 1, end, tool.name, "", false) + ", " + arguments(tool) +
+             "]}";
     }
-    const std::string before = pieces(0, name, first, false);
+    const std::string before = pieces(0, name, "", first, false);
     return R"({"all": [{"maybe": ""})" + before + R"(, {"any": [)" + own + "]}" +
-           pieces(end + 1, form_.pieces.size(), "", is_last) + "]}";
+           pieces(end + 1, form_.pieces.size(), "", "", is_last) + "]}";
   }
 
   static std::string text(std::string_view value) { return Ordered(value).dump(); }
 
  private:
-  // Each with a comma before it.
-  std::string pieces(size_t from, size_t to, std::string_view first, bool is_last) const {
+  // Each with a comma before it. `name`: the function's.
+  std::string pieces(size_t from, size_t to, std::string_view name, std::string_view first, bool is_last) const {
     std::string out;
     for (size_t i = from; i < to; ++i) {
       const CallPiece& piece = form_.pieces[i];
+      if (piece.kind == CallPiece::Kind::kName) out += ", " + text(name);
       if (piece.kind == CallPiece::Kind::kId) out += R"(, {"id": true})";
       if (piece.kind == CallPiece::Kind::kIndex) out += R"(, {"index": true})";
       if (piece.kind != CallPiece::Kind::kText) continue;
@@ -78,6 +80,9 @@ class Writer {
                      {"value_end", form_.value_end},
                      {"pair_between", form_.pair_between}};
     if (form_.is_sorted) marks["sorted"] = true;
+    if (!form_.type_end.empty()) marks["type_end"] = form_.type_end;
+    if (!form_.text_begin.empty()) marks["text_begin"] = form_.text_begin;
+    if (!form_.text_end.empty()) marks["text_end"] = form_.text_end;
     return R"({"pairs": )" + tool.schema + ", " + marks.dump().substr(1);
   }
 

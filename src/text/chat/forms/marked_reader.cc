@@ -12,16 +12,6 @@ constexpr std::string_view kWhite = " \t\r\n";
 constexpr size_t kMostSlotBytes = 200;
 constexpr size_t kMostSectionCalls = 1000;
 
-std::string_view without_end_space(std::string_view text) { return text.substr(0, text.find_last_not_of(kWhite) + 1); }
-
-// Where `mark`, or a prefix of it that ends the text, begins, searching from `from`; the text's end: not found.
-size_t find_mark(std::string_view text, std::string_view mark, size_t from) {
-  for (size_t at = text.find(mark[0], from); at != text.npos; at = text.find(mark[0], at + 1)) {
-    if (mark.starts_with(text.substr(at, mark.size()))) return at;
-  }
-  return text.size();
-}
-
 }  // namespace
 
 MarkedReader::MarkedReader(const ToolCallFormat& format, const ChatReplyOptions& options)
@@ -29,10 +19,15 @@ MarkedReader::MarkedReader(const ToolCallFormat& format, const ChatReplyOptions&
   const std::string first(text_of_piece(0));
   const bool has_section = !without_json_space(format.begin).empty();
   const std::string_view head = has_section ? format.begin : std::string_view(first);
-  begins_with_name_ = !has_section && first.empty();
+  if (!has_section && !first.empty() && !form_.in_channels && form_.between.starts_with('<') &&
+      first.find_first_of("<[") == std::string::npos) {
+    word_ = without_json_space(first);
+  }
+  begins_with_name_ = !has_section && (first.empty() || !word_.empty());
   mark_ = begins_with_name_ ? first_tag(form_.between) : first_tag(head);
   // What follows the mark in the text before the first call, or in the first call itself.
-  head_ = begins_with_name_ ? "" : std::string(head.substr(head.find(mark_) + mark_.size()));
+  if (!begins_with_name_) head_ = head.substr(head.find(mark_) + mark_.size());
+  if (!word_.empty()) head_ = form_.between.substr(mark_.size()) + first;
   if (has_section) {
     end_ = without_end_space(format.end);
     again_ = form_.between + first;
@@ -46,20 +41,23 @@ MarkedReader::MarkedReader(const ToolCallFormat& format, const ChatReplyOptions&
 
 Matched MarkedReader::starts(std::string_view text) const {
   if (!begins_with_name_) return {Match::kNo, 0};
-  const std::string_view behind = without_end_space(text_of_piece(1));
+  if (!text.starts_with(word_)) return {word_.starts_with(text) ? Match::kMaybe : Match::kNo, 0};
+  text.remove_prefix(word_.size());
+  const size_t next = word_.empty() ? 1 : 2;
+  const std::string_view behind = without_end_space(text_of_piece(next));
   bool may = false;
   for (const std::string& name : options_.tool_names) {
     may = may || name.starts_with(text);
     if (!text.starts_with(name)) continue;
     const std::string_view rest = text.substr(name.size());
     // The white space behind the name is the only sign of a call, so it must be there.
-    const bool is_line = text_of_piece(1).starts_with('\n') && behind.empty();
+    const bool is_line = text_of_piece(next).starts_with('\n') && behind.empty();
     const Matched matched = is_line ? Matched{rest.empty()      ? Match::kMaybe
                                               : rest[0] == '\n' ? Match::kYes
                                                                 : Match::kNo,
                                               0}
                                     : match_literal(rest, 0, behind);
-    if (matched.match == Match::kYes) return {Match::kYes, 0};
+    if (matched.match == Match::kYes) return {Match::kYes, word_.size()};
     may = may || matched.match == Match::kMaybe;
   }
   return {may ? Match::kMaybe : Match::kNo, 0};
@@ -75,7 +73,7 @@ void MarkedReader::begin(std::string_view text) {
   at_ = mark_end_ = text.size();
   kept_.clear();
   was_told_ = has_arguments_ = false;
-  place_ = Place::kHead;
+  place_ = !word_.empty() && text.ends_with(word_) ? Place::kPiece : Place::kHead;
   piece_ = first_piece_;
   n_calls_ = 0;
   name_.clear();
@@ -96,8 +94,11 @@ CallReader::Step MarkedReader::feed(char c) {
 
 MarkedReader::Progress MarkedReader::step() {
   switch (place_) {
-    case Place::kHead:
-      return match(head_, Place::kPiece);
+    case Place::kHead: {
+      const Progress progress = match(head_, Place::kPiece);
+      if (!word_.empty()) mark_end_ = at_;
+      return progress;
+    }
     case Place::kPiece:
       return piece();
     case Place::kJson:
@@ -106,6 +107,8 @@ MarkedReader::Progress MarkedReader::step() {
       return pair();
     case Place::kKey:
       return key();
+    case Place::kTextBegin:
+      return text_begin();
     case Place::kText:
       return plain_text();
     case Place::kLiteral:
@@ -151,8 +154,13 @@ MarkedReader::Progress MarkedReader::next_piece() {
   return Progress::kMoved;
 }
 
-// The longest name of a function; more text is awaited while it may be a longer one.
+// The longest name of a function; more text is awaited while it may be a longer one. A second time it is the same.
 MarkedReader::Progress MarkedReader::name() {
+  if (std::ranges::find(form_.pieces, Piece::kName, &CallPiece::kind) - form_.pieces.begin() <
+      static_cast<ptrdiff_t>(piece_)) {
+    const Progress progress = match(name_, Place::kPiece);
+    return progress == Progress::kMoved ? next_piece() : progress;
+  }
   while (at_ < text_.size() && is_json_space(text_[at_])) ++at_;
   const std::string_view text = left();
   if (text.empty()) return Progress::kWaits;
@@ -182,6 +190,7 @@ MarkedReader::Progress MarkedReader::slot() {
     const std::string_view before = piece_ >= 3 ? text_of_piece(piece_ - 3) : std::string_view();
     const std::string_view between = piece_ >= 1 ? text_of_piece(piece_ - 1) : std::string_view();
     id_ = std::string(before.substr(before.find_last_of('>') + 1)) + name_ + std::string(between) + std::string(slot);
+    if (id_.find_first_of(" \"<") != std::string::npos) id_.clear();
   } else {
     id_ = slot;
   }
@@ -242,101 +251,6 @@ MarkedReader::Progress MarkedReader::json() {
   return Progress::kWaits;
 }
 
-// Another key, or the text behind the arguments.
-MarkedReader::Progress MarkedReader::pair() {
-  const std::string begin = (has_pairs_ ? form_.pair_between : "") + form_.key_begin;
-  const Matched end = match_literal(text_, at_, without_end_space(text_of_piece(piece_ + 1)));
-  if (end.match == Match::kYes) {
-    add("}");
-    return end_arguments();
-  }
-  const Matched more = match_literal(text_, at_, begin);
-  if (more.match == Match::kMaybe || end.match == Match::kMaybe) return Progress::kWaits;
-  if (more.match == Match::kNo) return Progress::kBad;
-  at_ = more.end;
-  place_ = Place::kKey;
-  return Progress::kMoved;
-}
-
-MarkedReader::Progress MarkedReader::key() {
-  const std::string_view stop = without_json_space(form_.key_end);
-  const std::string_view text = left();
-  const size_t end = text.find(stop[0]);
-  const size_t space = std::min(text.find_first_not_of(kWhite), text.size());
-  if (std::min(end, text.size()) - space > kMostSlotBytes) return Progress::kBad;
-  if (end == text.npos) return Progress::kWaits;
-  const bool has_other = !form_.key_end_other.empty() && form_.key_end_other != form_.key_end;
-  const Matched one = match_literal(text_, at_ + end, form_.key_end);
-  const Matched other = has_other ? match_literal(text_, at_ + end, form_.key_end_other) : Matched{Match::kNo, 0};
-  if (one.match == Match::kNo && other.match == Match::kNo) return Progress::kBad;
-  if (one.match != Match::kYes && other.match != Match::kYes) return Progress::kWaits;
-  key_ = without_json_space(text.substr(0, end));
-  if (key_.empty()) return Progress::kBad;
-  at_ = one.match == Match::kYes ? one.end : other.end;
-  return begin_value(!has_other || one.match == Match::kYes);
-}
-
-MarkedReader::Progress MarkedReader::begin_value(bool is_string) {
-  add(has_pairs_ ? ", \"" : "\"");
-  std::string quoted;
-  append_json_text(key_, quoted);
-  add(quoted + "\": ");
-  has_pairs_ = true;
-  if (form_.values != MarkedCalls::Values::kText) {
-    literal_ = LiteralReader(form_.values == MarkedCalls::Values::kGemma);
-    place_ = Place::kLiteral;
-    return Progress::kMoved;
-  }
-  value_types_ = types_.of(name_, key_);
-  if (!form_.key_end_other.empty() && form_.key_end_other != form_.key_end) {
-    value_types_ = is_string ? kStringArgument : kAnyArgument & ~kStringArgument;
-  }
-  if (value_types_ == kStringArgument) add("\"");
-  scanned_ = at_;
-  place_ = Place::kText;
-  return Progress::kMoved;
-}
-
-MarkedReader::Progress MarkedReader::plain_text() {
-  const size_t found = find_mark(text_, stop_, std::max(scanned_, at_));
-  const bool is_end = found + stop_.size() <= text_.size();
-  size_t end = found;
-  for (size_t n = std::min(stop_space_.size(), end - at_); n > 0; --n) {
-    const std::string_view before = std::string_view(text_).substr(0, end);
-    const std::string_view space = std::string_view(stop_space_).substr(0, n);
-    if (!before.ends_with(space) || (is_end && n < stop_space_.size())) continue;
-    end -= n;
-    break;
-  }
-  scanned_ = found;
-  if (value_types_ == kStringArgument) {
-    std::string quoted;
-    append_json_text(std::string_view(text_).substr(at_, end - at_), quoted);
-    add(quoted);
-    at_ = end;
-  }
-  if (!is_end) return Progress::kWaits;
-  add(value_types_ == kStringArgument ? "\"" : json_of_text(left().substr(0, end - at_), value_types_));
-  at_ = found;
-  place_ = Place::kValueEnd;
-  return Progress::kMoved;
-}
-
-MarkedReader::Progress MarkedReader::literal() {
-  while (at_ < text_.size()) {
-    std::string json;
-    const LiteralReader::Step step = literal_.feed(text_[at_], json);
-    add(json);
-    if (step == LiteralReader::Step::kBad) return Progress::kBad;
-    if (step == LiteralReader::Step::kEnd) {
-      place_ = Place::kValueEnd;
-      return Progress::kMoved;
-    }
-    ++at_;
-  }
-  return Progress::kWaits;
-}
-
 MarkedReader::Progress MarkedReader::end_call() {
   ++n_calls_;
   id_.clear();
@@ -391,6 +305,7 @@ std::string MarkedReader::whole() const {
 
 std::optional<std::string> MarkedReader::partial() const {
   if (was_told_) return "";
+  if (!word_.empty() && place_ == Place::kHead) return std::nullopt;
   return text_.substr(mark_end_);
 }
 

@@ -32,8 +32,9 @@ class MarkedReader final : public CallReader {
     kJson,   // inside the arguments, one JSON object
     kPair,   // before a key, or at the end of the arguments
     kKey,
-    kText,     // inside a value in plain text
-    kLiteral,  // inside a value in another notation
+    kTextBegin,  // before a value that may have marks of its own
+    kText,       // inside a value in plain text
+    kLiteral,    // inside a value in another notation
     kValueEnd,
     kBetween,  // after a call
   };
@@ -48,7 +49,10 @@ class MarkedReader final : public CallReader {
   Progress json();
   Progress pair();
   Progress key();
-  Progress begin_value(bool is_string);
+  Progress typed_value(size_t begin);
+  Progress begin_value(std::optional<uint8_t> types);
+  void begin_text();
+  Progress text_begin();
   Progress plain_text();
   Progress literal();
   Progress between();
@@ -66,6 +70,7 @@ class MarkedReader final : public CallReader {
   const ArgumentTypes types_;
   std::string mark_, head_, end_, again_;  // again_: between two calls, with the second one's first text
   std::string stop_, stop_space_;          // behind a value in plain text: its mark, and white space before it
+  std::string word_;                       // before the name, where that is no mark
   bool begins_with_name_ = false;          // a call begins with its function's name; the mark is between two
   size_t first_piece_ = 0;                 // of the section's first call: 1 if the mark is part of piece 0
 
@@ -85,6 +90,7 @@ class MarkedReader final : public CallReader {
   LiteralReader literal_;
   size_t scanned_ = 0;  // where the search for stop_ goes on
   uint8_t value_types_ = 0;
+  bool is_quoted_ = false;  // the value stands between text_begin and text_end
 };
 
 }  // namespace tern

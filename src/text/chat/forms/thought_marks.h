@@ -7,7 +7,8 @@
 
 namespace tern {
 
-// Sets the marks that the template writes around a thought, or that its source mentions.
-void find_thought_marks(std::string_view source, const RenderProbe& render, ChatFormat& format);
+// Sets the marks that the template writes around a thought, or that its source mentions. `prompt`: see CallProbe.
+void find_thought_marks(std::string_view source, const RenderProbe& render, std::string_view prompt,
+                        ChatFormat& format);
 
 }  // namespace tern

@@ -1,0 +1,158 @@
+#include "grammar/rules/lark.h"
+
+#include "grammar/grammar_test_support.h"
+#include "grammar/rules/rules_without.h"
+
+namespace tern {
+namespace {
+
+using namespace grammar_test;
+
+TEST(Lark, RulesTerminalsAndChoices) {
+  const Made g = Grammar::lark(R"(
+    // A comment.
+    start: greeting " " name -> greeted   # another
+         | "bye"
+    ?greeting.2: "hello" | HI
+    HI.-1: "hi" "!"?
+    name: /[A-Z]/ LOWER*
+    LOWER: "a".."z"
+  )");
+  for (const char* yes : {"hello Bob", "hi B", "hi! Bo", "bye"}) EXPECT_EQ(taken(g, yes), "yes") << yes;
+  for (const char* no : {"hello bob", "hi!! B", "byes"}) EXPECT_EQ(taken(g, no), "no") << no;
+  EXPECT_EQ(taken(g, "hell"), "more");
+}
+
+TEST(Lark, RepetitionsAndOptions) {
+  const Made g = Grammar::lark("start: \"a\"* \"b\"+ \"c\"? (\"d\" \"e\")~2 [\"f\" | \"g\"] \"h\"~1..3");
+  for (const char* yes : {"bdedeh", "aabbcdedefhhh", "bdedegh"}) EXPECT_EQ(taken(g, yes), "yes") << yes;
+  for (const char* no : {"dedeh", "bdeh", "bdedefgh", "bdedehhhh"}) EXPECT_NE(taken(g, no), "yes") << no;
+}
+
+TEST(Lark, WhatIsIgnoredStandsBetweenTerminals) {
+  const Made g = Grammar::lark(R"lark(
+    start: INT ("+" INT)*
+    %import common.INT
+    %import common (WS, CPP_COMMENT)
+    %ignore WS
+    %ignore CPP_COMMENT
+  )lark");
+  for (const char* yes : {"1", " 12 + 3\n", "1//one\n+2", "1 + 2 // two"}) EXPECT_EQ(taken(g, yes), "yes") << yes;
+  for (const char* no : {"1 2", "+1", "1 +"}) EXPECT_NE(taken(g, no), "yes") << no;
+}
+
+TEST(Lark, RulesMayBeginWithThemselves) {
+  const Made g = Grammar::lark(R"lark(
+    start: sum
+    ?sum: product | sum "+" product -> add | sum "-" product -> sub
+    ?product: atom
+            | product "*" atom
+    ?atom: NUMBER | "(" sum ")"
+    %import common.NUMBER
+  )lark");
+  for (const char* yes : {"1", "1+2-3*4.5", "(1-2)*(3)", "((1e5))"}) EXPECT_EQ(taken(g, yes), "yes") << yes;
+  for (const char* no : {"+1", "1++2", "(1", "1)"}) EXPECT_NE(taken(g, no), "yes") << no;
+  EXPECT_TRUE(error_of(Grammar::lark("start: a\na: b \"x\" | \"y\"\nb: a \"z\"")).contains("left recursion"));
+}
+
+TEST(Lark, ExpressionsAreThoseOfPython) {
+  EXPECT_EQ(taken(Grammar::lark("start: /a.b/"), "a\rb"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: /a.b/"), "a\nb"), "no");
+  EXPECT_EQ(taken(Grammar::lark("start: /a.b/s"), "a\nb"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: /a[.]b\\./"), "a.b."), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: /a[.]b\\./"), "axb."), "no");
+  EXPECT_EQ(taken(Grammar::lark("start: /(?P<n>a\\/)+/"), "a/a/"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: /ab[c-e]/i \"fG\"i"), "AbDFg"), "yes");
+}
+
+TEST(Lark, CommonTerminals) {
+  const auto one = [](const std::string& name, std::string_view text) {
+    return taken(Grammar::lark("start: " + name + "\n%import common." + name), text);
+  };
+  EXPECT_EQ(one("ESCAPED_STRING", R"("a\"b\\")"), "yes");
+  EXPECT_EQ(one("ESCAPED_STRING", R"("a"b")"), "no");
+  EXPECT_EQ(one("SIGNED_NUMBER", "-1.5e+3"), "yes");
+  EXPECT_EQ(one("FLOAT", "15"), "more");
+  EXPECT_EQ(one("DECIMAL", "1."), "yes");
+  EXPECT_EQ(one("C_COMMENT", "/* a **/"), "yes");
+  EXPECT_EQ(one("C_COMMENT", "/* a */ b */"), "no");
+  EXPECT_EQ(one("CNAME", "_a1"), "yes");
+  EXPECT_EQ(one("NEWLINE", "\r\n\n"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: NL\n%import common.LF -> NL"), "\n"), "yes");
+}
+
+// The grammar of a client that sends patches.
+constexpr const char* kPatch = R"lark(start: begin_patch hunk+ end_patch
+begin_patch: "*** Begin" LF
+end_patch: "*** End" LF?
+
+hunk: add | change
+add: "*** Add: " filename LF add_line+
+change: "*** Update: " filename LF (("@@" | "@@ " /(.+)/) LF | change_line)+
+filename: /(.+)/
+add_line: "+" /(.*)/ LF -> line
+change_line: ("+" | "-" | " ") /(.*)/ LF
+
+%import common.LF
+)lark";
+
+TEST(Lark, PatchesOfFiles) {
+  const Made g = Grammar::lark(kPatch);
+  EXPECT_EQ(taken(g, "*** Begin\n*** Add: a.txt\n+one\n+\n*** Update: b\n@@ f\n-x\n+y\n z\n*** End"), "yes");
+  EXPECT_EQ(taken(g, "*** Begin\n*** Add: a.txt\none"), "no");
+  EXPECT_EQ(taken(g, "*** Begin\n*** End"), "no");
+}
+
+TEST(Lark, MistakesAreNamedWithTheirPlace) {
+  const auto says = [](const char* text, std::string_view what) {
+    const std::string error = error_of(Grammar::lark(text));
+    EXPECT_TRUE(error.contains(what)) << text << "\n" << error;
+  };
+  says("a: \"b\"", "no rule 'start'");
+  says("start: a", "line 1, column 8: there is no rule or terminal 'a'");
+  says("start: \"a\n", "line 1, column 8: '\"' without its end");
+  says("start: \"a\"\nstart: \"b\"", "line 2, column 1: 'start' is defined a second time");
+  says("start: A\nA: b\nb: \"c\"", "line 2, column 4: the terminal 'A' cannot contain the rule 'b'");
+  says("start: A\nA: B\nB: A", "contains itself");
+  says("start: a{\"x\"}", "rules with parameters");
+  says("start: \"a\"\n%declare B", "line 2, column 1: '%declare' is not supported");
+  says("start: /a(?=b)/", "line 1, column 8: the expression: look-around at column");
+  says("start: /a/x", "flag 'x'");
+  says("%import python.NAME\nstart: NAME", "only terminals of 'common'");
+  says("start: UP\n%import common.UP", "line 2, column 9: 'common' has no terminal 'UP'");
+  says("start: \"a\" )", "this belongs to no rule");
+  says("start: (\"a\"", "'(' without ')'");
+  says("start: <token>", "'<' is not supported here");
+  says("start: \"a\"~3..2", "more repetitions at least");
+  says("start: start \"a\"", "no text of finite length");
+  says("start: \"\xFF\"", "invalid UTF-8");
+}
+
+std::string taken_without(const char* grammar, std::string_view mark, std::string_view text) {
+  const auto rules = grammar::parse_lark(grammar);
+  if (!rules) return rules.error().message;
+  const auto others = grammar::rules_without(*rules, mark);
+  if (!others) return others.error().message;
+  grammar::Automaton automaton(*others);
+  grammar::PositionId at = automaton.start();
+  for (const char c : text) at = automaton.step(at, static_cast<uint8_t>(c));
+  if (at == grammar::kNowhere) return "no";
+  return automaton.may_end(at) ? "yes" : "more";
+}
+
+// A mark is left out even where two terminals would make it.
+TEST(Lark, RulesWithoutAMark) {
+  const char* grammar = "start: (LETTER | \"<\" | \"/\" | \">\" | \"(\" start \")\")*\n%import common.LETTER";
+  for (const char* yes : {"", "</a", "a<</ab>", "(</a)>", "(((<)/))a>"}) {
+    EXPECT_EQ(taken_without(grammar, "</a>", yes), "yes") << yes;
+  }
+  for (const char* no : {"</a>", "x<</a>y", "((</a>))"}) EXPECT_EQ(taken_without(grammar, "</a>", no), "no") << no;
+  EXPECT_EQ(taken_without(grammar, "a)(b", "(a)(b)"), "no");
+  EXPECT_EQ(taken_without(grammar, "a)(b", "(a)(c)"), "yes");
+  EXPECT_EQ(taken_without(kPatch, "</p>", "*** Begin\n*** Add: a\n+<p></q>\n*** End"), "yes");
+  EXPECT_EQ(taken_without(kPatch, "</p>", "*** Begin\n*** Add: a\n+<p></p>\n*** End"), "no");
+  EXPECT_EQ(taken_without(kPatch, "\n+", "*** Begin\n*** Add: a\n+"), "no");
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,150 @@
+// The arguments of a call between marks that are pairs of a key and a value.
+#include <algorithm>
+
+#include "text/chat/forms/marked_reader.h"
+
+namespace tern {
+namespace {
+
+constexpr size_t kMostKeyBytes = 200;
+
+// Where `mark`, or a prefix of it that ends the text, begins, searching from `from`; the text's end: not found.
+size_t find_mark(std::string_view text, std::string_view mark, size_t from) {
+  for (size_t at = text.find(mark[0], from); at != text.npos; at = text.find(mark[0], at + 1)) {
+    if (mark.starts_with(text.substr(at, mark.size()))) return at;
+  }
+  return text.size();
+}
+
+}  // namespace
+
+// Another key, or the text behind the arguments.
+MarkedReader::Progress MarkedReader::pair() {
+  const std::string begin = (has_pairs_ ? form_.pair_between : "") + form_.key_begin;
+  const Matched end = match_literal(text_, at_, without_end_space(text_of_piece(piece_ + 1)));
+  if (end.match == Match::kYes) {
+    add("}");
+    return end_arguments();
+  }
+  const Matched more = match_literal(text_, at_, begin);
+  if (more.match == Match::kMaybe || end.match == Match::kMaybe) return Progress::kWaits;
+  if (more.match == Match::kNo) return Progress::kBad;
+  at_ = more.end;
+  place_ = Place::kKey;
+  return Progress::kMoved;
+}
+
+MarkedReader::Progress MarkedReader::key() {
+  const std::string_view stop = without_json_space(form_.key_end);
+  const std::string_view text = left();
+  const size_t end = text.find(stop[0]);
+  const size_t space = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  if (std::min(end, text.size()) - space > kMostKeyBytes) return Progress::kBad;
+  if (end == text.npos) return Progress::kWaits;
+  const bool has_other = !form_.key_end_other.empty() && form_.key_end_other != form_.key_end;
+  const Matched one = match_literal(text_, at_ + end, form_.key_end);
+  const Matched other = has_other ? match_literal(text_, at_ + end, form_.key_end_other) : Matched{Match::kNo, 0};
+  if (one.match == Match::kNo && other.match == Match::kNo) return Progress::kBad;
+  if (one.match != Match::kYes && other.match != Match::kYes) return Progress::kWaits;
+  key_ = without_json_space(text.substr(0, end));
+  if (key_.empty()) return Progress::kBad;
+  if (!form_.type_end.empty()) return typed_value(one.end);
+  at_ = one.match == Match::kYes ? one.end : other.end;
+  if (!has_other) return begin_value(std::nullopt);
+  return begin_value(one.match == Match::kYes ? kStringArgument : kAnyArgument & ~kStringArgument);
+}
+
+// The name of the value's type and the mark behind it, from `begin` on.
+MarkedReader::Progress MarkedReader::typed_value(size_t begin) {
+  const std::string_view text = std::string_view(text_).substr(begin);
+  const size_t end = text.find(form_.type_end[0]);
+  if (std::min(end, text.size()) > kMostKeyBytes) return Progress::kBad;
+  if (end == text.npos) return Progress::kWaits;
+  const Matched mark = match_literal(text_, begin + end, form_.type_end);
+  const uint8_t types = argument_type_named(text.substr(0, end));
+  if (mark.match == Match::kMaybe) return Progress::kWaits;
+  if (mark.match == Match::kNo || types == 0) return Progress::kBad;
+  at_ = mark.end;
+  return begin_value(types);
+}
+
+// `types` are those that the marks tell.
+MarkedReader::Progress MarkedReader::begin_value(std::optional<uint8_t> types) {
+  add(has_pairs_ ? ", \"" : "\"");
+  std::string quoted;
+  append_json_text(key_, quoted);
+  add(quoted + "\": ");
+  has_pairs_ = true;
+  if (form_.values != MarkedCalls::Values::kText) {
+    literal_ = LiteralReader(form_.values == MarkedCalls::Values::kGemma);
+    place_ = Place::kLiteral;
+    return Progress::kMoved;
+  }
+  value_types_ = types ? *types : types_.of(name_, key_);
+  is_quoted_ = false;
+  place_ = form_.text_begin.empty() ? Place::kText : Place::kTextBegin;
+  if (place_ == Place::kText) begin_text();
+  return Progress::kMoved;
+}
+
+void MarkedReader::begin_text() {
+  if (value_types_ == kStringArgument) add("\"");
+  scanned_ = at_;
+  place_ = Place::kText;
+}
+
+// A string may stand between marks of its own.
+MarkedReader::Progress MarkedReader::text_begin() {
+  const std::string_view mark = form_.text_begin;
+  is_quoted_ = left().starts_with(mark);
+  if (!is_quoted_ && mark.starts_with(left())) return Progress::kWaits;
+  if (is_quoted_) {
+    at_ += mark.size();
+    if ((value_types_ & kStringArgument) != 0) value_types_ = kStringArgument;
+  }
+  begin_text();
+  return Progress::kMoved;
+}
+
+MarkedReader::Progress MarkedReader::plain_text() {
+  const std::string_view stop = is_quoted_ ? form_.text_end : stop_;
+  const std::string_view stop_space = is_quoted_ ? std::string_view() : stop_space_;
+  const size_t found = find_mark(text_, stop, std::max(scanned_, at_));
+  const bool is_end = found + stop.size() <= text_.size();
+  size_t end = found;
+  for (size_t n = std::min(stop_space.size(), end - at_); n > 0; --n) {
+    const std::string_view before = std::string_view(text_).substr(0, end);
+    if (!before.ends_with(stop_space.substr(0, n)) || (is_end && n < stop_space.size())) continue;
+    end -= n;
+    break;
+  }
+  scanned_ = found;
+  if (value_types_ == kStringArgument) {
+    std::string quoted;
+    append_json_text(std::string_view(text_).substr(at_, end - at_), quoted);
+    add(quoted);
+    at_ = end;
+  }
+  if (!is_end) return Progress::kWaits;
+  add(value_types_ == kStringArgument ? "\"" : json_of_text(left().substr(0, end - at_), value_types_));
+  at_ = found + (is_quoted_ ? stop.size() : 0);
+  place_ = Place::kValueEnd;
+  return Progress::kMoved;
+}
+
+MarkedReader::Progress MarkedReader::literal() {
+  while (at_ < text_.size()) {
+    std::string json;
+    const LiteralReader::Step step = literal_.feed(text_[at_], json);
+    add(json);
+    if (step == LiteralReader::Step::kBad) return Progress::kBad;
+    if (step == LiteralReader::Step::kEnd) {
+      place_ = Place::kValueEnd;
+      return Progress::kMoved;
+    }
+    ++at_;
+  }
+  return Progress::kWaits;
+}
+
+}  // namespace tern
