@@ -76,6 +76,7 @@ struct DeviceSampling {
   int top_k = 0;
   float top_p = 1;
   float min_p = 0;
+  float top_n_sigma = 0;                // the first filter; 0 or less: off
   std::function<float()> uniform = {};  // [0, 1), one call per token drawn, in the order of the tokens
 };
 

@@ -137,15 +137,17 @@ TEST(Samplers, PenaltiesAndDryRunInTheirOrder) {
   }
 }
 
-TEST(Samplers, PlainOnesAreTopKTopPMinPAndTemperature) {
+TEST(Samplers, PlainOnesAreTopNSigmaTopKTopPMinPAndTemperature) {
   const auto is_plain = [](const Sampling& options) { return Sampler(options, 100).is_plain(); };
-  const Sampling all = {.top_k = 40, .top_p = 0.9f, .min_p = 0.1f};
+  const Sampling all = {.top_k = 40, .top_p = 0.9f, .min_p = 0.1f, .top_n_sigma = 1};
   EXPECT_TRUE(is_plain(all));
   EXPECT_TRUE(is_plain(in_order(all, "top_k;min_p;temperature")));
   EXPECT_FALSE(is_plain(in_order(all, "temperature;top_k")));
+  EXPECT_FALSE(is_plain(in_order(all, "top_k;top_n_sigma")));
+  EXPECT_EQ(Sampler(in_order(all, "top_k"), 100).options().top_n_sigma, 0);
   EXPECT_FALSE(is_plain(in_order(all, "top_k;min_p;top_p;temperature")));
   for (Sampling options : {Sampling{.repeat_penalty = 2}, Sampling{.presence_penalty = 1},
-                           Sampling{.dry_multiplier = 1}, Sampling{.top_n_sigma = 1}, Sampling{.typical_p = 0.5f},
+                           Sampling{.dry_multiplier = 1}, Sampling{.typical_p = 0.5f},
                            Sampling{.xtc_probability = 0.5f}, Sampling{.mirostat = 1}, Sampling{.mirostat = 2}}) {
     EXPECT_FALSE(is_plain(options));
     options.temperature = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace tern {
 
@@ -39,6 +40,7 @@ DryPenalty::DryPenalty(const Sampling& sampling, int n_vocab, PieceOf piece_of)
       lengths_(static_cast<size_t>(n_vocab), -1) {}
 
 void DryPenalty::add(TokenId token) {
+  is_current_ = false;
   tokens_.push_back(token);
   n_unbroken_ = breakers_.add(token) ? 0 : n_unbroken_ + 1;
 }
@@ -47,10 +49,12 @@ void DryPenalty::forget() {
   tokens_.clear();
   breakers_.forget();
   n_unbroken_ = 0;
+  is_current_ = false;
   update();
 }
 
 void DryPenalty::update() {
+  if (std::exchange(is_current_, true)) return;
   for (const TokenId token : penalized_) lengths_[token] = -1;
   penalized_.clear();
   const size_t n = last_n_ < 0 ? tokens_.size() : std::min(tokens_.size(), static_cast<size_t>(last_n_));

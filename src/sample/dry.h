@@ -64,6 +64,7 @@ class DryPenalty {
   std::vector<int32_t> matches_;    // for each place of the window, counted from its end: see compare()
   std::vector<int32_t> lengths_;    // [n_vocab] the longest repetition that a token would extend; −1: none
   std::vector<TokenId> penalized_;  // the tokens with a length
+  bool is_current_ = true;          // nothing has changed since the last update()
 };
 
 }  // namespace tern

@@ -85,6 +85,13 @@ TEST(NBest, CountsWhatAPenaltyLowers) {
   EXPECT_EQ(reply.n_best(), 2);
   reply.accept(4);
   EXPECT_EQ(reply.n_best(), 3);
+  EXPECT_EQ(reply.n_best(3), 9);
+  Sampler dry({.temperature = 0, .dry_multiplier = 1, .dry_allowed_length = 2}, kFewTokens);
+  for (const auto& [token, expected] : {std::pair{1, 1}, {2, 1}, {3, 1}, {1, 1}, {2, 2}, {4, 1}, {1, 1}, {2, 3}}) {
+    dry.accept(token);
+    EXPECT_EQ(dry.n_best(), expected) << token;  // 3, and then 4, too, would extend "1 2"
+    EXPECT_EQ(dry.n_best(1), 0);
+  }
   EXPECT_EQ(Sampler({.temperature = 0}, kFewTokens, std::vector<LogitBias>{{3, 0.5f}}).n_best(), 0);
   Sampler most({.temperature = 1, .top_k = 58, .repeat_penalty = 1.1f, .repeat_last_n = -1}, kFewTokens);
   most.accept(1);

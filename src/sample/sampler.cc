@@ -77,6 +77,7 @@ bool Sampler::is_active(SamplerStep step) const {
 void Sampler::read_steps() {
   std::vector<SamplerStep> listed = parse_samplers(options_.samplers).value();
   const auto runs = [&listed](SamplerStep step) { return std::ranges::contains(listed, step); };
+  if (!runs(SamplerStep::kTopNSigma)) options_.top_n_sigma = 0;
   if (!runs(SamplerStep::kTopK)) options_.top_k = 0;
   if (!runs(SamplerStep::kTopP)) options_.top_p = 1;
   if (!runs(SamplerStep::kMinP)) options_.min_p = 0;
@@ -97,7 +98,7 @@ void Sampler::read_steps() {
 }
 
 bool Sampler::is_plain() const {
-  constexpr SamplerStep kPlain[] = {SamplerStep::kTopK, SamplerStep::kTopP, SamplerStep::kMinP,
+  constexpr SamplerStep kPlain[] = {SamplerStep::kTopNSigma, SamplerStep::kTopK, SamplerStep::kTopP, SamplerStep::kMinP,
                                     SamplerStep::kTemperature};
   if (adjusts_logits() || mirostat_) return false;
   const auto* next = std::begin(kPlain);
@@ -140,15 +141,19 @@ void Sampler::accept(TokenId token) {
 }
 
 // If logits are only lowered: with n tokens lowered, the k best tokens afterwards are among the k + n best before, as
-// at most n better ones dropped out. If a logit may rise, any token may become the best. DRY lowers any number of them.
-int Sampler::n_best() const {
+// at most n better ones dropped out. If a logit may rise, any token may become the best. An accepted token may lower
+// two more logits by penalties, and any number by DRY.
+int Sampler::n_best(int n_ahead) {
   const bool starts_with_top_k = !steps_.empty() && steps_.front() == SamplerStep::kTopK;
-  if (std::ranges::contains(first_, SamplerStep::kDry) || (!is_greedy_ && !starts_with_top_k)) return 0;
+  const bool has_dry = std::ranges::contains(first_, SamplerStep::kDry);
+  if ((has_dry && n_ahead > 0) || (!is_greedy_ && !starts_with_top_k)) return 0;
   if (penalizes_repetition_ && options_.repeat_penalty < 1) return 0;
   if (penalizes_reply_ && (options_.presence_penalty < 0 || options_.frequency_penalty < 0)) return 0;
   if (std::ranges::any_of(biases_, [](const LogitBias& bias) { return bias.bias > 0; })) return 0;
-  const size_t n_forbidden = forbids() ? forbidden_.size() : 0;
-  const auto n_lowered = static_cast<int64_t>(biases_.size() + n_forbidden + reply_tokens_.size()) + window_.n_seen();
+  if (has_dry) dry_->update();
+  const size_t n_dry = has_dry ? dry_->penalized().size() : 0, n_forbidden = forbids() ? forbidden_.size() : 0;
+  const auto n_lowered = static_cast<int64_t>(biases_.size() + n_forbidden + reply_tokens_.size() + n_dry) +
+                         window_.n_seen() + int64_t{2} * n_ahead;
   const int64_t n = (is_greedy_ ? 1 : options_.top_k) + n_lowered;
   return n < n_vocab_ ? static_cast<int>(n) : 0;
 }

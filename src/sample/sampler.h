@@ -61,9 +61,9 @@ class Sampler {
   // allocates.
   TokenId sample(std::span<const float> logits, std::span<const uint64_t> allowed);
 
-  // The number of largest logits (ignoring NaN) that determine the result of sample(): any logit smaller than all of
-  // these may be replaced by −infinity. 0: all logits matter.
-  int n_best() const;
+  // The number of largest logits (ignoring NaN) that determine the result of sample(), also after up to n_ahead more
+  // tokens: any logit smaller than all of these may be replaced by −infinity. 0: all logits matter.
+  int n_best(int n_ahead = 0);
 
   // Records a token (0 ≤ token < n_vocab) of the prompt or of the reply for the penalties.
   void accept_prompt(TokenId token);
@@ -76,8 +76,8 @@ class Sampler {
   // Returns the last n numbers unused; they come again.
   void rewind(uint64_t n) { random_.step_back(n); }
 
-  // True if the choice takes no more than the logits, top-k, top-p, min-p and the temperature, in this order. Then
-  // these are the options of the same name, which have values without effect for steps that do not run.
+  // True if the choice takes no more than the logits, top-n-sigma, top-k, top-p, min-p and the temperature, in this
+  // order. Then these are the options of the same name, which have values without effect for steps that do not run.
   bool is_plain() const;
   const Sampling& options() const { return options_; }
 

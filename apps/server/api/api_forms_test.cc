@@ -252,5 +252,29 @@ TEST(ApiServer, Vectors) {
   EXPECT_NEAR(few[1] / few[0], expected[1] / expected[0], 1e-4);
 }
 
+TEST(ApiServer, ChatsAreKeptIfTheyShouldBe) {
+  const RunningServer server;
+  Json body = chat("Once upon a time");
+  const Json other = server.post(kChat, body).json;
+  EXPECT_EQ(server.get(kChat + "/" + other["id"].get<std::string>()).status, 404);
+  body["store"] = true;
+  body["metadata"] = {{"topic", "tales"}};
+  body["service_tier"] = "auto";
+  const Json kept = server.post(kChat, body).json;
+  EXPECT_EQ(kept["metadata"], body["metadata"]);
+  EXPECT_EQ(kept["service_tier"], "default");
+  const std::string path = kChat + "/" + kept["id"].get<std::string>();
+  EXPECT_EQ(server.get(path).json, kept);
+  const Json messages = server.get(path + "/messages").json;
+  ASSERT_EQ(messages["data"].size(), 1u) << messages;
+  EXPECT_EQ(messages["data"][0]["content"], "Once upon a time");
+  const std::vector<Json> events = server.stream(kChat, body);
+  const Json streamed = server.get(kChat + "/" + events[0]["id"].get<std::string>()).json;
+  EXPECT_EQ(streamed["object"], "chat.completion");
+  EXPECT_EQ(streamed["choices"], kept["choices"]);
+  EXPECT_EQ(Json::parse(server.client()->Delete(path)->body)["object"], "chat.completion.deleted");
+  EXPECT_EQ(server.get(path).status, 404);
+}
+
 }  // namespace
 }  // namespace tern::server::test

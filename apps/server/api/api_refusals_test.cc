@@ -52,8 +52,21 @@ TEST(ApiServer, BadRequestsAreRefusedByName) {
       {kChat, "{" + hi + R"(, "structured_outputs": {"regex": "a"}})", 400, "structured_outputs", "not supported"},
       {kText, R"({"prompt": "a", "format": {"type": "object"}})", 400, "format", "not supported"},
       {"/v1/responses", R"({"input": "a", "guided_regex": "a|b"})", 400, "guided_regex", "text.format"},
+      {"/v1/responses", R"({"input": "a", "background": true})", 400, "background", "not supported"},
+      {"/v1/responses", R"({"input": "a", "context_management": [{"type": "compaction"}]})", 400, "context_management",
+       "not supported"},
+      {"/v1/responses", R"({"input": "a", "text": {"verbosity": "loud"}})", 400, "text.verbosity", "loud"},
       {kChat, "{" + hi + R"(, "top_logprobs": 2})", 400, "top_logprobs", "logprobs"},
       {kChat, "{" + hi + R"(, "logprobs": true, "top_logprobs": 21})", 400, "top_logprobs", "to 20"},
+      {kChat, "{" + hi + R"(, "modalities": ["text", "audio"]})", 400, "modalities", "audio"},
+      {kChat, "{" + hi + R"(, "audio": {"voice": "ash", "format": "wav"}})", 400, "audio", "write text"},
+      {kChat, "{" + hi + R"(, "web_search_options": {}})", 400, "web_search_options", "not supported"},
+      {kChat, "{" + hi + R"(, "moderation": {"model": "m"}})", 400, "moderation", "not supported"},
+      {kChat, "{" + hi + R"(, "service_tier": "gold"})", 400, "service_tier", "auto, default"},
+      {kChat, "{" + hi + R"(, "verbosity": 3})", 400, "verbosity", "string"},
+      {kChat, "{" + hi + R"(, "prediction": {"type": "guess"}})", 400, "prediction.type", "guess"},
+      {kChat, "{" + hi + R"(, "metadata": {"a": 1}})", 400, "metadata", "texts"},
+      {kChat, "{" + hi + R"(, "user": 7})", 400, "user", "string"},
       {kText, "{}", 400, "prompt", "missing"},
       {kText, R"({"prompt": {}})", 400, "prompt", "string"},
       {kText, R"({"prompt": []})", 400, "prompt", "empty"},
@@ -109,6 +122,9 @@ TEST(ApiServer, UnknownFieldsAndNullsChangeNothing) {
   body["something"] = {{"else", 1}};
   body["response_format"] = {{"type", "text"}};
   body["tools"] = Json::array();
+  body["modalities"] = {"text"};
+  body["prediction"] = {{"type", "content"}, {"content", "there was"}};
+  body["verbosity"] = "low";
   EXPECT_EQ(server.post(kChat, body).json["choices"], expected);
 }
 

@@ -222,9 +222,9 @@ Result<TokenId> Generation::Impl::choose_among_allowed(std::span<const float> lo
   return next;
 }
 
-int Generation::Impl::n_best() const {
+int Generation::Impl::n_best(int n_ahead) {
   const bool all_matter = !to_heal_.empty() || options_.n_logprobs >= 0 || is_constrained();
-  return all_matter ? 0 : sampler_.n_best();
+  return all_matter ? 0 : sampler_.n_best(n_ahead);
 }
 
 bool Generation::Impl::may_stream() const {
@@ -244,6 +244,7 @@ DeviceSampling Generation::Impl::device_sampling() {
           .top_k = sample.top_k,
           .top_p = sample.top_p,
           .min_p = sample.min_p,
+          .top_n_sigma = sample.top_n_sigma,
           .uniform = [this] {
             ++stream_.n_draws_ahead;
             return sampler_.uniform();

@@ -122,7 +122,7 @@ class Generation::Impl {
   void heal(std::span<const float> logits);
   Result<void> choose(std::span<const float> logits);
   Result<TokenId> choose_among_allowed(std::span<const float> logits);
-  int n_best() const;
+  int n_best(int n_ahead = 0);
   Result<void> start_stream();
   std::optional<FinishReason> reason_to_end(std::optional<TokenId> token);
   void take_reply_so_far();

@@ -38,9 +38,8 @@ Result<Slice> Generation::Impl::slice_with_drafts(PassPlan& plan) {
   plan.rows += n_again_;
   plan.n_lost = sequence_.n_lost(1 + n_again_);
   running_ = drafting_.begin_pass(tokens_, n_pending(), plan);
-  // Each accepted draft token may lower two more logits (repetition penalty and reply penalties).
-  const int n = n_best(), n_for_all = n > 0 ? n + 2 * static_cast<int>(drafting_.n_drafts()) : 0;
-  return sequence_.extend(running_, WantLogits::kAll, n_for_all, /*is_check=*/drafting_.n_drafts() > 0);
+  const int n = n_best(static_cast<int>(drafting_.n_drafts()));
+  return sequence_.extend(running_, WantLogits::kAll, n, /*is_check=*/true);
 }
 
 // After each position the next token is chosen as usual, with the same random numbers, as long as the draft tokens

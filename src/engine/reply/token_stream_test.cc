@@ -115,7 +115,7 @@ TEST(TokenStream, SharesTheRandomNumbersOfTheHost) {
   Fixture f("cdefgh", 64, on_device(1));
   const GenerateOptions options = {
       .max_tokens = 4,
-      .sample = {.temperature = 0.5f, .top_k = 1, .top_p = 0.75f, .min_p = 0.125f, .seed = 5},
+      .sample = {.temperature = 0.5f, .top_k = 1, .top_p = 0.75f, .min_p = 0.125f, .top_n_sigma = 9, .seed = 5},
       .stop = {}};
   f.core->generate(ids("ab"), options, {}, {}).value();
   const fake::Log::Stream& stream = f.log.streams.at(0);
@@ -123,6 +123,7 @@ TEST(TokenStream, SharesTheRandomNumbersOfTheHost) {
   EXPECT_EQ(stream.sampling.top_k, 1);
   EXPECT_EQ(stream.sampling.top_p, 0.75f);
   EXPECT_EQ(stream.sampling.min_p, 0.125f);
+  EXPECT_EQ(stream.sampling.top_n_sigma, 9);
   Sampler sampler(sampling_of(options.sample), kVocab);
   sampler.uniform();  // for the first token, which the host chose
   std::vector<float> expected;
@@ -139,7 +140,7 @@ TEST(TokenStream, NotWithARepetitionPenalty) {
 TEST(TokenStream, OnlyForWhatADeviceComputes) {
   const std::vector<SampleOptions> for_the_host = {
       {.dry_multiplier = 1, .dry_sequence_breakers = std::vector<std::string>()},
-      {.top_n_sigma = 1},
+      {.top_n_sigma = 1, .samplers = "top_k;top_n_sigma"},
       {.typical_p = 0.9f},
       {.xtc_probability = 0.5f},
       {.mirostat = 1},

@@ -207,6 +207,34 @@ TEST_F(GpuToken, KernelsAreThoseOfTheTokenThatWasDecodedLast) {
   EXPECT_FALSE(gpu.gpu_kernels().value().empty());  // does not need the session, which is gone
 }
 
+// A penalty without effect makes the host choose. So it does for samplers that the device does not have.
+TEST_F(GpuToken, TheDeviceChoosesAsTheHostDoes) {
+  const Engine gpu = engine();
+  const auto tokens_of = [&](const SampleOptions& way, bool on_device) {
+    auto tokens = gpu.new_session().value().generate(prompt(gpu, "Once upon a time"), in_way(way, 16)).value().tokens;
+    const auto kernels = gpu.gpu_kernels().value();
+    const bool is_sampled = std::ranges::any_of(kernels, [](const GpuKernel& k) { return k.name == "sample_next"; });
+    EXPECT_EQ(is_sampled, on_device);
+    return tokens;
+  };
+  for (SampleOptions way : std::vector<SampleOptions>{{.temperature = 0.9f, .top_p = 0.9f, .min_p = 0.01f},
+                                                      {.temperature = 2.0f, .top_k = 0, .top_n_sigma = 1.37f},
+                                                      {.temperature = 1.5f, .top_k = 9, .top_n_sigma = 2.03f}}) {
+    way.seed = 11;
+    const auto by_device = tokens_of(way, /*on_device=*/true);
+    way.repeat_penalty = 1.0000001f;
+    way.repeat_last_n = 1;
+    EXPECT_EQ(by_device, tokens_of(way, /*on_device=*/false)) << "top_n_sigma " << way.top_n_sigma.value_or(0);
+  }
+  for (const SampleOptions& way : std::vector<SampleOptions>{{.temperature = 1, .typical_p = 0.5f},
+                                                             {.temperature = 1, .xtc_probability = 0.5f},
+                                                             {.temperature = 1, .dry_multiplier = 1},
+                                                             {.temperature = 1, .mirostat = 1},
+                                                             {.temperature = 1, .mirostat = 2}}) {
+    EXPECT_EQ(tokens_of(way, /*on_device=*/false).size(), 16u);
+  }
+}
+
 TEST_F(GpuToken, WhatComputesIsToldByFeature) {
   const Engine plain = engine({"f16", "subgroups", "subgroup-matrix", "dot4", "timestamps"});
   const GpuAdapter adapter = plain.info().adapter.value();

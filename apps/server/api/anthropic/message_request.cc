@@ -46,10 +46,56 @@ void add_paragraph(Fields& block, std::string& text) {
   text += piece;
 }
 
+void add_line(const std::string& line, std::string& text) {
+  if (line.empty()) return;
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  text += line;
+}
+
+std::string read_texts(Fields& holder, std::string_view name);
+
+// A document of text or a search result: what it is called, and its text. Citations would be part of the answer.
+void add_document(Fields& block, const std::string& type, std::string& text) {
+  std::string title, context, origin;
+  bool cites = false;
+  block.read("title", title);
+  block.within("citations", [&](Fields& citations) { citations.read("enabled", cites); });
+  if (cites) block.fail("citations", "are not supported");
+  if (type == "search_result") {
+    block.read("source", origin);
+    for (const std::string& line : {title, origin, read_texts(block, "content")}) add_line(line, text);
+    return;
+  }
+  block.read("context", context);
+  add_line(title, text);
+  add_line(context, text);
+  if (!block.find("source")) block.fail("source", "is missing");
+  block.within("source", [&](Fields& source) {
+    std::string kind, data;
+    source.read("type", kind);
+    if (kind == "content") return add_line(read_texts(source, "content"), text);
+    if (kind != "text") return refuse_type(source, kind);
+    source.read("data", data);
+    add_line(data, text);
+  });
+}
+
+// True if the block was text of some kind.
+bool add_text(Fields& block, const std::string& type, std::string& text) {
+  if (type == "text") {
+    add_paragraph(block, text);
+  } else if (type == "document" || type == "search_result") {
+    add_document(block, type, text);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 std::string read_texts(Fields& holder, std::string_view name) {
   std::string text;
   each_block(holder, name, [&](const std::string& type, Fields& block) {
-    type == "text" ? add_paragraph(block, text) : refuse_type(block, type);
+    if (!add_text(block, type, text)) refuse_type(block, type);
   });
   return text;
 }
@@ -90,7 +136,7 @@ class MessageList {
     std::string text;
     bool has_results = false;
     each_block(message, "content", [&](const std::string& type, Fields& block) {
-      if (type == "text") return add_paragraph(block, text);
+      if (add_text(block, type, text)) return;
       if (type != "tool_result") return refuse_type(block, type);
       has_results = true;
       if (!text.empty()) list_.push_back({.role = "user", .content = std::exchange(text, {})});

@@ -57,9 +57,11 @@ Json usage_json(int n_prompt, int n_cached, int n_generated, const std::optional
 
 class MessageWriter final : public AnswerWriter {
  public:
-  MessageWriter(const ModelProfile& model, const ConversationPrompt& prompt, std::shared_ptr<McpRounds> rounds)
+  MessageWriter(const ModelProfile& model, const ConversationPrompt& prompt, std::shared_ptr<McpRounds> rounds,
+                const Json& more)
       : n_prompt_(static_cast<int>(prompt.tokens.size())),
         head_({{"id", new_id("msg_")}, {"type", "message"}, {"role", "assistant"}, {"model", model.name}}),
+        more_(more),
         parser_(prompt.turn, std::move(rounds)) {}
 
   void add(ReplyEvent& news) override { (void)events(news); }
@@ -94,10 +96,11 @@ class MessageWriter final : public AnswerWriter {
   }
 
   std::vector<Json> last_events(const Usage& usage, const GenerateStats&) override {
-    return {{{"type", "message_delta"},
-             {"delta", stop_json()},
-             {"usage", usage_json(usage.n_prompt, usage.n_cached, usage.n_generated, usage.joules)}},
-            {{"type", "message_stop"}}};
+    Json delta = {{"type", "message_delta"},
+                  {"delta", stop_json()},
+                  {"usage", usage_json(usage.n_prompt, usage.n_cached, usage.n_generated, usage.joules)}};
+    delta.update(more_);
+    return {std::move(delta), {{"type", "message_stop"}}};
   }
 
   Json error_event(const ApiError& error) override { return error.json(ErrorShape::kAnthropic); }
@@ -109,6 +112,7 @@ class MessageWriter final : public AnswerWriter {
     json["content"] = std::move(content);
     json.update(stop);
     json["usage"] = std::move(usage);
+    json.update(more_);
     return json;
   }
 
@@ -168,7 +172,7 @@ class MessageWriter final : public AnswerWriter {
   }
 
   const int n_prompt_;
-  const Json head_;
+  const Json head_, more_;
   TurnParser parser_;
   std::vector<Block> blocks_;
   bool has_begun_ = false;
@@ -180,8 +184,8 @@ class MessageWriter final : public AnswerWriter {
 }  // namespace
 
 std::unique_ptr<AnswerWriter> message_writer(const ModelProfile& model, const ConversationPrompt& prompt,
-                                             std::shared_ptr<McpRounds> rounds) {
-  return std::make_unique<MessageWriter>(model, prompt, std::move(rounds));
+                                             std::shared_ptr<McpRounds> rounds, const Json& more) {
+  return std::make_unique<MessageWriter>(model, prompt, std::move(rounds), more);
 }
 
 }  // namespace tern::server::anthropic

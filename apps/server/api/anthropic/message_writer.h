@@ -9,7 +9,8 @@
 
 namespace tern::server::anthropic {
 
+// `more`: further fields of the message.
 std::unique_ptr<AnswerWriter> message_writer(const ModelProfile& model, const ConversationPrompt& prompt,
-                                             std::shared_ptr<McpRounds> rounds);
+                                             std::shared_ptr<McpRounds> rounds, const Json& more);
 
 }  // namespace tern::server::anthropic

@@ -307,16 +307,58 @@ TEST(Messages, ErrorsHaveAnthropicsShape) {
   check(kMessages, with("thread", {{"type", "new"}}), key, 400, wrong, "thread: is not supported");
   EXPECT_EQ(post(kMessages, with("thread", {{"type", "new"}}), key).second["error"]["details"]["error_code"],
             "thread_unsupported_request");
+  check(kMessages, with("output_config", {{"task_budget", {{"type", "tokens"}, {"total", 9}}}}), key, 400, wrong,
+        "output_config.task_budget");
+  check(kMessages, with("inference_geo", "us"), key, 400, wrong, "inference_geo");
   check(kMessages, with("stop_sequences", {""}), key, 400, wrong, "stop_sequences");
   check(kMessages, with("tool_choice", {{"type", "any"}}), key, 400, wrong, "tool_choice.type");
   check(kMessages, with("tools", {{{"type", "web_search_20250305"}, {"name", "web_search"}}}), key, 400, wrong,
         "tools[0].type: 'web_search_20250305'");
   check(kMessages, with_block({{"type", "image"}}), key, 400, wrong, "messages[0].content[0].type: 'image'");
-  check(kMessages, with_block({{"type", "document"}}), key, 400, wrong, "'document'");
+  check(kMessages, with_block({{"type", "document"}, {"source", {{"type", "base64"}, {"data", ""}}}}), key, 400, wrong,
+        "messages[0].content[0].source.type: 'base64'");
+  check(kMessages,
+        with_block({{"type", "search_result"}, {"content", Json::array()}, {"citations", {{"enabled", true}}}}), key,
+        400, wrong, "citations: are not supported");
   check(kMessages, with_block({{"type", "tool_result"}, {"tool_use_id", "x"}}), key, 400, wrong, "tool_use_id");
   std::string book;
   for (int i = 0; i < 3000; ++i) book += "word ";
   check(kMessages, ask(book), key, 400, wrong, "prompt is too long: ");
+}
+
+TEST(Messages, DocumentsAreTexts) {
+  const RunningServer server;
+  const auto n_tokens = [&](const Json& content) {
+    Json body = ask("");
+    body["messages"][0]["content"] = content;
+    const auto answer = server.post(kMessages + "/count_tokens", body);
+    EXPECT_EQ(answer.status, 200) << answer.text;
+    return answer.json["input_tokens"];
+  };
+  const Json source = {{"type", "text"}, {"media_type", "text/plain"}, {"data", "A cat sat."}};
+  const Json parts = Json::array({{{"type", "text"}, {"text", "A cat sat."}}});
+  const Json question = {{"type", "text"}, {"text", "Where?"}};
+  const Json expected = n_tokens("Cats\nA cat sat.\nWhere?");
+  const Json document = {{"type", "document"}, {"title", "Cats"}, {"source", source}};
+  EXPECT_EQ(n_tokens(Json::array({document, question})), expected);
+  const Json of_parts = {
+      {"type", "document"}, {"title", "Cats"}, {"source", {{"type", "content"}, {"content", parts}}}};
+  EXPECT_EQ(n_tokens(Json::array({of_parts, question})), expected);
+  const Json found = {{"type", "search_result"}, {"title", "Cats"}, {"source", ""}, {"content", parts}};
+  EXPECT_EQ(n_tokens(Json::array({found, question})), expected);
+}
+
+TEST(Messages, NothingIsSummarized) {
+  const RunningServer server;
+  Json body = ask("Once upon a time");
+  EXPECT_FALSE(server.post(kMessages, body).json.contains("context_management"));
+  body["context_management"] = {{"edits", {{{"type", "compact_20260112"}}}}};
+  const Json short_one = server.post(kMessages, body).json;
+  EXPECT_EQ(short_one["context_management"], (Json{{"applied_edits", Json::array()}})) << short_one;
+  body["context_management"]["edits"][0]["trigger"] = {{"type", "input_tokens"}, {"value", 2}};
+  const auto long_one = server.post(kMessages, body);
+  EXPECT_EQ(long_one.status, 400);
+  EXPECT_TRUE(long_one.text.contains("context_management.edits: nothing is summarized")) << long_one.text;
 }
 
 }  // namespace

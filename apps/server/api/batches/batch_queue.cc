@@ -188,15 +188,15 @@ Result<void> BatchQueue::work_on(BatchRecord& batch) {
     if (!opened) return std::unexpected(opened.error());
     *file = *std::move(opened);
   }
-  if (auto answered = answer(batch, *input, outputs); !answered) return answered;
+  const Result<void> answered = answer(batch, *input, outputs);
   {
     const std::scoped_lock lock(mutex_);
-    if (is_ending_ && batch.n_completed + batch.n_failed < batch.n) return {};
+    if (answered && is_ending_ && batch.n_completed + batch.n_failed < batch.n) return {};
   }
   for (const auto& file : {&outputs.answers, &outputs.errors}) {
-    if (auto written = (*file)->sync(); !written) return written;
+    if (auto written = (*file)->sync(); !written && answered) return written;
   }
-  return finish(batch);
+  return answered ? finish(batch) : answered;
 }
 
 // Also finds the positions of the input's lines, so it runs again when a batch is resumed.
@@ -245,11 +245,9 @@ ApiResult<Json> BatchQueue::ask(const BatchRequest& request, const std::function
 
 Result<void> BatchQueue::answer(BatchRecord& batch, const BatchInput& input, Outputs& outputs) {
   std::vector<size_t> left;
-  std::vector<bool> is_done(input.n_requests());
   for (size_t i = 0; i < input.n_requests(); ++i) {
     const std::string& id = input.custom_id(i);
-    is_done[i] = outputs.answers->ids().contains(id) || outputs.errors->ids().contains(id);
-    if (!is_done[i]) left.push_back(i);
+    if (!outputs.answers->ids().contains(id) && !outputs.errors->ids().contains(id)) left.push_back(i);
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -272,22 +270,28 @@ Result<void> BatchQueue::answer(BatchRecord& batch, const BatchInput& input, Out
     count(custom_id, got ? batch.n_completed : batch.n_failed);
     return {};
   };
-  if (auto done = answer_requests(input, left, work); !done) return done;
-  bool is_cancelled = false;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (is_ending_) return {};
-    is_cancelled = batch.status == BatchStatus::kCancelling;
-  }
-  const std::string code = is_cancelled ? "batch_cancelled" : "batch_expired";
-  const std::string why = is_cancelled ? "the batch was cancelled before this request was answered"
-                                       : "the batch's 24 hours were over before this request was answered";
+  const Result<void> done = answer_requests(input, left, work);
+  const std::optional<Unanswered> reason = why_unanswered(batch, done.has_value());
   for (const size_t i : left) {
+    if (!reason) break;
     if (answered.contains(input.custom_id(i))) continue;
-    if (auto added = outputs.errors->add(unanswered_line(input.custom_id(i), code, why)); !added) return added;
+    const Json line = unanswered_line(input.custom_id(i), reason->code, reason->why);
+    // After a failure this may fail, too, as on a full disk.
+    if (auto added = outputs.errors->add(line); !added) return done ? added : done;
     count(input.custom_id(i), batch.n_failed);
   }
-  return {};
+  return done;
+}
+
+// None: the server ends, and the next one answers the rest.
+std::optional<BatchQueue::Unanswered> BatchQueue::why_unanswered(const BatchRecord& batch, bool is_fine) const {
+  if (!is_fine) return Unanswered{"batch_failed", "the batch failed before this request was answered"};
+  const std::scoped_lock lock(mutex_);
+  if (is_ending_) return std::nullopt;
+  if (batch.status == BatchStatus::kCancelling) {
+    return Unanswered{"batch_cancelled", "the batch was cancelled before this request was answered"};
+  }
+  return Unanswered{"batch_expired", "the batch's 24 hours were over before this request was answered"};
 }
 
 // Turns the lines into files that clients can download. It can be repeated if the program ends midway.
@@ -307,38 +311,43 @@ Result<void> BatchQueue::hand_over(BatchRecord& batch, bool BatchRecord::* has, 
 }
 
 Result<void> BatchQueue::finish(BatchRecord& batch) {
-  bool is_cancelled = false, is_late = false;
+  BatchStatus end = BatchStatus::kCompleted;
   {
     const std::scoped_lock lock(mutex_);
-    is_cancelled = batch.status == BatchStatus::kCancelling;
-    is_late = !is_cancelled && unix_seconds() >= batch.expires_at();
+    if (!batch.faults.empty()) {
+      end = BatchStatus::kFailed;
+    } else if (batch.status == BatchStatus::kCancelling) {
+      end = BatchStatus::kCancelled;
+    } else if (unix_seconds() >= batch.expires_at()) {
+      end = BatchStatus::kExpired;
+    }
     batch.has_all_lines = true;
-    if (!is_cancelled) batch.become(BatchStatus::kFinalizing);
+    if (end == BatchStatus::kCompleted || end == BatchStatus::kExpired) batch.become(BatchStatus::kFinalizing);
     if (auto saved = save(batch); !saved) return saved;
   }
   if (auto done = hand_over(batch, &BatchRecord::has_output, batch.output_file_id, ".output"); !done) return done;
   if (auto done = hand_over(batch, &BatchRecord::has_errors, batch.error_file_id, ".errors"); !done) return done;
   const std::scoped_lock lock(mutex_);
-  batch.become(is_cancelled ? BatchStatus::kCancelled : is_late ? BatchStatus::kExpired : BatchStatus::kCompleted);
+  batch.become(end);
   return save(batch);
 }
 
-// If even this cannot be saved, the next server resumes the batch.
-bool BatchQueue::fail(BatchRecord& batch, std::vector<BatchFault> faults) {
+void BatchQueue::fail(BatchRecord& batch, std::vector<BatchFault> faults) {
   const std::scoped_lock lock(mutex_);
   batch.faults = std::move(faults);
   batch.become(BatchStatus::kFailed);
-  return save(batch).has_value();
+  [[maybe_unused]] const Result<void> saved = save(batch);  // else the next server finds the same
 }
 
+// What was answered stays. If even this cannot be saved, clients are told so, and the next server tries again.
 void BatchQueue::fail(BatchRecord& batch, const Error& error) {
-  if (!fail(batch, {{.line = 0, .code = "server_error", .message = error.message}})) return;
-  // The answers so far are still useful.
-  const bool has_output = hand_over(batch, &BatchRecord::has_output, batch.output_file_id, ".output").has_value();
-  const bool has_errors = hand_over(batch, &BatchRecord::has_errors, batch.error_file_id, ".errors").has_value();
-  if (!has_output && !has_errors) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (batch.faults.empty()) batch.faults.push_back({.line = 0, .code = "server_error", .message = error.message});
+  }
+  if (finish(batch)) return;
   const std::scoped_lock lock(mutex_);
-  [[maybe_unused]] const Result<void> saved = save(batch);
+  batch.become(BatchStatus::kFailed);
 }
 
 }  // namespace tern::server

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -71,7 +72,11 @@ class BatchQueue {
   Result<void> answer(BatchRecord& batch, const BatchInput& input, Outputs& outputs);
   ApiResult<Json> ask(const BatchRequest& request, const std::function<bool()>& is_wanted);
   Result<void> finish(BatchRecord& batch);
-  bool fail(BatchRecord& batch, std::vector<BatchFault> faults);  // true if this was saved
+  struct Unanswered {
+    std::string_view code, why;
+  };
+  std::optional<Unanswered> why_unanswered(const BatchRecord& batch, bool is_fine) const;
+  void fail(BatchRecord& batch, std::vector<BatchFault> faults);
   void fail(BatchRecord& batch, const Error& error);
 
   bool is_wanted(const BatchRecord& batch) const;

@@ -1,109 +1,8 @@
 // Batches and their files, with answers that need no model.
-#include "server/api/batches/batch_queue.h"
-
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-
-#include <atomic>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-
-#include "server/api/api_test_support.h"
-#include "server/api/replies/answer.h"
+#include "server/api/batches/batch_queue_test_support.h"
 
 namespace tern::server::test {
 namespace {
-
-class Batches : public testing::Test {
- protected:
-  Batches() { std::filesystem::remove_all(folder_); }
-
-  static std::string line(const std::string& id, const std::string& url = "/v1/completions") {
-    return Json{{"custom_id", id}, {"method", "POST"}, {"url", url}, {"body", {{"prompt", id}}}}.dump() + "\n";
-  }
-  static std::string lines(int n) {
-    std::string text;
-    for (int i = 0; i < n; ++i) text += line(std::to_string(i));
-    return text;
-  }
-
-  void open() {
-    queue_.reset();
-    queue_ = BatchQueue::open(options()).value();
-  }
-  BatchQueueOptions options() {
-    return {.folder = folder_,
-            .n_at_once = 3,
-            .answer = [this](const std::string&, const Json& body,
-                             const std::function<bool()>& is_wanted) { return answer_(body["prompt"], is_wanted); },
-            .check_endpoint = [](const std::string& endpoint) -> ApiResult<void> {
-              if (endpoint == "/v1/completions") return {};
-              return refuse("endpoint: there is nothing at " + endpoint, "endpoint");
-            },
-            .pause = std::chrono::milliseconds(1)};
-  }
-  std::string upload(const std::string& text) {
-    const std::string id = "file-" + std::to_string(++n_uploads_);
-    NewFile file = queue_->files().begin(id).value();
-    EXPECT_TRUE(file.add(text));
-    return queue_->files().keep(id, std::move(file), "in.jsonl", 0).value().id;
-  }
-  std::string create(const std::string& file) {
-    return queue_->create({{"input_file_id", file}, {"endpoint", "/v1/completions"}, {"completion_window", "24h"}})
-        .value()["id"];
-  }
-  Json state(const std::string& id) const { return queue_->find(id).value(); }
-  Json end(const std::string& id) const {
-    EXPECT_TRUE(soon(
-        [&] {
-          const std::string status = state(id)["status"];
-          return status == "completed" || status == "failed" || status == "cancelled" || status == "expired";
-        },
-        std::chrono::seconds(100)))
-        << state(id);
-    return state(id);
-  }
-  // Lines by custom_id; fails on duplicates.
-  std::map<std::string, Json> lines_of(const Json& batch) const {
-    std::map<std::string, Json> all;
-    for (const char* which : {"output_file_id", "error_file_id"}) {
-      if (!batch.contains(which)) continue;
-      std::ifstream file(queue_->files().path_of(batch[which]));
-      for (std::string text; std::getline(file, text);) {
-        Json json = Json::parse(text);
-        const std::string id = json["custom_id"];
-        EXPECT_TRUE(all.emplace(id, std::move(json)).second) << id << " twice";
-      }
-    }
-    return all;
-  }
-  Json note_of(const std::string& id) const {
-    std::ifstream file(folder_ + "/batches/" + id + ".json");
-    return Json::parse(file);
-  }
-  void change_note(const std::string& id, const std::function<void(Json&)>& change) const {
-    Json note = note_of(id);
-    change(note);
-    std::ofstream(folder_ + "/batches/" + id + ".json") << note.dump();
-  }
-
-  using Answer = std::function<ApiResult<Json>(const std::string& prompt, const std::function<bool()>& is_wanted)>;
-  Answer answer_ = [](const std::string& prompt, const auto&) -> ApiResult<Json> { return Json{{"said", prompt}}; };
-  // Answers `n` requests; later ones block for as long as they are wanted.
-  Answer stuck_after(int n) {
-    return [n, this](const std::string& prompt, const auto& is_wanted) -> ApiResult<Json> {
-      if (++n_asked_ <= n) return Json{{"said", prompt}};
-      while (is_wanted()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return std::unexpected(ApiError{.status = 499, .message = "gone"});
-    };
-  }
-
-  const std::string folder_ = (std::filesystem::temp_directory_path() / "kept").string();
-  std::atomic<int> n_asked_ = 0;
-  int n_uploads_ = 0;
-  std::unique_ptr<BatchQueue> queue_;
-};
 
 TEST_F(Batches, EachLineHasOneInTheOutputOrInTheErrors) {
   answer_ = [](const std::string& prompt, const auto&) -> ApiResult<Json> {
@@ -153,64 +52,6 @@ TEST_F(Batches, GoOnWithTheNextServer) {
   open();
   EXPECT_EQ(lines_of(state(id)).size(), 20u);
   EXPECT_TRUE(queue_->files().remove(state(id)["input_file_id"]).value());
-}
-
-TEST_F(Batches, WhatHasAllLinesOnlyBecomesFiles) {
-  answer_ = [](const std::string& prompt, const auto&) -> ApiResult<Json> {
-    if (prompt == "1") return refuse("no");
-    return Json{{"said", prompt}};
-  };
-  open();
-  const std::string id = create(upload(lines(3)));
-  queue_->start();
-  const Json before = end(id);
-  queue_.reset();
-  // Imitates a program that was killed after it had made one of the two files.
-  change_note(id, [](Json& note) {
-    note["status"] = "finalizing";
-    note["has_output"] = note["has_errors"] = false;
-  });
-  const std::string errors = before["error_file_id"];
-  std::filesystem::rename(folder_ + "/files/" + errors + ".data", folder_ + "/batches/" + id + ".errors");
-  std::filesystem::remove(folder_ + "/files/" + errors + ".json");
-  std::filesystem::remove(folder_ + "/files/" + before["output_file_id"].get<std::string>() + ".json");
-  answer_ = [](const auto&, const auto&) -> ApiResult<Json> { return refuse("nobody is to be asked again"); };
-  open();
-  queue_->start();
-  const Json after = end(id);
-  EXPECT_EQ(after["status"], "completed");
-  EXPECT_EQ(after["output_file_id"], before["output_file_id"]);
-  EXPECT_EQ(after["request_counts"], before["request_counts"]);
-  EXPECT_EQ(lines_of(after).size(), 3u);
-  EXPECT_EQ(lines_of(after).at("0")["response"]["status_code"], 200);
-}
-
-TEST_F(Batches, CancelledAndExpired) {
-  open();
-  answer_ = stuck_after(4);
-  const std::string input = upload(lines(10)), id = create(input), waiting = create(input);
-  EXPECT_EQ(queue_->cancel(waiting).value()["status"], "cancelled");
-  queue_->start();
-  ASSERT_TRUE(soon([&] { return state(id)["request_counts"]["completed"] == 4; }));
-  EXPECT_EQ(queue_->files().remove(input).error().code, "file_in_use");
-  EXPECT_EQ(queue_->cancel(id).value()["status"], "cancelling");
-  const Json batch = end(id);
-  EXPECT_EQ(batch["status"], "cancelled");
-  const auto all = lines_of(batch);
-  EXPECT_EQ(all.size(), 10u);
-  EXPECT_EQ(std::ranges::count_if(all, [](const auto& one) { return one.second["response"].is_null(); }), 6);
-  EXPECT_EQ(queue_->cancel(id).error().status, 409);
-  EXPECT_EQ(queue_->cancel("batch_none").error().status, 404);
-  EXPECT_TRUE(soon([&] { return queue_->files().remove(input).has_value(); }));
-
-  const std::string late = create(upload(lines(2)));
-  queue_.reset();
-  change_note(late, [](Json& note) { note["times"]["expires_at"] = 1; });
-  open();
-  queue_->start();
-  const Json expired = end(late);
-  EXPECT_EQ(expired["status"], "expired");
-  EXPECT_EQ(lines_of(expired).at("1")["error"]["code"], "batch_expired");
 }
 
 TEST_F(Batches, WhatIsWrongInAFileIsToldByItsLine) {
@@ -310,29 +151,6 @@ TEST_F(Batches, WhatWasLeftBehindIsTidiedUp) {
   EXPECT_EQ(files_in(folder_ + "/files").value().size(), 2u);
   EXPECT_EQ(queue_->files().all().size(), 1u);
   EXPECT_EQ(queue_->files().find(file).value().filename, "in.jsonl");
-}
-
-// A limit on the size of files acts like a full disk.
-TEST_F(Batches, ADiskThatIsFullFailsTheBatchAndNothingElse) {
-  open();
-  answer_ = [](const std::string& prompt, const auto&) -> ApiResult<Json> {
-    return Json{{"said", prompt == "small" ? prompt : std::string(10'000, 'a')}};
-  };
-  const std::string big = create(upload(lines(20))), small = create(upload(line("small")));
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before = {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit limit = {.rlim_cur = 50'000, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-  queue_->start();
-  const Json failed = end(big);
-  EXPECT_EQ(end(small)["status"], "completed");
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_EQ(failed["status"], "failed");
-  const std::string message = failed["errors"]["data"][0]["message"];
-  EXPECT_TRUE(message.contains("cannot be written: File too large")) << message;
-  ASSERT_TRUE(soon([&] { return state(big).contains("output_file_id"); }));
-  EXPECT_EQ(lines_of(state(big)).size(), 4u);  // the whole lines that fit
 }
 
 }  // namespace

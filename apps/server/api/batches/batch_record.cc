@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/text/format_text.h"
 #include "server/api/replies/answer.h"
+#include "server/api/replies/request_hints.h"
 
 namespace tern::server {
 namespace {
@@ -39,20 +40,6 @@ Json faults_json(const std::vector<BatchFault>& faults) {
                     {"line", fault.line > 0 ? Json(fault.line) : Json(nullptr)}});
   }
   return list;
-}
-
-// Up to 16 short texts, as at OpenAI.
-ApiResult<Json> read_metadata(const Json* given) {
-  if (!given) return Json(nullptr);
-  const auto is_text = [](const Json& json, size_t most) {
-    return json.is_string() && json.get_ref<const std::string&>().size() <= most;
-  };
-  const bool is_fine =
-      given->is_object() && given->size() <= 16 && std::ranges::all_of(given->items(), [&](const auto& item) {
-        return item.key().size() <= 64 && is_text(item.value(), 512);
-      });
-  if (is_fine) return *given;
-  return refuse("metadata: must be an object of up to 16 texts of up to 512 bytes, with names of up to 64", "metadata");
 }
 
 }  // namespace
@@ -178,7 +165,7 @@ ApiResult<BatchRecord> read_new_batch(const Json& body) {
   if (batch.endpoint.empty()) fields.fail("endpoint", "is missing; give the route of all of its requests");
   if (window != "24h") fields.fail("completion_window", "must be 24h");
   TRY(batch.file_lifetime, read_lifetime(fields, "output_expires_after"));
-  TRY(batch.metadata, read_metadata(fields.find("metadata")));
+  TRY(batch.metadata, read_metadata(fields));
   batch.id = new_id("batch_");
   batch.output_file_id = new_id("file-");
   batch.error_file_id = new_id("file-");

@@ -24,8 +24,13 @@ struct Off {
   std::string_view name;
   float value;  // with which the field has no effect
 };
-constexpr std::array<Off, 4> kOff = {
-    {{"dynatemp_range", 0}, {"n_indent", 0}, {"t_max_predict_ms", 0}, {"adaptive_target", -1}}};
+constexpr std::array<Off, 7> kOff = {{{"dynatemp_range", 0},
+                                      {"n_indent", 0},
+                                      {"t_max_predict_ms", 0},
+                                      {"adaptive_target", -1},
+                                      {"n", 1},
+                                      {"n_cmpl", 1},
+                                      {"min_keep", 0}}};
 
 void check_promises(Fields& fields) {
   fields.refuse(kPromises, "is not supported");
@@ -34,6 +39,9 @@ void check_promises(Fields& fields) {
     const bool is_off = !found || (found->is_number() && (*found == off.value || (off.value < 0 && *found < 0)));
     if (!is_off) fields.fail(off.name, format_text("other than {:.0f} is not supported", off.value));
   }
+  bool after_sampling = false;
+  fields.read("post_sampling_probs", after_sampling);
+  if (after_sampling) fields.fail("post_sampling_probs", "is not supported; n_probs are those of the model");
 }
 
 ApiResult<void> add_token(const Json& id, const Tokenizer& tokenizer, std::vector<TokenId>& tokens) {

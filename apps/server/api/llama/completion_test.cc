@@ -82,6 +82,9 @@ TEST(LlamaCompletion, WhatIsNotDoneIsRefused) {
     EXPECT_EQ(answer.json["error"]["param"], name);
   };
   check("/completion", "dynatemp_range", 0.5);
+  check("/completion", "n", 2);
+  check("/completion", "min_keep", 4);
+  check("/completion", "post_sampling_probs", true);
   check("/completion", "lora", {{{"id", 0}}});
   check("/completion", "guided_regex", "a|b");
   check("/completion", "prompt", {"a", "b"});

@@ -57,6 +57,23 @@ TEST(Ollama, AChatIsAnsweredWholeAndInLines) {
   EXPECT_EQ(lines.back()["done_reason"], "length");
 }
 
+TEST(Ollama, TokensHaveProbabilities) {
+  const RunningServer server;
+  Json body = ask("Once upon a time");
+  body["logprobs"] = true;
+  body["top_logprobs"] = 2;
+  Json request = chat("Once upon a time");
+  request.update({{"logprobs", true}, {"top_logprobs", 2}});
+  const Json expected = server.post(kChat, request).json["choices"][0]["logprobs"]["content"];
+  EXPECT_EQ(server.post("/api/chat", body).json["logprobs"], expected);
+  body["stream"] = true;
+  Json streamed = Json::array();
+  for (const Json& line : lines_of(server.post("/api/chat", body))) {
+    for (const Json& one : line.value("logprobs", Json::array())) streamed.push_back(one);
+  }
+  EXPECT_EQ(streamed, expected);
+}
+
 TEST(Ollama, GenerateTakesAPromptRawOrInTheTemplate) {
   static const Engine engine = load_with(kTemplate);
   const RunningServer server({}, engine);
@@ -190,7 +207,7 @@ TEST(Ollama, ErrorsAreTexts) {
   check("/api/chat", with("format", 7), 400, "format: ");
   check("/api/chat", with("think", true), 400, "think: ");
   check("/api/chat", with("think", "much"), 400, "think: ");
-  check("/api/chat", with("logprobs", true), 400, "logprobs: ");
+  check("/api/chat", with("top_logprobs", 2), 400, "top_logprobs: ");
   check("/api/chat", with("guided_json", {{"a", 1}}), 400, "guided_json: ");
   check("/api/chat", with("messages", {{{"role", "user"}, {"images", {"x"}}}}), 400, "messages[0].images");
   check("/api/chat", with_option("num_ctx", 8192), 400, "options.num_ctx: 8192");

@@ -197,25 +197,32 @@ ApiResult<Asked> asked(ConversationPrompt prompt, ReplyOptions options, const Mo
                .follow_up = std::move(rounds)};
 }
 
-// Log probabilities are not in this form of answer.
-void check_promises(Fields& fields) {
-  fields.refuse(kPromises, "is not supported");
+// How many likely tokens are told beside each one; -1: none, and no probabilities.
+void read_logprobs(Fields& fields, GenerateOptions& generate) {
+  constexpr int kMost = 20;
   bool logprobs = false;
+  std::optional<int> top;
   fields.read("logprobs", logprobs);
-  if (logprobs) fields.fail("logprobs", "is not supported here; /v1/chat/completions has them");
+  fields.read("top_logprobs", top, Fields::Range{0, kMost});
+  if (top && !logprobs) fields.fail("top_logprobs", "is only for \"logprobs\": true");
+  if (logprobs) generate.n_logprobs = top.value_or(0);
 }
 
 }  // namespace
 
 ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
   Fields fields(body);
-  check_promises(fields);
+  fields.refuse(kPromises, "is not supported");
   ReplyOptions options = read_options(fields, model);
+  read_logprobs(fields, options.generate);
   const ChatOptions chat = read_think(fields, model, options.generate.thoughts);
   TRY_STATUS(fields.check());
   TRY(options.generate.grammar, read_format(fields, model.grammars));
   TRY(std::vector<ChatMessage> messages, read_messages(fields));
   TRY(const std::string mcp, read_mcp(fields, model, 1));
+  if (!mcp.empty() && options.generate.n_logprobs >= 0) {
+    return refuse("logprobs: is not for requests with tools of MCP servers", "logprobs");
+  }
   TRY(const ToolUse tools, read_tool_use(fields, mcp));
   auto rounds = mcp_rounds(mcp, model, messages, "messages", chat, tools, options.generate);
   TRY(ConversationPrompt prompt, make_continued_prompt(messages, "messages", chat, tools, model, options.generate));
@@ -224,8 +231,9 @@ ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
 
 ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model) {
   Fields fields(body);
-  check_promises(fields);
+  fields.refuse(kPromises, "is not supported");
   ReplyOptions options = read_options(fields, model);
+  read_logprobs(fields, options.generate);
   const ChatOptions chat = read_think(fields, model, options.generate.thoughts);
   TRY_STATUS(fields.check());
   TRY(options.generate.grammar, read_format(fields, model.grammars));

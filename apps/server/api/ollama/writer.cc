@@ -27,9 +27,13 @@ class LineWriter final : public AnswerWriter {
  public:
   LineWriter(const ModelProfile& model, const ConversationPrompt& prompt, bool is_chat,
              std::shared_ptr<McpRounds> rounds)
-      : name_(model.name), is_chat_(is_chat), parser_(prompt.turn, std::move(rounds)) {}
+      : tokenizer_(model.engine.tokenizer()),
+        name_(model.name),
+        is_chat_(is_chat),
+        parser_(prompt.turn, std::move(rounds)) {}
 
   void add(ReplyEvent& news) override {
+    add_logprobs(news);
     append(message_, parser_.take(news));
     if (news.finish) finish_ = news.finish;
   }
@@ -44,6 +48,7 @@ class LineWriter final : public AnswerWriter {
 
   std::vector<Json> events(ReplyEvent& news) override {
     std::vector<Json> events;
+    add_logprobs(news);
     const std::vector<ChatDelta> deltas = parser_.take(news);
     finish_ = news.finish;
     for (const ChatDelta& delta : deltas) take(delta, events);
@@ -60,6 +65,14 @@ class LineWriter final : public AnswerWriter {
   StreamForm stream_form() const override { return StreamForm::kLines; }
 
  private:
+  void add_logprobs(const ReplyEvent& news) {
+    for (size_t i = 0; news.token && i < news.logprobs.size(); ++i) {
+      Json one = logprob_json(tokenizer_, *news.token, news.logprobs[i]);
+      if (one["top_logprobs"].empty()) one.erase("top_logprobs");
+      logprobs_.push_back(std::move(one));
+    }
+  }
+
   // Calls are told whole.
   void take(const ChatDelta& delta, std::vector<Json>& events) {
     if (delta.kind == Kind::kCallArguments) {
@@ -88,7 +101,7 @@ class LineWriter final : public AnswerWriter {
   }
 
   // `first`: the number of the first of the message's calls.
-  Json line(const ChatMessage& message, size_t first = 0) const {
+  Json line(const ChatMessage& message, size_t first = 0) {
     Json json = {{"model", name_}, {"created_at", utc_time()}};
     Json text =
         is_chat_ ? Json{{"role", "assistant"}, {"content", message.content}} : Json{{"response", message.content}};
@@ -100,10 +113,11 @@ class LineWriter final : public AnswerWriter {
       json.update(text);
     }
     json["done"] = false;
+    if (!logprobs_.empty()) json["logprobs"] = std::exchange(logprobs_, Json::array());
     return json;
   }
 
-  Json last(const ChatMessage& message, const Usage& usage, const GenerateStats& stats) const {
+  Json last(const ChatMessage& message, const Usage& usage, const GenerateStats& stats) {
     Json json = line(message);
     json["done"] = true;
     json["done_reason"] = finish_reason(finish_);
@@ -117,6 +131,7 @@ class LineWriter final : public AnswerWriter {
     return json;
   }
 
+  const Tokenizer& tokenizer_;
   const std::string name_;
   const bool is_chat_;
   const Clock::time_point start_ = Clock::now();
@@ -124,6 +139,7 @@ class LineWriter final : public AnswerWriter {
   ChatMessage message_ = {.role = {}};  // of a whole answer
   std::optional<ToolCall> call_ = {};   // begun, and not told yet
   size_t n_calls_ = 0;                  // told
+  Json logprobs_ = Json::array();       // not told yet
   std::optional<FinishReason> finish_ = {};
 };
 

@@ -192,9 +192,8 @@ class Stream {
         if (!send_text(sink, dump(event) + "\n")) return false;
         continue;
       }
-      std::string text;
-      if (writer().stream_form() == Form::kNamedEvents) text = "event: " + event["type"].get<std::string>() + "\n";
-      if (!send_text(sink, text + "data: " + dump(event) + "\n\n")) return false;
+      const bool is_named = writer().stream_form() == Form::kNamedEvents;
+      if (!send_text(sink, is_named ? named_event(event) : "data: " + dump(event) + "\n\n")) return false;
     }
     return true;
   }
@@ -232,6 +231,10 @@ void answer_stream(const std::shared_ptr<Work>& work, const httplib::Request& re
 }
 
 }  // namespace
+
+std::string named_event(const Json& event) {
+  return "event: " + event["type"].get<std::string>() + "\ndata: " + dump(event) + "\n\n";
+}
 
 void answer_json(httplib::Response& response, const Json& json, int status) {
   response.status = status;

@@ -65,8 +65,12 @@ void answer(std::shared_ptr<ServedModel> model, Asked asked, const AnswerLimits&
 ApiResult<Json> whole_answer(ModelService& service, Asked asked, const std::function<bool()>& is_wanted,
                              bool in_background = false);
 
+std::string named_event(const Json& event);  // as a stream of named events has it
 void answer_json(httplib::Response& response, const Json& json, int status = 200);
 void answer_error(httplib::Response& response, const ApiError& error, ErrorShape shape = ErrorShape::kOpenAi);
+inline void answer_any(httplib::Response& response, const ApiResult<Json>& answer) {
+  answer ? answer_json(response, *answer) : answer_error(response, answer.error());
+}
 // In the shape of the API that the request belongs to.
 inline bool is_for_anthropic(const httplib::Request& request) {
   return request.has_header("anthropic-version") || error_shape(request.path) == ErrorShape::kAnthropic;

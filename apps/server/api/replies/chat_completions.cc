@@ -6,6 +6,7 @@
 
 #include "server/api/replies/conversation.h"
 #include "server/api/replies/messages.h"
+#include "server/api/replies/request_hints.h"
 #include "server/api/replies/turn_parser.h"
 
 namespace tern::server {
@@ -16,6 +17,8 @@ struct ReadChat {
   ReplyOptions options;
   ConversationPrompt prompt;
   std::shared_ptr<McpRounds> rounds = nullptr;
+  Json repeated = Json::object();  // fields of the request that the answer repeats
+  Json kept = nullptr;             // the messages, if the answer is to be kept
   std::shared_ptr<ClientTools> tools = std::make_shared<ClientTools>();
 };
 
@@ -29,10 +32,20 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
   fields.read("top_logprobs", top_logprobs, Fields::Range{0, kMostTopLogprobs});
   if (top_logprobs && !logprobs) fields.fail("top_logprobs", "is only for \"logprobs\": true");
   if (logprobs) generate.n_logprobs = top_logprobs.value_or(0);
+  bool store = false;
+  fields.read("store", store);
+  refuse_what_is_no_text(fields);
+  check_hints(fields);
   const ChatOptions options = read_chat_options(fields, model, generate.thoughts);
   TRY(generate.grammar, read_response_format(fields, model.grammars));
   TRY_STATUS(fields.check());
   TRY(const std::vector<ChatMessage> messages, read_messages(fields.find("messages"), "messages"));
+  TRY(const Json metadata, read_metadata(fields));
+  if (fields.find("service_tier")) chat.repeated["service_tier"] = "default";
+  if (store && model.responses) {
+    chat.kept = body.at("messages");
+    chat.repeated["metadata"] = metadata;
+  }
   TRY(const std::string mcp, read_mcp(fields, model, chat.options.n));
   if (!mcp.empty() && logprobs) return refuse("logprobs: is not for requests with tools of MCP servers", "logprobs");
   TRY(const ToolUse tools, read_tool_use(fields, mcp, OtherTools{*chat.tools, model.grammars}));
@@ -43,13 +56,16 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
 
 class ChatWriter final : public AnswerWriter {
  public:
-  ChatWriter(const ModelProfile& model, const ReplyOptions& options, const ConversationPrompt& prompt,
-             const std::shared_ptr<McpRounds>& rounds, const std::shared_ptr<const ClientTools>& tools)
+  ChatWriter(const ModelProfile& model, const ReadChat& chat)
       : tokenizer_(model.engine.tokenizer()),
-        options_(options),
-        head_(answer_head("chatcmpl-", "chat.completion.chunk", model.name)) {
-    for (int i = 0; i < options.n; ++i)
-      choices_.push_back({.parser = TurnParser(prompt.turn, rounds), .calls = ClientCalls(tools)});
+        options_(chat.options),
+        head_(answer_head("chatcmpl-", "chat.completion.chunk", model.name)),
+        store_(model.responses),
+        kept_(chat.kept) {
+    head_.update(chat.repeated);
+    for (int i = 0; i < options_.n; ++i) {
+      choices_.push_back({.parser = TurnParser(chat.prompt.turn, chat.rounds), .calls = ClientCalls(chat.tools)});
+    }
   }
 
   void add(ReplyEvent& news) override {
@@ -70,7 +86,9 @@ class ChatWriter final : public AnswerWriter {
     }
     Json head = head_;
     head["object"] = "chat.completion";
-    return with_results(std::move(head), std::move(list), usage, stats);
+    Json json = with_results(std::move(head), std::move(list), usage, stats);
+    if (!kept_.is_null()) store_->keep(json["id"], {.response = json, .items = kept_});
+    return json;
   }
 
   std::vector<Json> first_events() override {
@@ -85,17 +103,21 @@ class ChatWriter final : public AnswerWriter {
     Choice& choice = choices_[news.index];
     add_logprobs(choice, news);
     std::vector<Json> events;
-    for (const ChatDelta& delta : choice.take(news)) {
+    const std::vector<ChatDelta> deltas = choice.take(news);
+    if (!kept_.is_null()) append(choice.message, deltas);
+    for (const ChatDelta& delta : deltas) {
       events.push_back(event(news.index, delta_json(choice, delta), take_logprobs(choice), nullptr));
     }
     if (!choice.logprobs.is_null()) {  // of a token that has not made any text yet
       events.push_back(event(news.index, {{"content", ""}}, take_logprobs(choice), nullptr));
     }
     if (news.finish) events.push_back(event(news.index, Json::object(), nullptr, reason_of(choice, news.finish)));
+    choice.finish = news.finish;
     return events;
   }
 
   std::vector<Json> last_events(const Usage& usage, const GenerateStats& stats) override {
+    if (!kept_.is_null()) (void)whole(usage, stats);
     if (!options_.include_usage) return {};
     return {with_results(head_, Json::array(), usage, stats)};
   }
@@ -189,8 +211,10 @@ class ChatWriter final : public AnswerWriter {
 
   const Tokenizer& tokenizer_;
   const ReplyOptions options_;
-  const Json head_;  // of a stream's events
+  Json head_;  // of a stream's events
   std::vector<Choice> choices_;
+  ResponseStore* const store_;
+  const Json kept_;  // the messages to keep the answer with; null: it is not kept
 };
 
 }  // namespace
@@ -203,7 +227,7 @@ ApiResult<ConversationPrompt> chat_prompt(const Json& body, const ModelProfile& 
 ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model) {
   TRY(ReadChat chat, read_chat(body, model));
   TRY_STATUS(check_prompt_length(chat.prompt.tokens.size(), model.n_ctx, "messages"));
-  auto writer = std::make_unique<ChatWriter>(model, chat.options, chat.prompt, chat.rounds, chat.tools);
+  auto writer = std::make_unique<ChatWriter>(model, chat);
   return Asked{.prompts = {std::move(chat.prompt.tokens)},
                .options = std::move(chat.options),
                .writer = std::move(writer),

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/text/format_text.h"
+#include "server/api/base64.h"
 
 namespace tern::server {
 namespace {
@@ -54,19 +55,7 @@ void shorten(std::vector<float>& vector, size_t n) {
 // The numbers' little-endian bytes in base64, for clients that want shorter answers.
 std::string base64(const std::vector<float>& values) {
   static_assert(std::endian::native == std::endian::little);
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
-  const size_t n = values.size() * sizeof(float);
-  std::string text;
-  for (size_t i = 0; i < n; i += 3) {
-    const size_t left = n - i;
-    const unsigned bits = unsigned{bytes[i]} << 16 | (left > 1 ? unsigned{bytes[i + 1]} << 8 : 0) |
-                          (left > 2 ? unsigned{bytes[i + 2]} : 0);
-    for (size_t digit = 0; digit < 4; ++digit) {
-      text += digit > left ? '=' : kDigits[(bits >> (18 - 6 * digit)) & 63];
-    }
-  }
-  return text;
+  return to_base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
 }
 
 }  // namespace

@@ -195,7 +195,7 @@ void ApiServer::Impl::add_routes(httplib::Server& library) {
   const RouteContext context{
       .http = library, .models = *models, .options = options, .exchanges = exchanges, .metrics = metrics};
   add_model_routes(context);
-  add_response_routes(context);
+  add_kept_routes(context);
   add_ollama_routes(context);
   add_status_routes(context);
   add_slot_routes(context);

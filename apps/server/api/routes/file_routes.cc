@@ -1,7 +1,6 @@
 #include "server/api/routes/file_routes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "server/api/batches/upload.h"
 #include "server/api/body.h"
 #include "server/api/replies/answer.h"
+#include "server/api/routes/list_page.h"
 #include "server/static_files.h"
 
 namespace tern::server {
@@ -21,58 +21,11 @@ using HttpResponse = httplib::Response;
 constexpr const char* kFilesRoute = "/v1/files";
 constexpr const char* kBatchesRoute = "/v1/batches";
 
-void answer_any(HttpResponse& response, const ApiResult<Json>& answer) {
-  answer ? answer_json(response, *answer) : answer_error(response, answer.error());
-}
-
 ApiError no_such_file(const std::string& id) {
   return {.status = 404,
           .message = format_text("there is no file '{}' here", id.substr(0, 100)),
           .param = "file_id",
           .code = "file_not_found"};
-}
-
-struct Page {
-  size_t limit;
-  bool newest_first = true;
-  std::string after;
-};
-
-ApiResult<Page> read_page(const HttpRequest& request, size_t usual, size_t most) {
-  Page page{.limit = usual, .after = request.get_param_value("after")};
-  if (request.has_param("limit")) {
-    const std::string text = request.get_param_value("limit");
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), page.limit);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || page.limit < 1 || page.limit > most) {
-      return refuse(format_text("limit: must be from 1 to {}", most), "limit");
-    }
-  }
-  if (const std::string order = request.get_param_value("order"); !order.empty()) {
-    if (order != "asc" && order != "desc") return refuse("order: must be asc or desc", "order");
-    page.newest_first = order == "desc";
-  }
-  return page;
-}
-
-// `all`: oldest first.
-ApiResult<Json> list_page(std::vector<Json> all, const Page& page) {
-  if (page.newest_first) std::ranges::reverse(all);
-  auto begin = all.begin();
-  if (!page.after.empty()) {
-    begin = std::ranges::find_if(all, [&](const Json& one) { return one.at("id") == page.after; });
-    if (begin == all.end()) {
-      return refuse(format_text("after: there is no '{}' here", page.after.substr(0, 100)), "after");
-    }
-    ++begin;
-  }
-  const size_t n = std::min(page.limit, static_cast<size_t>(all.end() - begin));
-  Json data = Json::array();
-  for (size_t i = 0; i < n; ++i) data.push_back(std::move(begin[static_cast<std::ptrdiff_t>(i)]));
-  return Json{{"object", "list"},
-              {"first_id", n > 0 ? data.front().at("id") : Json("")},
-              {"last_id", n > 0 ? data.back().at("id") : Json("")},
-              {"has_more", begin + static_cast<std::ptrdiff_t>(n) != all.end()},
-              {"data", std::move(data)}};
 }
 
 ApiResult<Json> list_files(const HttpRequest& request, FileStore& files) {

@@ -94,20 +94,4 @@ void add_model_routes(const RouteContext& context) {
             [](const Json& body, ServedModel& model) { return apply_template(body, model.profile()); });
 }
 
-void add_response_routes(const RouteContext& context) {
-  ResponseStore& responses = context.models.responses();
-  const auto missing = [](const std::string& id) {
-    return ApiError{.status = 404, .message = format_text("there is no response '{}' here", id.substr(0, 64))};
-  };
-  context.http.Get("/v1/responses/([^/]+)", [&responses, missing](const auto& request, auto& response) {
-    const auto kept = responses.find(request.matches[1]);
-    kept ? answer_json(response, kept->response) : answer_error(response, missing(request.matches[1]));
-  });
-  context.http.Delete("/v1/responses/([^/]+)", [&responses, missing](const httplib::Request& request, auto& response) {
-    const std::string id = request.matches[1];
-    if (!responses.erase(id)) return answer_error(response, missing(id));
-    answer_json(response, {{"id", id}, {"object", "response"}, {"deleted", true}});
-  });
-}
-
 }  // namespace tern::server

@@ -19,7 +19,8 @@ void ResponseStore::drop_old(Clock::time_point now) {
 }
 
 void ResponseStore::keep(const std::string& id, const Kept& kept, Clock::time_point now) {
-  Entry entry{.id = id, .response = dump(kept.response), .items = dump(kept.items), .since = now};
+  Entry entry{
+      .id = id, .response = dump(kept.response), .items = dump(kept.items), .pieces = dump(kept.pieces), .since = now};
   const std::scoped_lock lock(mutex_);
   drop_old(now);
   if (entry.bytes() > limits_.bytes) return;
@@ -29,7 +30,7 @@ void ResponseStore::keep(const std::string& id, const Kept& kept, Clock::time_po
 }
 
 std::optional<ResponseStore::Kept> ResponseStore::find(const std::string& id, Clock::time_point now) {
-  std::string response, items;
+  std::string response, items, pieces;
   {
     const std::scoped_lock lock(mutex_);
     drop_old(now);
@@ -37,8 +38,9 @@ std::optional<ResponseStore::Kept> ResponseStore::find(const std::string& id, Cl
     if (it == entries_.end()) return std::nullopt;
     response = it->response;
     items = it->items;
+    pieces = it->pieces;
   }
-  return Kept{.response = Json::parse(response), .items = Json::parse(items)};
+  return Kept{.response = Json::parse(response), .items = Json::parse(items), .pieces = Json::parse(pieces)};
 }
 
 std::optional<Json> ResponseStore::find_item(const std::string& id) {
@@ -51,7 +53,7 @@ std::optional<Json> ResponseStore::find_item(const std::string& id) {
     items = it->items;
   }
   for (Json& item : Json::parse(items)) {
-    if (item.is_object() && item.value("id", Json()) == id) return std::move(item);
+    if (item.is_object() && item.value("id", Json()) == id) return std::optional<Json>(std::in_place, std::move(item));
   }
   return std::nullopt;
 }

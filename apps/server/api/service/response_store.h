@@ -22,9 +22,10 @@ class ResponseStore {
   ResponseStore() = default;
   explicit ResponseStore(Limits limits) : limits_(limits) {}
 
-  // `items`: the conversation so far, with the response's output.
+  // `items`: the conversation so far, with the response's output. `pieces`: how its stream was cut.
   struct Kept {
     Json response, items;
+    Json pieces = nullptr;
   };
   void keep(const std::string& id, const Kept& kept, Clock::time_point now = Clock::now());
   std::optional<Kept> find(const std::string& id, Clock::time_point now = Clock::now());
@@ -33,9 +34,9 @@ class ResponseStore {
 
  private:
   struct Entry {
-    std::string id, response, items;  // as text, whose size is known
+    std::string id, response, items, pieces;  // as text, whose size is known
     Clock::time_point since;
-    size_t bytes() const { return id.size() + response.size() + items.size(); }
+    size_t bytes() const { return id.size() + response.size() + items.size() + pieces.size(); }
   };
   std::list<Entry>::iterator place_of(const std::string& id);
   void drop(std::list<Entry>::iterator entry);

@@ -11,7 +11,7 @@ namespace tern::gpu {
 namespace {
 
 constexpr uint32_t kMaxParts = 128;
-constexpr int kFilterTopK = 1, kFilterTopP = 2;
+constexpr size_t kFilterTopK = 1, kFilterTopP = 2, kFilterSigma = 4;
 
 // The layout that the kernels read (gpu::SampleOptions).
 struct RowOptions {
@@ -95,6 +95,8 @@ Result<void> DeviceSampler::prepare_sampling() {
   TRY(parts_, c_.device.new_buffer("sampling parts", n * sample_parts_bytes(config), BufferUse::kWork));
   TRY(draws_, c_.device.new_buffer("random numbers", n * 4 * kRing, BufferUse::kWork));
   TRY(options_, c_.device.new_buffer("sampling options", n * sizeof(RowOptions), BufferUse::kWork));
+  TRY(deviations_, c_.device.new_buffer("sampling deviations", n * sizeof(float), BufferUse::kWork));
+  TRY(moments_, c_.device.new_buffer("sampling moments", n * sample_moments_bytes(config), BufferUse::kWork));
   for (uint32_t i = 0; i < levels_.size(); ++i) {
     TRY(levels_[i], c_.device.new_buffer("sampling level", 16, BufferUse::kUniform));
     const std::array<uint32_t, 4> words = {i, 24 - 8 * (i % kSampleLevels), 0, 0};
@@ -104,13 +106,14 @@ Result<void> DeviceSampler::prepare_sampling() {
   return {};
 }
 
-Result<void> DeviceSampler::record_sampling(bool has_top_k, bool has_top_p, Program& program) {
+Result<void> DeviceSampler::record_sampling(size_t filters, Program& program) {
+  const bool has_top_k = filters & kFilterTopK, has_top_p = filters & kFilterTopP, has_floor = filters & kFilterSigma;
   const SampleConfig config = sample_config(c_);
   const View<wgsl::U32> logits{c_.logits}, parts{{parts_.get()}}, state{{state_.get()}}, ids{{ids_.get()}},
       tokens{{&c_.tokens}}, params{{&c_.params}};
   const View<wgsl::Atomic<wgsl::U32>> hist{{hist_.get()}};
   const View<wgsl::Vec4<wgsl::F32>> options{{options_.get()}};
-  const View<wgsl::F32> draws{{draws_.get()}};
+  const View<wgsl::F32> draws{{draws_.get()}}, moments{{moments_.get()}}, deviations{{deviations_.get()}};
   const auto search = [&](Measure measure, LevelBegin begin) -> Result<void> {
     for (uint32_t level = 0; level < kSampleLevels; ++level, begin = LevelBegin::kNext) {
       const View<SampleLevelUniform> uniform{{levels_[sample_level_index(measure, level)].get()}};
@@ -120,9 +123,16 @@ Result<void> DeviceSampler::record_sampling(bool has_top_k, bool has_top_p, Prog
     return {};
   };
   TRY_STATUS(add(program, sample_greatest(config), config.parts, logits, parts, hist, params));
-  if (has_top_k) TRY_STATUS(search(Measure::kCount, LevelBegin::kStart));
-  if (has_top_p) TRY_STATUS(search(Measure::kShare, has_top_k ? LevelBegin::kAfterCount : LevelBegin::kStart));
-  const Threshold threshold = has_top_p ? Threshold::kShare : has_top_k ? Threshold::kCount : Threshold::kNone;
+  if (has_floor) {
+    TRY_STATUS(add(program, sample_moments(config), config.parts, logits, parts, moments));
+    TRY_STATUS(add(program, sample_floor(config), 1, parts, moments, deviations, state));
+  }
+  const LevelBegin start = has_floor ? LevelBegin::kAfterFloor : LevelBegin::kStart;
+  if (has_top_k) TRY_STATUS(search(Measure::kCount, start));
+  if (has_top_p) TRY_STATUS(search(Measure::kShare, has_top_k ? LevelBegin::kAfterCount : start));
+  Threshold threshold = has_floor ? Threshold::kFloor : Threshold::kNone;
+  if (has_top_k) threshold = Threshold::kCount;
+  if (has_top_p) threshold = Threshold::kShare;
   TRY_STATUS(add(program, sample_weigh(config, threshold), config.parts, logits, parts, hist, state, options));
   return add(program, sample_next(config), 1, logits, parts, state, draws, options, tokens, ids, params);
 }
@@ -136,21 +146,25 @@ Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> r
   // Next to random rows, a greedy row is drawn with top-k 1. The filters run for all rows; rows without a filter get
   // one that keeps everything.
   std::vector<RowOptions> options;
-  bool has_top_k = false, has_top_p = false;
+  std::vector<float> deviations;
+  size_t filters = 0;
   for (const DeviceSampling& o : rows) {
     const bool filters_k = o.top_k > 0 && static_cast<uint32_t>(o.top_k) < c_.n_vocab, filters_p = o.top_p < 1;
-    has_top_k = has_top_k || filters_k || is_greedy(o);
-    has_top_p = has_top_p || (filters_p && !is_greedy(o));
+    if (filters_k || is_greedy(o)) filters |= kFilterTopK;
+    if (filters_p && !is_greedy(o)) filters |= kFilterTopP;
+    if (o.top_n_sigma > 0 && !is_greedy(o)) filters |= kFilterSigma;
     RowOptions row{o.temperature, static_cast<float>(filters_k ? static_cast<uint32_t>(o.top_k) : c_.n_vocab),
                    filters_p ? o.top_p : 2.0f, o.min_p};
     if (is_greedy(o)) row = {.temperature = 1, .top_k = 1, .top_p = 2, .min_p = 0};
     options.push_back(row);
+    deviations.push_back(is_greedy(o) ? 0 : o.top_n_sigma);
   }
   TRY_STATUS(c_.device.write(*options_, 0, std::as_bytes(std::span(options))));
-  auto& program = sampling_[static_cast<size_t>((has_top_k ? kFilterTopK : 0) + (has_top_p ? kFilterTopP : 0))];
+  TRY_STATUS(c_.device.write(*deviations_, 0, std::as_bytes(std::span(deviations))));
+  auto& program = sampling_[filters];
   if (!program) {
     auto recorded = std::make_unique<Program>();
-    TRY_STATUS(record_sampling(has_top_k, has_top_p, *recorded));
+    TRY_STATUS(record_sampling(filters, *recorded));
     program = std::move(recorded);
   }
   return program.get();

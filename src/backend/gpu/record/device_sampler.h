@@ -78,7 +78,7 @@ class DeviceSampler {
   Result<void> add(Program& program, const wgsl::Kernel<P...>& kernel, const Extent& extent, const V&... views);
   uint32_t n_parts_of_best() const { return ceil_div(c_.n_vocab, best_workgroup(c_.device.limits())); }
   Result<void> prepare_sampling();
-  Result<void> record_sampling(bool has_top_k, bool has_top_p, Program& program);
+  Result<void> record_sampling(size_t filters, Program& program);
   template <class... P, class... V>
   Result<void> add(Program& program, const wgsl::Kernel<P...>& kernel, uint32_t grid, const V&... views);
 
@@ -88,9 +88,9 @@ class DeviceSampler {
   Program greedy_;
 
   // Created when first needed.
-  std::unique_ptr<Buffer> hist_, state_, parts_, draws_, options_;
+  std::unique_ptr<Buffer> hist_, state_, parts_, draws_, options_, deviations_, moments_;
   std::array<std::unique_ptr<Buffer>, 2 * kSampleLevels> levels_;
-  std::array<std::unique_ptr<Program>, 4> sampling_;  // by filters: 1 top-k, 2 top-p
+  std::array<std::unique_ptr<Program>, 8> sampling_;  // by filters: 1 top-k, 2 top-p, 4 top-n-sigma
 };
 
 }  // namespace tern::gpu

@@ -17,8 +17,11 @@ namespace {
 // states to their other places (GpuKvStore::pair_state), so those after the tokens taken are still there.
 constexpr size_t kAhead = 2;
 
-// The number of best logits that decide a row's token (Slice::n_best).
-int n_best_of(const DeviceSampling& o) { return o.temperature == 0 ? 1 : std::max(o.top_k, 0); }
+// The number of best logits that decide a row's token (Slice::n_best). Deviations are those of all logits.
+int n_best_of(const DeviceSampling& o) {
+  if (o.temperature == 0) return 1;
+  return o.top_n_sigma > 0 ? 0 : std::max(o.top_k, 0);
+}
 
 }  // namespace
 

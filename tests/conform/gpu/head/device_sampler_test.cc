@@ -65,8 +65,12 @@ class Draws {
     std::vector<Sampler> hosts;  // used only for their random numbers
     for (const Sampling& o : rows) {
       hosts.emplace_back(o, 1);
-      sampling.push_back(
-          {.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p, .min_p = o.min_p, .uniform = {}});
+      sampling.push_back({.temperature = o.temperature,
+                          .top_k = o.top_k,
+                          .top_p = o.top_p,
+                          .min_p = o.min_p,
+                          .top_n_sigma = o.top_n_sigma,
+                          .uniform = {}});
     }
     const auto program = sampler_->choosing(sampling);
     EXPECT_TRUE(program) << program.error().message;
@@ -175,6 +179,10 @@ const Sampling kEveryFilter[] = {
     {.temperature = 1.5f, .top_k = 300, .top_p = 0.6017f, .min_p = 0.1f, .seed = 7},
     {.temperature = 0.05f, .top_k = 100000, .top_p = 0.9993f, .seed = 8},
     {.temperature = 5.0f, .top_k = 3, .top_p = 0.0001f, .seed = 9},
+    {.temperature = 9.0f, .top_k = 0, .top_n_sigma = 1.03f, .seed = 10},
+    {.temperature = 2.0f, .top_k = 200, .top_n_sigma = 2.01f, .seed = 11},
+    {.temperature = 2.0f, .top_k = 0, .top_p = 0.7013f, .min_p = 0.01f, .top_n_sigma = 0.73f, .seed = 12},
+    {.temperature = 1.0f, .top_k = 90, .top_p = 0.8017f, .top_n_sigma = 1.49f, .seed = 13},
 };
 
 TEST_F(DeviceSamplerTest, DrawsAsTheHostDoes) {
@@ -208,13 +216,14 @@ TEST_F(DeviceSamplerTest, RowsHaveOptionsAndNumbersOfTheirOwn) {
     }
   };
   std::vector<Sampling> every(std::begin(kEveryFilter), std::end(kEveryFilter));
+  const size_t n_random = every.size();
   every.push_back({.temperature = 0});
   every.push_back({.temperature = 0, .top_k = 7, .top_p = 0.5f, .min_p = 0.3f});
   expect_rows(every);
-  expect_rows({every[0], every[3], every[5]});  // no row has a top-k
-  expect_rows({every[1], every[0], every[2]});  // no row has a top-p
-  expect_rows({every[0], every[5]});            // neither
-  expect_rows({every[9], every[10]});           // only greedy rows
+  expect_rows({every[0], every[3], every[5]});          // no row has a top-k
+  expect_rows({every[1], every[0], every[2]});          // no row has a top-p
+  expect_rows({every[0], every[5]});                    // neither
+  expect_rows({every[n_random], every[n_random + 1]});  // only greedy rows
 }
 
 // Where thousands of tokens have nearly the same probability, the last bits of exp and of sums occasionally decide

@@ -44,6 +44,10 @@ class Kernels {
     add("sample_weigh_count", sample_weigh(c, Threshold::kCount));
     add("sample_weigh_share", sample_weigh(c, Threshold::kShare));
     add("sample_next", sample_next(c));
+    add("sample_moments", sample_moments(c));
+    add("sample_floor", sample_floor(c));
+    add("sample_level_share_after_floor", sample_level(c, Measure::kShare, LevelBegin::kAfterFloor));
+    add("sample_weigh_floor", sample_weigh(c, Threshold::kFloor));
   }
 
   std::vector<std::pair<std::string, wgsl::Module>> take() { return std::move(all_); }

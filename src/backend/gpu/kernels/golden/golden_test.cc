@@ -46,7 +46,7 @@ bool is_variant(std::string_view kernel) {
   constexpr std::array<std::string_view, 2> kCodes = {"embed_", "float_linear_codes"};
   // As the kernels without experts, except for where rows begin.
   constexpr std::array<std::string_view, 3> kOfExperts = {"expert_linear", "expert_glu", "expert_matmul"};
-  constexpr std::array<std::string_view, 28> kVariants = {"float_linear_bf16",
+  constexpr std::array<std::string_view, 33> kVariants = {"float_linear_bf16",
                                                           "float_linear_int8_signs",
                                                           "float_linear_columns_int8",
                                                           "float_glu_columns",
@@ -64,9 +64,14 @@ bool is_variant(std::string_view kernel) {
                                                           "attention_window_f16",
                                                           "attention_split_f16",
                                                           "heads_attention_split_f16",
+                                                          "ternary_matvec_add",
+                                                          "halve_tokens_exactly",
+                                                          "sample_level_share_start",
                                                           "sample_weigh_none",
                                                           "sample_weigh_share",
                                                           "sample_level_share_after_count",
+                                                          "sample_level_share_after_floor",
+                                                          "sample_weigh_floor",
                                                           "estimated_input",
                                                           "int8_rows_normed",
                                                           "int8_linear_add_columns",

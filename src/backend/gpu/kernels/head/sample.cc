@@ -40,9 +40,10 @@ SampleGreatestKernel sample_greatest(const SampleConfig& c) {
 
 SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegin begin) {
   const Text name = cat("sample_", measure == Measure::kCount ? "count" : "share",
-                        begin == LevelBegin::kStart  ? "_start"
-                        : begin == LevelBegin::kNext ? ""
-                                                     : "_after");
+                        begin == LevelBegin::kStart        ? "_start"
+                        : begin == LevelBegin::kAfterFloor ? "_floor"
+                        : begin == LevelBegin::kNext       ? ""
+                                                           : "_after");
   return kernel(name, kSize,
                 [&](SampleLogits logits, In<"parts", U32> parts, SampleHist hist, SampleState state,
                     SampleOptions options, SampleLevelUniform level, WorkgroupId wg, LocalIndex tid) {
@@ -93,6 +94,7 @@ struct Cut {
 
 Cut final_cut(const Tools& t, Threshold threshold) {
   if (threshold == Threshold::kNone) return {let("cut", 0u), let("ties", 0u)};
+  if (threshold == Threshold::kFloor) return {let("cut", t.state[t.state_of_row + kFloorWord] - 1u), let("ties", 0u)};
   const Measure measure = threshold == Threshold::kCount ? Measure::kCount : Measure::kShare;
   auto last = let("last_level", sample_level_index(measure, kSampleLevels - 1));
   const Search s = search_bin(t, measure, last, load_search(t, last));
@@ -110,6 +112,7 @@ Cut final_cut(const Tools& t, Threshold threshold) {
 
 SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold) {
   const Text name = cat("sample_weigh", threshold == Threshold::kNone    ? ""
+                                        : threshold == Threshold::kFloor ? "_floor"
                                         : threshold == Threshold::kCount ? "_count"
                                                                          : "_share");
   return kernel(name, kSize,

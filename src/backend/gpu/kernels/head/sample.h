@@ -1,5 +1,5 @@
-// Samples the next token and feeds it back, on the device. Computes what Sampler (sample/sampler.h) does: top-k, top-p,
-// min-p and temperature, but without the repetition penalty.
+// Samples the next token and feeds it back, on the device. Computes what Sampler (sample/sampler.h) does: top-n-sigma,
+// top-k, top-p, min-p and temperature, but without the repetition penalty.
 //
 // A filter always keeps some number of best tokens, ordered by larger logit and then by lower id. So top-k and top-p
 // each come down to one threshold: a logit, and the number of tokens with exactly this logit that are kept. A threshold
@@ -8,7 +8,9 @@
 // the token at which the sum reaches its share. Probabilities are added as integers, so the order of threads does not
 // matter.
 //
-//   greatest │ count level × 4 (top-k) │ share level × 4 (top-p) │ weigh │ next
+//   greatest │ moments │ floor (top-n-sigma) │ count level × 4 (top-k) │ share level × 4 (top-p) │ weigh │ next
+//
+// Top-n-sigma is a threshold that needs no search: the floor, below which no other filter sees a logit.
 //
 // The draw takes two steps: first the sum of each part of the vocabulary, then a walk through the part that it falls
 // into.
@@ -46,9 +48,12 @@ constexpr uint32_t sample_level_index(Measure measure, uint32_t level) {
 //   hist   [2 · levels][bins][3]: the count, and the sum of probabilities in units of 2^-13 and of 2^-26
 //   state  [2 · levels + 1][8]: the search before each level; the last entry is the threshold of the draw
 //   parts  [parts][4]: largest logit (as a key), ties at the threshold, sum of the weights above it
+//   moments [parts][3]: of the finite logits, how many there are, and the sums of their distances from the largest one
+//          and of the squares
 inline constexpr uint64_t kSampleHistBytes = uint64_t{4} * 2 * kSampleLevels * kSampleBins * 3;
 inline constexpr uint64_t kSampleStateBytes = uint64_t{4} * (2 * kSampleLevels + 1) * 8;
 constexpr uint64_t sample_parts_bytes(const SampleConfig& c) { return uint64_t{16} * c.parts; }
+constexpr uint64_t sample_moments_bytes(const SampleConfig& c) { return uint64_t{12} * c.parts; }
 
 // Logits are read as bits, because devices treat NaN and infinity differently.
 using SampleLogits = wgsl::In<"logits", wgsl::U32>;
@@ -66,9 +71,21 @@ using SampleGreatestKernel = wgsl::Kernel<SampleLogits, wgsl::Out<"parts", wgsl:
                                           wgsl::InOut<"params", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SampleGreatestKernel sample_greatest(const SampleConfig& c);
 
+// Adds up the moments of each part. Grid: [parts, rows].
+using SampleMomentsKernel = wgsl::Kernel<SampleLogits, wgsl::In<"parts", wgsl::U32>, wgsl::Out<"moments", wgsl::F32>,
+                                         wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleMomentsKernel sample_moments(const SampleConfig& c);
+
+// Makes the floor of each row, for its number of standard deviations; none if that is 0. Grid: [1, rows].
+using SampleFloorKernel =
+    wgsl::Kernel<wgsl::In<"parts", wgsl::U32>, wgsl::In<"moments", wgsl::F32>, wgsl::In<"deviations", wgsl::F32>,
+                 SampleState, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleFloorKernel sample_floor(const SampleConfig& c);
+
 // One level of the search for a threshold: finishes the level before it, then fills its own histogram.
 enum class LevelBegin {
   kStart,       // the very first level
+  kAfterFloor,  // the very first level, where there is a floor
   kNext,        // after a level of the same measure
   kAfterCount,  // the first level of the share, after the last level of the count
 };
@@ -77,10 +94,10 @@ using SampleLevelKernel = wgsl::Kernel<SampleLogits, wgsl::In<"parts", wgsl::U32
 // Grid: [parts, rows].
 SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegin begin);
 
-// Finishes the search, whose last levels were of `threshold` (kNone: all tokens are kept), and adds up each part's
-// weights.
+// Finishes the search, whose last levels were of `threshold` (kNone: all tokens are kept; kFloor: those that the floor
+// leaves), and adds up each part's weights.
 // Grid: [parts, rows].
-enum class Threshold { kNone, kCount, kShare };
+enum class Threshold { kNone, kFloor, kCount, kShare };
 using SampleWeighKernel = wgsl::Kernel<SampleLogits, wgsl::InOut<"parts", wgsl::U32>, SampleHist, SampleState,
                                        SampleOptions, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold);

@@ -8,9 +8,6 @@ namespace {
 
 constexpr uint32_t kStatePrefix = 0, kStateRest = 1, kStateAbove = 2, kStateFloor = 3, kStateFloorTies = 4;
 
-// Keys of the infinities; NaN has key 0.
-constexpr uint32_t kKeyMinusInfinity = 0x007FFFFF, kKeyPlusInfinity = 0xFF800000;
-
 constexpr float kUnknown = -1.0f;  // the wanted share, before the sum of all is known
 
 }  // namespace
@@ -91,12 +88,13 @@ Search search_bin(const Tools& t, Measure measure, const Name<U32>& index, const
 }
 
 Search begin_level(const Tools& t, Measure measure, LevelBegin begin, const Name<U32>& index) {
-  if (begin == LevelBegin::kStart) {
+  if (begin == LevelBegin::kStart || begin == LevelBegin::kAfterFloor) {
     auto rest = measure == Measure::kCount ? let("rest", t.options.top_k()) : let("rest", kUnknown);
+    const bool has_floor = begin == LevelBegin::kAfterFloor;
     return {.prefix = let("prefix", 0u),
             .rest = rest,
             .above = let("above", 0.0f),
-            .floor = let("least", 1u),
+            .floor = has_floor ? let("least", t.state[t.state_of_row + kFloorWord]) : let("least", 1u),
             .floor_ties = let("floor_ties", static_cast<float>(t.c.n))};
   }
   auto last = let("last_level", index - 1u);

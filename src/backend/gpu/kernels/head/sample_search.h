@@ -15,6 +15,11 @@ inline constexpr uint32_t kPartGreatest = 0, kPartTies = 1, kPartWeight = 2, kPa
 inline constexpr uint32_t kHistWords = 3;
 inline constexpr uint32_t kStateWords = 8;
 inline constexpr uint32_t kFinalState = 2 * kSampleLevels;
+inline constexpr uint32_t kFloorWord = kFinalState * kStateWords + 2;  // of a row's `state`
+inline constexpr uint32_t kMomentWords = 3;
+
+// Keys of the infinities; NaN has key 0.
+inline constexpr uint32_t kKeyMinusInfinity = 0x007FFFFF, kKeyPlusInfinity = 0xFF800000;
 
 inline constexpr float kCoarse = 0x1p13f, kFine = 0x1p13f;  // units of the sums: 2^-13, and 2^-26 for the remainder
 inline constexpr float kTiny = 1e-30f;                      // keeps shares and divisors above 0

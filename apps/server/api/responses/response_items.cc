@@ -1,4 +1,4 @@
-#include "server/api/replies/response_items.h"
+#include "server/api/responses/response_items.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,45 @@
 
 #include "base/text/format_text.h"
 #include "server/api/replies/messages.h"
+#include "server/api/replies/reply_options.h"
+#include "server/api/responses/thought_code.h"
 
 namespace tern::server {
 namespace {
+
+// The thoughts of an item: its text, else what this server wrote for clients that return nothing else, else a summary.
+std::string thoughts_of(const Json& json, Fields& item, Json& notes) {
+  std::string text;
+  for (const char* name : {"content", "summary"}) {
+    const auto list = json.find(name);
+    for (size_t i = 0; text.empty() && list != json.end() && list->is_array() && i < list->size(); ++i) {
+      item.within_element(name, i, [&](Fields& part) { part.read("text", text); });
+    }
+    if (!text.empty()) return text;
+    std::string code;
+    item.read("encrypted_content", code);
+    if (code.empty()) continue;
+    if (auto decoded = decode_thoughts(code)) return *decoded;
+    notes.push_back(format_text("{}: was left out: another server wrote it", item.path_of("encrypted_content")));
+    return text;
+  }
+  return text;
+}
+
+bool is_only_thoughts(const Json& message) {
+  return message["role"] == "assistant" && message.contains("reasoning_content") && message["content"].is_null() &&
+         !message.contains("tool_calls");
+}
+
+// Thoughts belong to the message or the calls that follow them.
+void add_message(const Json& json, Json& messages) {
+  if (messages.empty() || !is_only_thoughts(messages.back())) return messages.push_back(json);
+  const Json thoughts = std::move(messages.back()["reasoning_content"]);
+  messages.erase(messages.size() - 1);
+  messages.push_back(json);
+  const bool is_reply = json.is_object() && json.value("role", Json()) == "assistant";
+  if (is_reply && !json.contains("reasoning_content")) messages.back()["reasoning_content"] = thoughts;
+}
 
 // A call belongs to the preceding assistant message; several calls share one message.
 void add_call(const std::string& id, const std::string& name, const std::string& arguments, Json& messages) {
@@ -39,7 +75,7 @@ void add_item(const Json& json, Fields& item, Json& messages, Json& notes) {
   std::string type = "message";
   item.read("type", type);
   if (type == "message") {
-    messages.push_back(json);
+    add_message(json, messages);
   } else if (type == "function_call") {
     std::string id, space, name, arguments;
     item.read("call_id", id);
@@ -62,7 +98,12 @@ void add_item(const Json& json, Fields& item, Json& messages, Json& notes) {
         {{"role", "tool"}, {"tool_call_id", json.value("call_id", Json())}, {"content", json.value("output", Json())}});
   } else if (is_of_hosted_tool(type)) {
     notes.push_back(format_text("{}: '{}' was left out: it says nothing to this model", item.path_of("type"), type));
-  } else if (type != "reasoning") {  // thoughts about earlier questions are not repeated
+  } else if (type == "reasoning") {
+    const std::string thoughts = thoughts_of(json, item, notes);
+    if (!thoughts.empty()) {
+      add_message({{"role", "assistant"}, {"content", nullptr}, {"reasoning_content", thoughts}}, messages);
+    }
+  } else {
     item.fail("type", format_text("'{}' is not supported", type.substr(0, 40)));
   }
 }
@@ -81,14 +122,27 @@ bool is_hosted(std::string_view type) {
   return type.starts_with("web_search") || std::ranges::contains(kHosted, type);
 }
 
+// Items that are kept have ids, by which clients may refer to them.
+Json with_ids(Json items) {
+  for (Json& item : items) {
+    if (!item.is_object() || item.contains("id")) continue;
+    const Json type = item.value("type", Json("message"));
+    item["id"] = new_id(type == "message" ? "msg_" : type == "function_call" ? "fc_" : "item_");
+  }
+  return items;
+}
+
 }  // namespace
 
 ApiResult<Json> input_items(const Fields& fields) {
   const Json* input = fields.find("input");
   if (!input) return refuse("input: is missing; give a text or a list of items", "input", "missing_required_parameter");
-  if (input->is_string()) return Json::array({{{"type", "message"}, {"role", "user"}, {"content", *input}}});
+  if (input->is_string()) {
+    const Json part = {{"type", "input_text"}, {"text", *input}};
+    return with_ids(Json::array({{{"type", "message"}, {"role", "user"}, {"content", Json::array({part})}}}));
+  }
   if (!input->is_array() || input->empty()) return refuse("input: must be a string or a list of items", "input");
-  return *input;
+  return with_ids(*input);
 }
 
 ApiResult<void> resolve_references(Json& items, ResponseStore& kept) {
@@ -118,6 +172,7 @@ ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& befor
     add_items(inner, some["input"], messages, notes);
     TRY_STATUS(inner.check());
   }
+  if (!messages.empty() && is_only_thoughts(messages.back())) messages.erase(messages.size() - 1);
   return read_messages(&messages, "input");
 }
 

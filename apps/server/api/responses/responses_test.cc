@@ -9,10 +9,10 @@ const std::string kResponses = "/v1/responses";
 
 Json response_to(const std::string& text) { return {{"input", text}, {"max_output_tokens", 6}, {"temperature", 0}}; }
 
-const Engine& with_roles(const char* chat_template = kTemplate) {
+const Engine& with_roles() {
   static const Engine engine = Engine::load({.model_path = source_path("models/tern-stories.gguf"),
                                              .backend = BackendKind::kCpu,
-                                             .chat_template = chat_template})
+                                             .chat_template = kTemplate})
                                    .value();
   return engine;
 }
@@ -158,6 +158,128 @@ TEST(Responses, ALongConversationIsShortenedIfItMayBe) {
   while (n_tokens(prompt) < n) prompt.insert(prompt.size() - end.size(), turn);
   EXPECT_EQ(n_tokens(prompt), n);  // whole turns, as many as fit
   EXPECT_GT(n_tokens(prompt.insert(prompt.size() - end.size(), turn)), 96);
+}
+
+// A model that thinks as long as it may.
+constexpr const char* kResponseThinker =
+    "{% for m in messages %}{{ m.role }}:{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>"
+    "{% endif %}{{ m.content or '' }};{% endfor %}<think>";
+
+const Engine& thinker() {
+  static const Engine engine =
+      Engine::load(
+          {.model_path = tern::test::plain_model(), .backend = BackendKind::kCpu, .chat_template = kResponseThinker})
+          .value();
+  return engine;
+}
+
+Json thinking_about(const std::string& text) {
+  Json body = response_to(text);
+  body["max_output_tokens"] = 30;
+  body["reasoning"] = {{"max_tokens", 5}};
+  return body;
+}
+
+std::vector<Json> events_of(const std::string& text) {
+  std::vector<Json> events;
+  size_t at = 0;
+  while ((at = text.find("event: ", at)) != text.npos) {
+    const size_t data = text.find("data: ", at), end = text.find("\n\n", at);
+    events.push_back(Json::parse(text.substr(data + 6, end - data - 6)));
+    EXPECT_EQ(events.back()["type"], text.substr(at + 7, data - at - 8));
+    at = end;
+  }
+  return events;
+}
+
+TEST(Responses, AKeptStreamIsTheSameOnceMore) {
+  const RunningServer server({}, thinker());
+  Json body = thinking_about("Once");
+  body["stream"] = true;
+  for (const bool is_plain : {true, false}) {
+    if (!is_plain) {
+      body["reasoning"]["summary"] = "auto";
+      body["include"] = {"reasoning.encrypted_content", "message.output_text.logprobs"};
+      body["top_logprobs"] = 2;
+    }
+    const std::vector<Json> events = events_of(server.post(kResponses, body).text);
+    ASSERT_GT(events.size(), 20u);
+    const std::string path = kResponses + "/" + events[0]["response"]["id"].get<std::string>();
+    EXPECT_EQ(events_of(server.get(path + "?stream=true").text), events);
+    const std::vector<Json> rest = events_of(server.get(path + "?stream=true&starting_after=7").text);
+    EXPECT_EQ(rest, std::vector(events.begin() + 8, events.end()));
+    EXPECT_EQ(server.get(path + "?stream=true&starting_after=x").status, 400);
+  }
+  body["stream"] = false;
+  const Json whole = server.post(kResponses, body).json;
+  const std::string path = kResponses + "/" + whole["id"].get<std::string>();
+  const std::vector<Json> events = events_of(server.get(path + "?stream=true").text);
+  EXPECT_EQ(events.back()["response"], whole);
+  EXPECT_EQ(server.get(kResponses + "/resp_none?stream=true").status, 404);
+}
+
+TEST(Responses, ThoughtsAreToldAndComeBack) {
+  const RunningServer server({}, thinker());
+  Json body = thinking_about("Once");
+  const Json plain = server.post(kResponses, body).json["output"];
+  ASSERT_EQ(plain.size(), 2u) << plain;
+  EXPECT_EQ(plain[0]["content"][0]["type"], "reasoning_text");
+  EXPECT_FALSE(plain[0].contains("encrypted_content"));
+  body["reasoning"]["summary"] = "detailed";
+  body["include"] = {"reasoning.encrypted_content"};
+  const Json told = server.post(kResponses, body).json["output"];
+  EXPECT_EQ(told[0]["content"], Json::array());
+  EXPECT_EQ(told[0]["summary"][0], (Json{{"type", "summary_text"}, {"text", plain[0]["content"][0]["text"]}}));
+
+  const auto n_tokens = [&](const Json& thought) {
+    Json again = response_to("");
+    again["input"] = Json::array({{{"role", "user"}, {"content", "Once"}}, thought, plain[1]});
+    return server.post(kResponses + "/input_tokens", again).json["input_tokens"].get<int>();
+  };
+  const Json as_code = {{"type", "reasoning"},
+                        {"id", "rs_1"},
+                        {"summary", Json::array()},
+                        {"encrypted_content", told[0]["encrypted_content"]}};
+  Json foreign = as_code;
+  foreign["encrypted_content"] = "gAAAAB";
+  EXPECT_EQ(n_tokens(plain[0]), n_tokens(told[0]));
+  EXPECT_EQ(n_tokens(plain[0]), n_tokens(as_code));
+  EXPECT_LT(n_tokens(foreign), n_tokens(as_code));
+  body["input"] = Json::array({foreign, {{"role", "user"}, {"content", "Once"}}});
+  const Json noted = server.post(kResponses, body).json;
+  EXPECT_TRUE(noted["notes"][0].get<std::string>().contains("input[0].encrypted_content: was left out")) << noted;
+  body["reasoning"]["summary"] = "long";
+  EXPECT_TRUE(server.post(kResponses, body).text.contains("reasoning.summary: 'long'"));
+}
+
+TEST(Responses, TokensHaveProbabilities) {
+  const RunningServer server({}, thinker());
+  Json body = thinking_about("Once");
+  body["top_logprobs"] = 2;
+  const Json output = server.post(kResponses, body).json["output"];
+  const Json part = output[1]["content"][0];
+  std::string text;
+  for (const Json& one : part["logprobs"]) {
+    text += one["token"].get<std::string>();
+    EXPECT_EQ(one["top_logprobs"].size(), 2u);
+  }
+  EXPECT_EQ(part["text"], text) << part;
+}
+
+TEST(Responses, TheirInputIsListed) {
+  const RunningServer server({}, with_roles());
+  const Json first = server.post(kResponses, response_to("Once")).json;
+  Json body = response_to("Twice");
+  body["previous_response_id"] = first["id"];
+  const std::string path = kResponses + "/" + server.post(kResponses, body).json["id"].get<std::string>();
+  const Json list = server.get(path + "/input_items?order=asc").json;
+  ASSERT_EQ(list["data"].size(), 3u) << list;
+  EXPECT_EQ(list["data"][0]["content"][0]["text"], "Once");
+  EXPECT_EQ(list["data"][1], first["output"][0]);
+  EXPECT_EQ(list["data"][2]["content"][0]["text"], "Twice");
+  EXPECT_TRUE(list["last_id"].get<std::string>().starts_with("msg_"));
+  EXPECT_EQ(server.post(path + "/cancel", Json::object()).status, 400);
+  EXPECT_EQ(server.post(kResponses + "/resp_none/cancel", Json::object()).status, 404);
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Compares a stream of a server while 16 large JSON schemas are compiled with the same stream alone.
+
+usage: measure_schemas.py URL [ROUNDS]
+
+The streams of a round have the same tokens. Compared are those between the request for the first schema and the end of
+the last compilation. The process that asks has the lowest priority, as if it were on another machine.
+"""
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+TOKENS = 400
+FIRST = 20  # the token at which the schemas are sent
+N_SCHEMAS = 16
+
+
+def schema(seed):
+    """An object with 400 properties: patterns, enumerations, ranges, lists and objects."""
+    rng = random.Random(seed)
+
+    def word(n):
+        return "".join(rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(n))
+
+    def value(kind):
+        if kind == 0:
+            return {"type": "string",
+                    "pattern": f"^[A-Z]{{2,{5 + rng.randrange(9)}}}-(\\d{{3,9}}|{word(6)}|{word(5)})[a-z_]*$"}
+        if kind == 1:
+            return {"enum": [word(rng.randint(4, 12)) for _ in range(24)]}
+        if kind == 2:
+            return {"type": "integer", "minimum": -rng.randint(1, 10**6), "maximum": rng.randint(1, 10**9)}
+        if kind == 3:
+            kinds = [{"type": "string", "maxLength": 80}, {"type": "number"}, {"const": word(9)}]
+            return {"type": "array", "minItems": 1, "maxItems": 40, "items": {"anyOf": kinds}}
+        return {"type": "object", "properties": {word(8): value(rng.randint(0, 3)) for _ in range(4)},
+                "additionalProperties": {"type": "string"}}
+
+    properties = {word(10): value(i % 5) for i in range(400)}
+    return {"type": "object", "properties": properties, "required": list(properties)[::3],
+            "additionalProperties": False}
+
+
+def post(url, path, body):
+    return urllib.request.urlopen(urllib.request.Request(url + path, body, {"Content-Type": "application/json"}))
+
+
+def stream(url, at_first=None):
+    """The times of the tokens. Calls at_first at token number FIRST."""
+    body = {"prompt": "Once upon a time", "max_tokens": TOKENS, "ignore_eos": True, "temperature": 0, "stream": True}
+    times = []
+    with post(url, "/v1/completions", json.dumps(body).encode()) as answer:
+        for line in answer:
+            if not line.startswith(b"data: {"):
+                continue
+            times.append(time.perf_counter())
+            if at_first and len(times) == FIRST:
+                at_first()
+    return times
+
+
+def ask_all(url, seed):
+    """Makes the requests, waits for a line, sends all, and prints when the last was answered."""
+    os.nice(19)
+    bodies = []
+    for i in range(N_SCHEMAS):
+        form = {"type": "json_schema", "name": "s", "schema": schema(seed + i)}
+        bodies.append(json.dumps({"input": "Hi", "text": {"format": form}}).encode())
+    ask = lambda body: post(url, "/v1/responses/input_tokens", body).read()
+    threads = [threading.Thread(target=ask, args=(body,)) for body in bodies]
+    print(len(bodies[0]), flush=True)
+    sys.stdin.readline()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(time.perf_counter(), flush=True)
+
+
+def measure(url, seed):
+    alone = stream(url)
+    child = subprocess.Popen([sys.executable, __file__, url, "ask", str(seed)], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
+    n_bytes = int(child.stdout.readline())
+
+    def begin():
+        child.stdin.write("\n")
+        child.stdin.flush()
+
+    beside = stream(url, begin)
+    end = float(child.stdout.readline())
+    child.wait()
+    last = next((i for i, at in enumerate(beside) if at > end), len(beside) - 1)
+    a, b = ([1e3 * (y - x) for x, y in zip(times[FIRST - 1:last], times[FIRST:last + 1])] for times in (alone, beside))
+    print(f"{N_SCHEMAS} schemas of {n_bytes} bytes in {end - beside[FIRST - 1]:.1f} s beside {len(a)} tokens: speed "
+          f"x{sum(a) / sum(b):.2f}, gaps: median {statistics.median(a):.1f} -> {statistics.median(b):.1f}, "
+          f"most {max(a):.0f} -> {max(b):.0f} ms", flush=True)
+    return sum(a) / sum(b)
+
+
+def main():
+    url = sys.argv[1]
+    if sys.argv[2:3] == ["ask"]:
+        return ask_all(url, int(sys.argv[3]))
+    stream(url)
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    print(f"median: x{statistics.median(measure(url, int(time.time()) * 100 + 20 * i) for i in range(rounds)):.2f}")
+
+
+if __name__ == "__main__":
+    main()
