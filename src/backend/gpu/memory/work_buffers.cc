@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/gpu/kernels/common.h"
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 #include "backend/gpu/kernels/expert_tiles.h"
 #include "backend/gpu/kernels/float/float_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary/ternary_batch.h"

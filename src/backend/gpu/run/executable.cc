@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 #include "backend/gpu/memory/weights/upload.h"
 #include "backend/gpu/record/steps/native_parts.h"
 #include "backend/gpu/run/memory_need.h"

@@ -272,7 +272,7 @@ class Int8Row {
   std::function<Name<Vec2<F32>>(Temp<U32>)> run_;
 };
 
-// Such a row in workgroup memory, where the kernel that multiplies it stores it.
+// The same in workgroup memory, where the kernel that multiplies the row stores it.
 class StagedInt8Row : public Int8Row {
  public:
   StagedInt8Row(const WeightCoding& coding, uint32_t cols, const Dot4& dot4, const Shared<Vec4<U32>>& staged,

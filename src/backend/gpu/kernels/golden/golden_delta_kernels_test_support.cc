@@ -1,5 +1,5 @@
 // The golden kernels of recurrent layers.
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 #include "backend/gpu/kernels/golden/golden_cases_test_support.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 

@@ -1,5 +1,5 @@
 // The golden kernels of rows that are made int8 before their products.
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 #include "backend/gpu/kernels/float/int8_rows.h"
 #include "backend/gpu/kernels/golden/golden_cases_test_support.h"
 

@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "backend/gpu/kernels/common.h"
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 #include "backend/gpu/memory/gpu_kv_store.h"
 #include "backend/kv_layout.h"
 #include "base/check.h"

@@ -1,7 +1,7 @@
 // Recurrent layers, the gate of attention, and rotations.
 #pragma once
 
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 #include "backend/gpu/record/steps/float_layers.h"
 #include "backend/gpu/record/steps/recording.h"
 

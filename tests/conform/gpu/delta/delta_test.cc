@@ -1,6 +1,6 @@
 // The kernels of recurrent layers against the reference, and against themselves: however a text is divided into passes
 // and whatever runs beside it, outputs and states are the same bits.
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 
 #include <algorithm>
 #include <cmath>

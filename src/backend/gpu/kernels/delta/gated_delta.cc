@@ -1,4 +1,4 @@
-#include "backend/gpu/kernels/delta_token.h"
+#include "backend/gpu/kernels/delta/delta_token.h"
 #include "base/check.h"
 
 namespace tern::gpu {

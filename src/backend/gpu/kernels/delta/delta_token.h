@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 
 namespace tern::gpu::delta {
 

@@ -1,9 +1,9 @@
-#include "backend/gpu/kernels/delta.h"
+#include "backend/gpu/kernels/delta/delta.h"
 
 #include <cmath>
 #include <optional>
 
-#include "backend/gpu/kernels/delta_token.h"
+#include "backend/gpu/kernels/delta/delta_token.h"
 
 namespace tern::gpu {
 
