@@ -13,6 +13,11 @@ TEST(KernelTexts, AreValid) {
   const auto device = open_validation_device();
   ASSERT_TRUE(device) << device.error().message;
   for (const GoldenCase& c : golden_cases()) {
+    if (c.module.needs.storage_buffers > (*device)->limits().storage_buffers) {
+      // Recorders ask for the buffers of these, which tests/conform/gpu compiles on the device that is there.
+      EXPECT_TRUE(c.file.contains("_leaving.")) << c.file;
+      continue;
+    }
     const auto pipeline = (*device)->pipeline(c.module);
     EXPECT_TRUE(pipeline) << c.file << ": " << pipeline.error().message;
   }

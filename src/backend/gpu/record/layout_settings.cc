@@ -200,7 +200,7 @@ std::vector<Knob> knobs(bool is_ternary) {
                                           "4x2x2x4x2", "2x4x2x2x2", "2x2x4x4x1"};
   const std::vector<std::string> glu_tiles = {"2x2x2x2x2", "4x2x1x4x1", "4x2x1x4x2", "2x2x2x4x1",
                                               "2x4x2x2x1", "2x4x2x2x2", "4x4x1x2x1"};
-  const std::vector<std::string> big_tiles = {"4x2x2x2x1x64", "2x2x4x4x1x32", "4x2x2x4x1x32"};
+  const std::vector<std::string> big_tiles = {"4x2x2x2x1x64", "4x2x2x4x1x64", "4x2x2x4x1x32"};
   const std::vector<std::string> big_glu_tiles = {"4x2x1x4x1x64", "2x2x2x4x1x32", "4x2x2x2x1x32"};
   const std::vector<std::string> attentions = {"2x32", "2x64", "4x16"}, workgroups_for_big_tiles = {"64", "256"};
   if (is_ternary) {
@@ -213,6 +213,8 @@ std::vector<Knob> knobs(bool is_ternary) {
   }
   return {{"fglu", false, matvecs},         {"fwide", false, matvecs},
           {"fsquare", false, matvecs},      {"fqkv", false, matvecs},
+          {"i8from", false, {"1", "2"}},    {"i8row", false, matvecs},
+          {"i8glurow", false, matvecs},
           {"head", false, heads},           {"ahead", false, {"4", "8", "16"}},
           {"attention", false, workgroups}, {"fglutile", true, glu_tiles},
           {"ftile", true, tiles},           {"fbigglutile", true, big_glu_tiles},

@@ -132,14 +132,14 @@ Result<void> FloatRecorder::int8_glu_of(const step::FloatGlu& s, const FloatLine
   const bool can_leave = config.columns == 1 && config.rows % kRun == 0 && config.rows_per_workgroup() % kRun == 0 &&
                          r_.limits().storage_buffers >= kBuffers;
   std::optional<LeftInt8> left;
-  if (can_leave && extent.when.min_rows == 1) {
+  const bool is_for_one_row = extent.when.max_rows == 1 && extent.when.moves_states == If::kAny;
+  if (can_leave && is_for_one_row) {
     TRY(left, layers_.left_for_next(s.out, 1));
   }
   if (!left) {
     return r_.dispatch(r_.traced(int8_glu, config), extent, w.gate, w.gate_scales, w.up, w.up_scales, x.x, x.runs,
                        r_.params(), y);
   }
-  left->moves_states = extent.when.moves_states;
   r_.leave(*left);
   return r_.dispatch(r_.traced(int8_glu_leaving, config, left->coding), extent, w.gate, w.gate_scales, w.up,
                      w.up_scales, x.x, x.runs, r_.params(), y, left->rows.x, left->rows.runs);

@@ -24,9 +24,9 @@ std::vector<When> LeftInt8::others(const When& when) const {
     rest.push_back(when);
     rest.back().min_tokens = some.max_tokens + 1;
   }
-  if (moves_states == If::kYes && when.moves_states != If::kYes) {
+  if (moves_states != If::kAny && when.moves_states == If::kAny) {
     rest.push_back(some);
-    rest.back().moves_states = If::kNo;
+    rest.back().moves_states = moves_states == If::kYes ? If::kNo : If::kYes;
   }
   return rest;
 }
