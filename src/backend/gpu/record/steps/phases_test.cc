@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/gpu/record/steps/recording.h"
+
 namespace tern::gpu {
 namespace {
 
@@ -150,6 +152,37 @@ TEST(Phases, OfInt8RowsTakeThePowerOfTwoThatTheyFill) {
   EXPECT_EQ(phase_for(2).at_once, 2u);
   EXPECT_EQ(phase_for(3).at_once, 4u);
   EXPECT_EQ(phase_for(16).at_once, 4u);
+}
+
+// The runs in which a step leaves its rows as int8, and the others: each run is in one of them.
+TEST(Phases, OfRowsThatAreLeftCoverEveryRun) {
+  const auto holds = [](const When& when, int tokens, If moves) {
+    return tokens >= when.min_tokens && tokens <= when.max_tokens &&
+           (when.moves_states == If::kAny || when.moves_states == moves);
+  };
+  for (const If moves_of_left : {If::kAny, If::kYes}) {
+    for (const auto& [from, most] : {std::pair{1, 1}, {1, 16}, {3, 8}}) {
+      const LeftInt8 left{.slot = {},
+                          .reader = 1,
+                          .rows = {},
+                          .coding = {},
+                          .min_rows = from,
+                          .max_rows = most,
+                          .moves_states = moves_of_left};
+      for (const When& when : {When{}, When{.min_tokens = 2}, When{.max_tokens = 1}}) {
+        for (int tokens = when.min_tokens; tokens <= std::min(when.max_tokens, 20); ++tokens) {
+          for (const If moves : {If::kYes, If::kNo}) {
+            const bool is_left = holds(left.leaving(when), tokens, moves);
+            EXPECT_EQ(is_left,
+                      tokens >= from && tokens <= most && (moves_of_left == If::kAny || moves == moves_of_left));
+            int n = is_left ? 1 : 0;
+            for (const When& other : left.others(when)) n += holds(other, tokens, moves) ? 1 : 0;
+            EXPECT_EQ(n, 1) << tokens << " tokens, left from " << from << " to " << most;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Phases, OfExpertsCoverEveryNumberOfTokens) {
