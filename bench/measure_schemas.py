@@ -99,10 +99,12 @@ def measure(url, seed):
     child.wait()
     last = next((i for i, at in enumerate(beside) if at > end), len(beside) - 1)
     a, b = ([1e3 * (y - x) for x, y in zip(times[FIRST - 1:last], times[FIRST:last + 1])] for times in (alone, beside))
+    long_gap = 2 * statistics.median(a)
+    n_long = [sum(gap > long_gap for gap in gaps) for gaps in (a, b)]
     print(f"{N_SCHEMAS} schemas of {n_bytes} bytes in {end - beside[FIRST - 1]:.1f} s beside {len(a)} tokens: speed "
           f"x{sum(a) / sum(b):.2f}, gaps: median {statistics.median(a):.1f} -> {statistics.median(b):.1f}, "
-          f"most {max(a):.0f} -> {max(b):.0f} ms", flush=True)
-    return sum(a) / sum(b)
+          f"most {max(a):.0f} -> {max(b):.0f} ms, above {long_gap:.0f} ms: {n_long[0]} -> {n_long[1]}", flush=True)
+    return sum(a) / sum(b), max(a), max(b)
 
 
 def main():
@@ -111,7 +113,9 @@ def main():
         return ask_all(url, int(sys.argv[3]))
     stream(url)
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    print(f"median: x{statistics.median(measure(url, int(time.time()) * 100 + 20 * i) for i in range(rounds)):.2f}")
+    speed, alone, beside = zip(*(measure(url, int(time.time()) * 100 + 20 * i) for i in range(rounds)))
+    print(f"median: x{statistics.median(speed):.2f}, most {statistics.median(alone):.0f} -> "
+          f"{statistics.median(beside):.0f} ms")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 // Conversations, tool calls, responses with items, constrained answers, and embeddings.
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "server/api/api_test_support.h"
 #include "support/checkout.h"
@@ -149,6 +151,31 @@ TEST(ApiServer, RepliesAreHeldToAFormat) {
                      {"text", {{"format", {{"type", "json_schema"}, {"name", "person"}, {"schema", schema}}}}}})
           .json;
   EXPECT_TRUE(Json::accept(response["output"][0]["content"][0]["text"].get<std::string>())) << response;
+}
+
+// Large requests are read on other threads than small ones; see Preparation.
+TEST(ApiServer, LargeRequestsAtOnce) {
+  const RunningServer server;
+  const auto ask = [&](int i) {
+    Json properties = Json::object();
+    for (int n = 0; n < 1000; ++n) properties["property " + std::to_string(n)] = {{"const", i}};
+    if (i == 0) properties["wrong"] = {{"type", "nothing"}};
+    const Json form = {{"type", "json_schema"},
+                       {"name", "many"},
+                       {"schema", {{"type", "object"}, {"properties", std::move(properties)}}}};
+    const Json body = {{"input", "Once upon a time"}, {"text", {{"format", form}}}};
+    const RunningServer::Answer answer = server.post("/v1/responses/input_tokens", body);
+    EXPECT_EQ(answer.status, i == 0 ? 400 : 200) << answer.text.substr(0, 200);
+    if (i == 0) {
+      EXPECT_EQ(answer.json["error"]["param"], "text.format.schema");
+    } else {
+      EXPECT_EQ(answer.json["input_tokens"], stories().tokenizer().encode("Once upon a time").size());
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 6; ++i) threads.emplace_back(ask, i);
+  threads.clear();
+  EXPECT_EQ(server.post("/tokenize", "[" + std::string(20'000, ' ')).status, 400);
 }
 
 TEST(ApiServer, CallsOfTools) {

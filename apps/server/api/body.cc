@@ -1,6 +1,7 @@
 #include "server/api/body.h"
 
 #include "base/text/format_text.h"
+#include "server/api/fields.h"
 
 namespace tern::server {
 
@@ -29,6 +30,13 @@ ApiResult<std::string> read_body(const httplib::Request& request, const httplib:
   });
   if (!fits) return std::unexpected(body_too_large(most));
   if (!is_whole) return refuse("the body broke off, or could not be unpacked");
+  return body;
+}
+
+ApiResult<RequestBody> read_json(const httplib::Request& request, const httplib::ContentReader& reader, size_t most) {
+  TRY(const std::string text, read_body(request, reader, most));
+  RequestBody body{.json = {}, .n_bytes = text.size()};
+  TRY(body.json, body.prepare([&] { return parse_body(text); }));
   return body;
 }
 

@@ -1,16 +1,16 @@
 #include "server/api/grammars/grammar_compiler.h"
 
-#include <sys/resource.h>
-
 #include <optional>
 #include <utility>
+
+#include "server/connections/preparation.h"
 
 namespace tern::server {
 namespace {
 
 constexpr size_t kSmall = 2048;  // bytes: compiled in about a millisecond
-// On Linux threads have a priority of their own. With this one a stream that shares two cores with a compilation loses
-// about 2 % of its speed; with 10, which compiles in two thirds of the time, it lost 10 %.
+// With this priority a stream that shares two cores with a compilation loses about 2 % of its speed; with 10, which
+// compiles in two thirds of the time, it lost 10 %.
 constexpr int kNice = 19;
 
 }  // namespace
@@ -25,6 +25,7 @@ GrammarCompiler::~GrammarCompiler() = default;
 
 Result<GrammarPtr> GrammarCompiler::compile(size_t n_bytes, const Make& make) {
   if (n_bytes <= kSmall) return make();
+  const Preparation::Pause pause;  // other requests can be read meanwhile
   Job job{.make = make};
   std::unique_lock lock(mutex_);
   waiting_.push_back(&job);
@@ -34,7 +35,7 @@ Result<GrammarPtr> GrammarCompiler::compile(size_t n_bytes, const Make& make) {
 }
 
 void GrammarCompiler::run(const std::stop_token& stop) {
-  ::setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
+  give_way(kNice);
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [&] { return !waiting_.empty(); })) {
     Job& job = *waiting_.front();

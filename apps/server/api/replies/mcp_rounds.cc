@@ -6,6 +6,7 @@
 
 #include "base/text/format_text.h"
 #include "mcp/result_text.h"
+#include "server/connections/preparation.h"
 
 namespace tern::server {
 namespace {
@@ -47,7 +48,10 @@ ApiResult<std::string> read_mcp(Fields& fields, const ModelProfile& model, int n
   if (has("tools")) fields.fail("mcp", "is for requests without tools of their own");
   if (n_replies > 1) fields.fail("mcp", "is for one reply; n is more");
   TRY_STATUS(fields.check());
-  model.mcp.set->refresh();
+  {
+    const Preparation::Pause pause;  // a server may take a while
+    model.mcp.set->refresh();
+  }
   const std::vector<mcp::Tool> tools = model.mcp.set->tools();
   for (const std::string& name : choice.servers) {
     if (!std::ranges::contains(tools, name, &mcp::Tool::server)) {

@@ -26,11 +26,9 @@ void post_to_model(const RouteContext& context, const std::string& path, ModelHa
   const auto handle = [&models = context.models, most = context.options.limits.body_bytes,
                        handler = std::move(handler)](const httplib::Request& request, httplib::Response& response,
                                                      const httplib::ContentReader& reader) {
-    const ApiResult<std::string> text = read_body(request, reader, most);
-    if (!text) return answer_error(request, response, text.error());
-    const ApiResult<Json> body = parse_body(*text);
+    const ApiResult<RequestBody> body = read_json(request, reader, most);
     if (!body) return answer_error(request, response, body.error());
-    const auto model = models.get(*body, [&] { return !request.is_connection_closed(); });
+    const auto model = models.get(body->json, [&] { return !request.is_connection_closed(); });
     model ? handler(*body, *model, request, response) : answer_error(request, response, model.error());
   };
   context.http.Post(path, handle);
@@ -39,9 +37,9 @@ void post_to_model(const RouteContext& context, const std::string& path, ModelHa
 
 ModelHandler reply_handler(const RouteContext& context, ServedModel::ReadRequest read) {
   const AnswerLimits limits = {.whole = context.options.most_time, .lag = context.options.limits.lag};
-  return [read, limits](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
+  return [read, limits](const RequestBody& body, const ServedModels::Lease& model, const httplib::Request& request,
                         httplib::Response& response) {
-    ApiResult<Asked> asked = model->read(read, body);
+    ApiResult<Asked> asked = body.prepare([&] { return model->read(read, body.json); });
     if (!asked) return answer_error(request, response, asked.error());
     const std::shared_ptr<RequestRecord>& record = Exchanges::current();
     record->model = model->profile().name;
@@ -50,9 +48,9 @@ ModelHandler reply_handler(const RouteContext& context, ServedModel::ReadRequest
 }
 
 void post_for_json(const RouteContext& context, const std::string& path,
-                   const std::function<ApiResult<Json>(const Json&, ServedModel&)>& ask) {
+                   const std::function<ApiResult<Json>(const RequestBody&, ServedModel&)>& ask) {
   post_to_model(context, path,
-                [ask](const Json& body, const ServedModels::Lease& model, const httplib::Request& request,
+                [ask](const RequestBody& body, const ServedModels::Lease& model, const httplib::Request& request,
                       httplib::Response& response) {
                   const ApiResult<Json> answer = ask(body, *model);
                   answer ? answer_json(response, *answer) : answer_error(request, response, answer.error());
@@ -68,30 +66,37 @@ void add_model_routes(const RouteContext& context) {
   const auto post_json = [&](const std::string& path, const auto& ask) { post_for_json(context, path, ask); };
   for (const char* path : {"/v1/rerank", "/v1/score"}) {
     const auto compare = std::string_view(path) == "/v1/rerank" ? rerank : score;
-    post_json(path, [compare](const Json& body, ServedModel& model) -> ApiResult<Json> {
+    post_json(path, [compare](const RequestBody& body, ServedModel& model) -> ApiResult<Json> {
       TRY(Embedder * embedder, model.embedder());
-      ApiResult<Json> answer = compare(body, model.profile(), *embedder);
+      ApiResult<Json> answer = compare(body.json, model.profile(), *embedder);
       if (answer) record_usage(model.profile().name, (*answer)["usage"]);
       return answer;
     });
   }
-  post_json("/v1/messages/count_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
+  // The model computes nothing for these.
+  const auto post_read = [&](const std::string& path, const auto& read) {
+    post_json(path, [read](const RequestBody& body, const ServedModel& model) {
+      return body.prepare([&] { return read(body.json, model); });
+    });
+  };
+  post_read("/v1/messages/count_tokens", [](const Json& body, const ServedModel& model) -> ApiResult<Json> {
     TRY_STATUS(model.check_writes());
     return anthropic::count_message_tokens(body, model.profile());
   });
-  post_json("/v1/responses/input_tokens", [](const Json& body, ServedModel& model) -> ApiResult<Json> {
+  post_read("/v1/responses/input_tokens", [](const Json& body, const ServedModel& model) -> ApiResult<Json> {
     TRY_STATUS(model.check_writes());
     return count_response_tokens(body, model.profile());
   });
-  post_json("/v1/embeddings", [](const Json& body, ServedModel& model) {
-    ApiResult<Json> vectors = model.embed(body);
+  post_json("/v1/embeddings", [](const RequestBody& body, ServedModel& model) {
+    ApiResult<Json> vectors = model.embed(body.json);
     if (vectors) record_usage(model.profile().name, (*vectors)["usage"]);
     return vectors;
   });
-  post_json("/tokenize", [](const Json& body, ServedModel& model) { return tokenize(body, model.profile()); });
-  post_json("/detokenize", [](const Json& body, ServedModel& model) { return detokenize(body, model.profile()); });
-  post_json("/apply-template",
-            [](const Json& body, ServedModel& model) { return apply_template(body, model.profile()); });
+  post_read("/tokenize", [](const Json& body, const ServedModel& model) { return tokenize(body, model.profile()); });
+  post_read("/detokenize",
+            [](const Json& body, const ServedModel& model) { return detokenize(body, model.profile()); });
+  post_read("/apply-template",
+            [](const Json& body, const ServedModel& model) { return apply_template(body, model.profile()); });
 }
 
 }  // namespace tern::server

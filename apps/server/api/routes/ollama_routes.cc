@@ -116,10 +116,8 @@ using Handler = std::function<void(const Json& body, const Request&, Response&)>
 void post(const RouteContext& context, const std::string& path, Handler handler) {
   context.http.Post(path, [most = context.options.limits.body_bytes, handler = std::move(handler)](
                               const Request& request, Response& response, const httplib::ContentReader& reader) {
-    const ApiResult<std::string> text = read_body(request, reader, most);
-    if (!text) return answer_error(request, response, text.error());
-    const ApiResult<Json> body = parse_body(*text);
-    body ? handler(*body, request, response) : answer_error(request, response, body.error());
+    const ApiResult<RequestBody> body = read_json(request, reader, most);
+    body ? handler(body->json, request, response) : answer_error(request, response, body.error());
   });
 }
 
@@ -200,12 +198,12 @@ ApiResult<Json> embed(const Json& body, ServedModel& model, bool is_old) {
 
 void add_reply(const RouteContext& context, const std::string& path, ServedModel::ReadRequest read, bool is_chat) {
   const ModelHandler reply = reply_handler(context, read);
-  post_to_model(
-      context, path,
-      [reply, is_chat](const Json& body, const ServedModels::Lease& model, const Request& request, Response& response) {
-        if (!ollama::is_for_loading(body, is_chat)) return reply(body, model, request, response);
-        answer_json(response, ollama::loading_json(body, model->profile().name, is_chat));
-      });
+  post_to_model(context, path,
+                [reply, is_chat](const RequestBody& body, const ServedModels::Lease& model, const Request& request,
+                                 Response& response) {
+                  if (!ollama::is_for_loading(body.json, is_chat)) return reply(body, model, request, response);
+                  answer_json(response, ollama::loading_json(body.json, model->profile().name, is_chat));
+                });
 }
 
 // Routes that change the models of a server.
@@ -235,9 +233,10 @@ void add_ollama_routes(const RouteContext& context) {
   add_refused(context);
   add_reply(context, "/api/chat", ollama::read_chat, /*is_chat=*/true);
   add_reply(context, "/api/generate", ollama::read_generate, /*is_chat=*/false);
-  post_for_json(context, "/api/embed", [](const Json& body, ServedModel& model) { return embed(body, model, false); });
+  post_for_json(context, "/api/embed",
+                [](const RequestBody& body, ServedModel& model) { return embed(body.json, model, false); });
   post_for_json(context, "/api/embeddings",
-                [](const Json& body, ServedModel& model) { return embed(body, model, true); });
+                [](const RequestBody& body, ServedModel& model) { return embed(body.json, model, true); });
 }
 
 }  // namespace tern::server

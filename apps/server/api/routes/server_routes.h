@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "server/api/body.h"
 #include "server/api/routes/active_requests.h"
 #include "server/api/routes/api_server.h"
 #include "server/api/routes/served_models.h"
@@ -27,11 +28,11 @@ void add_ollama_routes(const RouteContext& context);  // /api/chat, /api/tags, â
 void add_status_routes(const RouteContext& context);  // /v1/models, /health, /metrics, â€¦
 
 // Add a route that the model answers which the body names. OpenAI's also exist without /v1, which some clients use.
-using ModelHandler = std::function<void(const Json& body, const ServedModels::Lease& model, const httplib::Request&,
-                                        httplib::Response&)>;
+using ModelHandler = std::function<void(const RequestBody& body, const ServedModels::Lease& model,
+                                        const httplib::Request&, httplib::Response&)>;
 void post_to_model(const RouteContext& context, const std::string& path, ModelHandler handler);
 ModelHandler reply_handler(const RouteContext& context, ServedModel::ReadRequest read);  // answers with a reply
 void post_for_json(const RouteContext& context, const std::string& path,
-                   const std::function<ApiResult<Json>(const Json&, ServedModel&)>& ask);
+                   const std::function<ApiResult<Json>(const RequestBody&, ServedModel&)>& ask);
 
 }  // namespace tern::server
