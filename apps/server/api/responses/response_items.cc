@@ -32,8 +32,8 @@ std::string thoughts_of(const Json& json, Fields& item, Json& notes) {
 }
 
 bool is_only_thoughts(const Json& message) {
-  return message["role"] == "assistant" && message.contains("reasoning_content") && message["content"].is_null() &&
-         !message.contains("tool_calls");
+  return message.value("role", Json()) == "assistant" && message.contains("reasoning_content") &&
+         message.value("content", Json()).is_null() && !message.contains("tool_calls");
 }
 
 // Thoughts belong to the message or the calls that follow them.
@@ -51,8 +51,9 @@ void add_call(const std::string& id, const std::string& name, const std::string&
   if (messages.empty() || messages.back()["role"] != "assistant") {
     messages.push_back({{"role", "assistant"}, {"content", nullptr}});
   }
-  messages.back()["tool_calls"].push_back(
-      {{"id", id}, {"type", "function"}, {"function", {{"name", name}, {"arguments", arguments}}}});
+  Json& calls = messages.back()["tool_calls"];
+  if (!calls.is_null() && !calls.is_array()) return;  // read_messages() refuses it
+  calls.push_back({{"id", id}, {"type", "function"}, {"function", {{"name", name}, {"arguments", arguments}}}});
 }
 
 // Items that OpenAI's own tools leave in a conversation. They say nothing to a model here.
@@ -147,8 +148,9 @@ ApiResult<Json> input_items(const Fields& fields) {
 
 ApiResult<void> resolve_references(Json& items, ResponseStore& kept) {
   for (size_t i = 0; i < items.size(); ++i) {
-    if (!items[i].is_object() || items[i].value("type", "") != "item_reference") continue;
-    const std::string id = items[i].value("id", "");
+    if (!items[i].is_object() || items[i].value("type", Json()) != "item_reference") continue;
+    const Json given = items[i].value("id", Json());
+    const std::string id = given.is_string() ? given.get<std::string>() : "";
     std::optional<Json> item = kept.find_item(id);
     const std::string name = format_text("input[{}].id", i);
     if (!item) {

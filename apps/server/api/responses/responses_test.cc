@@ -282,5 +282,25 @@ TEST(Responses, TheirInputIsListed) {
   EXPECT_EQ(server.post(kResponses + "/resp_none/cancel", Json::object()).status, 404);
 }
 
+TEST(Responses, FieldsOfWrongTypesAreRefusedByName) {
+  const RunningServer server;
+  const auto says = [&](const char* body) {
+    const auto answer = server.post(kResponses, Json::parse(body));
+    EXPECT_EQ(answer.status, 400) << body << answer.text;
+    return answer.text;
+  };
+  const auto expect = [&](const char* body, std::string_view what) {
+    EXPECT_TRUE(says(body).contains(what)) << body << says(body);
+  };
+  expect(R"({"input": [{"type": 5}]})", "input[0].type: must be a string");
+  expect(R"({"input": [{"type": null}]})", "input[0].role: is missing");
+  expect(R"({"input": [{"type": "item_reference", "id": 5}]})", "input[0].id: '' is not kept");
+  expect(R"({"input": [{"content": "a"}, {"content": "b"}]})", "input[0].role: is missing");
+  expect(R"({"input": [{"role": "assistant", "content": "a", "tool_calls": 5},
+                       {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}]})",
+         "input[0].tool_calls");
+  expect(R"({"input": "a", "metadata": 5})", "metadata: must be an object");
+}
+
 }  // namespace
 }  // namespace tern::server::test
