@@ -198,6 +198,7 @@ ApiResult<Json> tools_of_chats(Fields& fields, const OtherTools& client, Json& n
       }
     });
   }
+  client.known.check_names(fields, list);
   TRY_STATUS(fields.check());
   return list;
 }
