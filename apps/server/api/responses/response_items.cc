@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "base/text/format_text.h"
@@ -146,18 +148,28 @@ ApiResult<Json> input_items(const Fields& fields) {
   return with_ids(*input);
 }
 
+// An item is there once, so what is referred to is not larger than what is kept.
 ApiResult<void> resolve_references(Json& items, ResponseStore& kept) {
+  std::map<size_t, std::string> references;
+  std::set<std::string> ids;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!items[i].is_object() || items[i].value("type", Json()) != "item_reference") continue;
     const Json given = items[i].value("id", Json());
-    const std::string id = given.is_string() ? given.get<std::string>() : "";
-    std::optional<Json> item = kept.find_item(id);
+    const std::string& id = references[i] = given.is_string() ? given.get<std::string>() : "";
+    if (ids.insert(id).second) continue;
     const std::string name = format_text("input[{}].id", i);
-    if (!item) {
+    return refuse(format_text("{}: '{}' is referred to twice", name, id.substr(0, 64)), name);
+  }
+  if (ids.empty()) return {};
+  std::map<std::string, Json> found = kept.find_items(ids);
+  for (const auto& [i, id] : references) {
+    const auto item = found.find(id);
+    const std::string name = format_text("input[{}].id", i);
+    if (item == found.end()) {
       return refuse(format_text("{}: '{}' is not kept here any more; send the item itself", name, id.substr(0, 64)),
                     name);
     }
-    items[i] = *std::move(item);
+    items[i] = std::move(item->second);
   }
   return {};
 }

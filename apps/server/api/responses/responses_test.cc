@@ -81,6 +81,23 @@ TEST(Responses, KeptItemsMayBeReferredTo) {
   const auto refused = server.post(kResponses, body);
   EXPECT_EQ(refused.status, 400);
   EXPECT_TRUE(refused.text.contains("input[1].id: 'msg_none' is not kept here")) << refused.text;
+  body["input"] = Json::array({{{"role", "user"}, {"content", id}}, {{"type", "item_reference"}, {"id", id}}});
+  EXPECT_EQ(server.post(kResponses, body).status, 200);
+  body["input"].push_back({{"type", "item_reference"}, {"id", id}});
+  EXPECT_TRUE(server.post(kResponses, body).text.contains("input[2].id: '" + id + "' is referred to twice"));
+}
+
+TEST(Responses, AnItemIsFoundThoughAnEarlierTextIsItsId) {
+  ResponseStore store;
+  const auto keep = [&](const std::string& id, const Json& item) {
+    store.keep(id, {.response = Json::object(), .items = Json::array({item})});
+  };
+  keep("a", {{"id", "msg_1"}, {"content", "msg_2"}});
+  keep("b", {{"id", "msg_2"}, {"content", "b"}});
+  keep("c", {{"id", 7}});
+  const auto found = store.find_items({"msg_2", "msg_3"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.at("msg_2")["content"], "b");
 }
 
 TEST(Responses, AConversationBegunElsewhereGoesOn) {
