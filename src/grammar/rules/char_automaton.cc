@@ -209,14 +209,7 @@ CharAutomaton CharAutomaton::common(const CharAutomaton& other) const {
 
 CharAutomaton CharAutomaton::in_any_case() const {
   CharAutomaton out = *this;
-  for (CharSet& set : out.sets_) {
-    const CharSet own = set;
-    for (char32_t c = 'a'; c <= 'z'; ++c) {
-      const char32_t capital = c - 'a' + 'A';
-      if (own.contains(c)) set.add(capital, capital);
-      if (own.contains(capital)) set.add(c, c);
-    }
-  }
+  for (CharSet& set : out.sets_) set = set.in_any_case();
   return out;
 }
 

@@ -61,6 +61,16 @@ CharSet CharSet::common(const CharSet& other) const {
   return out;
 }
 
+CharSet CharSet::in_any_case() const {
+  CharSet out = *this;
+  for (char32_t c = 'a'; c <= 'z'; ++c) {
+    const char32_t capital = c - 'a' + 'A';
+    if (contains(c)) out.add(capital, capital);
+    if (contains(capital)) out.add(c, c);
+  }
+  return out;
+}
+
 bool CharSet::contains(char32_t c) const {
   const auto after = std::ranges::upper_bound(ranges_, c, {}, &Range::first);
   return after != ranges_.begin() && std::prev(after)->second >= c;

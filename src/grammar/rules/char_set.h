@@ -24,6 +24,7 @@ class CharSet {
   void add(const CharSet& other);
   CharSet inverted() const;
   CharSet common(const CharSet& other) const;
+  CharSet in_any_case() const;  // letters of ASCII may be small or capital
   CharSet without(const CharSet& other) const { return common(other.inverted()); }
 
   bool contains(char32_t c) const;

@@ -45,7 +45,7 @@ constexpr std::pair<std::string_view, std::string_view> kCommon[] = {
     {"SQL_COMMENT", "--[^\\n]*"},
 };
 
-// Python's dot leaves out only the line feed, and its groups have names behind a P.
+// Python's dot leaves out only the line feed, its classes may begin with ], and its groups have names behind a P.
 std::string as_javascript(std::string_view pattern, bool dot_is_all) {
   std::string out;
   bool in_class = false;
@@ -56,7 +56,13 @@ std::string as_javascript(std::string_view pattern, bool dot_is_all) {
       out += pattern[++i];
       continue;
     }
-    if (c == '[') in_class = true;
+    if (c == '[' && !in_class) {
+      in_class = true;
+      out += c;
+      if (pattern.substr(i + 1).starts_with('^')) out += pattern[++i];
+      if (pattern.substr(i + 1).starts_with(']')) out += "\\", out += pattern[++i];
+      continue;
+    }
     if (c == ']') in_class = false;
     if (!in_class && c == '.') {
       out += dot_is_all ? "[^]" : "[^\\n]";
@@ -80,9 +86,9 @@ class LarkWriter {
     if (start == grammar_.definitions.end()) {
       return fail(ErrorCode::kInvalidArgument, "the grammar has no rule 'start', which is where a text begins");
     }
+    TRY_STATUS(check_terminals());
     for (const auto& [name, own] : grammar_.definitions) {
       const bool is_terminal = is_terminal_name(name);
-      if (is_terminal) TRY_STATUS(check_terminal(name, own.body));
       const RuleId rule = rule_of(name);
       const LarkNode body = is_terminal ? own.body : without_left_recursion(name, own.body);
       TRY(const StateId end, add(rules_.start_of(rule), body, is_terminal));
@@ -107,19 +113,49 @@ class LarkWriter {
     return known->second;
   }
 
-  // A terminal consists of terminals, and not of itself.
-  Result<void> check_terminal(const std::string& name, const LarkNode& node) {
+  using Uses = std::map<std::string, std::vector<const LarkNode*>, std::less<>>;
+
+  // A terminal consists of terminals, and not of itself. Chains of terminals may be longer than the stack is deep.
+  Result<void> check_terminals() const {
+    Uses uses;
+    for (const auto& [name, own] : grammar_.definitions) {
+      if (is_terminal_name(name)) TRY_STATUS(find_uses(name, own.body, uses[name]));
+    }
+    std::set<std::string_view> open, done;
+    for (const auto& [name, all] : uses) {
+      if (done.contains(name)) continue;
+      std::vector<std::pair<Uses::const_iterator, size_t>> path = {{uses.find(name), 0}};
+      open.insert(name);
+      while (!path.empty()) {
+        auto& [at, n_done] = path.back();
+        if (n_done == at->second.size()) {
+          open.erase(at->first);
+          done.insert(at->first);
+          path.pop_back();
+          continue;
+        }
+        const LarkNode& called = *at->second[n_done++];
+        if (open.contains(called.text))
+          return error(called, ErrorCode::kInvalidArgument,
+                       format_text("the terminal '{}' contains itself", called.text));
+        const auto inner = uses.find(called.text);
+        if (inner == uses.end() || done.contains(called.text)) continue;
+        open.insert(inner->first);
+        path.emplace_back(inner, 0);
+      }
+    }
+    return {};
+  }
+
+  // The terminals in the terminal `name`.
+  Result<void> find_uses(const std::string& name, const LarkNode& node, std::vector<const LarkNode*>& out) const {
     if (node.kind == Node::kName) {
       if (!is_terminal_name(node.text))
         return error(node, ErrorCode::kInvalidArgument,
                      format_text("the terminal '{}' cannot contain the rule '{}'", name, node.text));
-      if (node.text == name)
-        return error(node, ErrorCode::kInvalidArgument, format_text("the terminal '{}' contains itself", name));
-      const auto other = grammar_.definitions.find(node.text);
-      if (other == grammar_.definitions.end() || !seen_.insert({name, node.text}).second) return {};
-      return check_terminal(name, other->second.body);
+      out.push_back(&node);
     }
-    for (const LarkNode& part : node.parts) TRY_STATUS(check_terminal(name, part));
+    for (const LarkNode& part : node.parts) TRY_STATUS(find_uses(name, part, out));
     return {};
   }
 
@@ -167,6 +203,7 @@ class LarkWriter {
   }
 
   Result<StateId> add(StateId from, const LarkNode& node, bool in_terminal) {
+    if (rules_.is_full()) return from;  // an error in the end; expressions take long
     switch (node.kind) {
       case Node::kSequence:
         for (const LarkNode& part : node.parts) {
@@ -263,7 +300,7 @@ class LarkWriter {
       }
       out.end(at);
     } else {
-      auto parsed = parse_regex(as_javascript(node.text, node.flags.contains('s')), RegexMatch::kWhole);
+      auto parsed = parse_regex(as_javascript(node.text, node.flags.contains('s')), RegexMatch::kWhole, any_case);
       if (!parsed) return error(node, parsed.error().code, "the expression: " + parsed.error().message);
       out = *std::move(parsed);
     }
@@ -275,7 +312,6 @@ class LarkWriter {
   const LarkGrammar& grammar_;
   CharAutomaton::Spelling spelling_;
   std::map<std::string, RuleId> names_;
-  std::set<std::pair<std::string, std::string>> seen_;  // by check_terminal
   std::optional<RuleId> ignored_;
 };
 

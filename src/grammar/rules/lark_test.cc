@@ -1,5 +1,6 @@
 #include "grammar/rules/lark.h"
 
+#include "base/text/format_text.h"
 #include "grammar/grammar_test_support.h"
 #include "grammar/rules/rules_without.h"
 
@@ -63,6 +64,21 @@ TEST(Lark, ExpressionsAreThoseOfPython) {
   EXPECT_EQ(taken(Grammar::lark("start: /a[.]b\\./"), "axb."), "no");
   EXPECT_EQ(taken(Grammar::lark("start: /(?P<n>a\\/)+/"), "a/a/"), "yes");
   EXPECT_EQ(taken(Grammar::lark("start: /ab[c-e]/i \"fG\"i"), "AbDFg"), "yes");
+  for (const char* no : {"a", "A", "b"}) EXPECT_EQ(taken(Grammar::lark("start: /[^aB]/i"), no), "no") << no;
+  EXPECT_EQ(taken(Grammar::lark("start: /[^aB]/i"), "C"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: /[^]x[y]+/"), "ab"), "yes");
+  for (const char* no : {"xy", "]", "[", "axy"}) EXPECT_EQ(taken(Grammar::lark("start: /[^]x[y]+/"), no), "no") << no;
+  EXPECT_EQ(taken(Grammar::lark("start: /[].]+/"), "]."), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: /[].]+/"), "x"), "no");
+}
+
+TEST(Lark, LargeGrammarsAreRefusedInTime) {
+  std::string chain = "start: T0\n", expressions = "start: a\n";
+  for (int i = 0; i < 60'000; ++i) chain += format_text("T{}: T{}\n", i, i + 1);
+  EXPECT_TRUE(error_of(Grammar::lark(chain + "T60000: \"x\"")).contains("too large"));
+  EXPECT_TRUE(error_of(Grammar::lark(chain + "T60000: T9")).contains("contains itself"));
+  for (int i = 0; i < 20'000; ++i) expressions += format_text("r{}: /a{{50000}}/\n", i);
+  EXPECT_TRUE(error_of(Grammar::lark(expressions + "a: \"x\"")).contains("too large"));
 }
 
 TEST(Lark, CommonTerminals) {

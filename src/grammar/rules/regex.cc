@@ -30,7 +30,7 @@ struct Part {
 
 class RegexParser {
  public:
-  explicit RegexParser(std::u32string_view text) : text_(text) {}
+  RegexParser(std::u32string_view text, bool any_case) : text_(text), any_case_(any_case) {}
 
   Result<Part> parse() {
     TRY(Part all, choice(0));
@@ -260,6 +260,7 @@ class RegexParser {
       set.add(first.ranges()[0].first, last.ranges()[0].first);
     }
     ++at_;
+    if (any_case_) set = set.in_any_case();
     return Part{.kind = Part::kChars, .set = is_inverted ? set.inverted() : std::move(set)};
   }
 
@@ -269,6 +270,7 @@ class RegexParser {
   }
 
   std::u32string_view text_;
+  bool any_case_;
   size_t at_ = 0;
 };
 
@@ -339,7 +341,7 @@ class RegexWriter {
 
 }  // namespace
 
-Result<CharAutomaton> parse_regex(std::string_view pattern, RegexMatch match) {
+Result<CharAutomaton> parse_regex(std::string_view pattern, RegexMatch match, bool any_case) {
   std::u32string text;
   for (std::string_view rest = pattern; !rest.empty();) {
     const auto c = take_char(rest);
@@ -349,7 +351,7 @@ Result<CharAutomaton> parse_regex(std::string_view pattern, RegexMatch match) {
   if (text.size() > kMaxPattern) {
     return fail(ErrorCode::kNotSupported, "more than {} characters cannot be held to", kMaxPattern);
   }
-  TRY(const Part part, RegexParser(text).parse());
+  TRY(const Part part, RegexParser(text, any_case).parse());
   CharAutomaton out;
   RegexWriter writer(out);
   uint32_t at = out.start();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text/format_text.h"
+#include "text/unicode/utf8.h"
 
 namespace tern {
 namespace {
@@ -33,6 +34,28 @@ std::string literal(const Json& value, bool is_python = false) {
     text += literal(item, is_python);
   }
   return value.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+// Templates that write calls themselves refuse the same.
+Result<void> check_arguments(const ToolCall& call, size_t number) {
+  constexpr int kMostDepth = 48;
+  if (call.name.empty()) return fail(ErrorCode::kInvalidArgument, "message {}: a tool call without a name", number);
+  if (call.arguments.empty()) return {};
+  const auto wrong = [&](std::string_view what) {
+    return fail(ErrorCode::kInvalidArgument, "message {}: the arguments of '{}': {}", number, printable(call.name),
+                what);
+  };
+  int deepest = 0;
+  const auto watch = [&](int depth, Json::parse_event_t event, Json&) {
+    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start)
+      deepest = std::max(deepest, depth + 1);
+    return deepest <= kMostDepth;
+  };
+  const Json arguments = Json::parse(call.arguments, watch, /*allow_exceptions=*/false);
+  if (deepest > kMostDepth) return wrong(format_text("JSON nested more than {} deep", kMostDepth));
+  if (arguments.is_discarded()) return wrong("not valid JSON");
+  if (!arguments.is_object()) return wrong("not a JSON object");
+  return {};
 }
 
 Json arguments_of(const ToolCall& call) {
@@ -158,6 +181,8 @@ Result<ChatPrompt> render_with_calls(const ChatFormat& format, std::span<const C
   std::vector<std::pair<std::string, std::vector<Part>>> written;
   for (ChatMessage& message : all) {
     if (message.tool_calls.empty()) continue;
+    const auto number = static_cast<size_t>(&message - all.data()) + 1;
+    for (const ToolCall& call : message.tool_calls) TRY_STATUS(check_arguments(call, number));
     written.emplace_back(new_word(), parts_of(*format.calls, message.tool_calls));
     message.content += written.back().first;
     message.tool_calls.clear();

@@ -88,6 +88,21 @@ TEST(WrittenCalls, OthersCannotWriteThem) {
   EXPECT_EQ(quoted_texts(*prompt), "[" + copied + "][now()]");
 }
 
+TEST(WrittenCalls, ArgumentsThatAreNoObjectAreRefused) {
+  const auto says = [](const std::string& arguments) {
+    const std::vector<ChatMessage> messages = {
+        {"user", "a"}, {.role = "assistant", .tool_calls = {{.name = "look", .arguments = arguments}}}};
+    const auto [format, prompt] = rendered(source_with("<|tool_list_start|>"), messages);
+    return prompt ? "nothing" : prompt.error().message;
+  };
+  const auto nested = [](size_t n) { return "{\"a\": " + std::string(n, '[') + std::string(n, ']') + "}"; };
+  EXPECT_EQ(says("{"), "message 2: the arguments of 'look': not valid JSON");
+  EXPECT_EQ(says("[1]"), "message 2: the arguments of 'look': not a JSON object");
+  EXPECT_EQ(says(nested(300'000)), "message 2: the arguments of 'look': JSON nested more than 48 deep");
+  EXPECT_EQ(says(nested(48)), "message 2: the arguments of 'look': JSON nested more than 48 deep");
+  EXPECT_EQ(says(nested(47)), "nothing");
+}
+
 // A template that renders calls by itself, or has no known form, is left alone.
 TEST(WrittenCalls, OnlyWhereTheyAreNeeded) {
   ChatFormat format;

@@ -119,6 +119,7 @@ Json functions_of(Fields& fields, const Json& tools, const OtherTools& client) {
     fields.within_element("tools", i,
                           [&](Fields& tool) { client.known.read(tool, tools[i], client.grammars, functions); });
   }
+  client.known.check_names(fields, functions);
   return functions;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "base/text/format_text.h"
@@ -32,8 +34,8 @@ std::string thoughts_of(const Json& json, Fields& item, Json& notes) {
 }
 
 bool is_only_thoughts(const Json& message) {
-  return message["role"] == "assistant" && message.contains("reasoning_content") && message["content"].is_null() &&
-         !message.contains("tool_calls");
+  return message.value("role", Json()) == "assistant" && message.contains("reasoning_content") &&
+         message.value("content", Json()).is_null() && !message.contains("tool_calls");
 }
 
 // Thoughts belong to the message or the calls that follow them.
@@ -51,8 +53,9 @@ void add_call(const std::string& id, const std::string& name, const std::string&
   if (messages.empty() || messages.back()["role"] != "assistant") {
     messages.push_back({{"role", "assistant"}, {"content", nullptr}});
   }
-  messages.back()["tool_calls"].push_back(
-      {{"id", id}, {"type", "function"}, {"function", {{"name", name}, {"arguments", arguments}}}});
+  Json& calls = messages.back()["tool_calls"];
+  if (!calls.is_null() && !calls.is_array()) return;  // read_messages() refuses it
+  calls.push_back({{"id", id}, {"type", "function"}, {"function", {{"name", name}, {"arguments", arguments}}}});
 }
 
 // Items that OpenAI's own tools leave in a conversation. They say nothing to a model here.
@@ -145,17 +148,28 @@ ApiResult<Json> input_items(const Fields& fields) {
   return with_ids(*input);
 }
 
+// An item is there once, so what is referred to is not larger than what is kept.
 ApiResult<void> resolve_references(Json& items, ResponseStore& kept) {
+  std::map<size_t, std::string> references;
+  std::set<std::string> ids;
   for (size_t i = 0; i < items.size(); ++i) {
-    if (!items[i].is_object() || items[i].value("type", "") != "item_reference") continue;
-    const std::string id = items[i].value("id", "");
-    std::optional<Json> item = kept.find_item(id);
+    if (!items[i].is_object() || items[i].value("type", Json()) != "item_reference") continue;
+    const Json given = items[i].value("id", Json());
+    const std::string& id = references[i] = given.is_string() ? given.get<std::string>() : "";
+    if (ids.insert(id).second) continue;
     const std::string name = format_text("input[{}].id", i);
-    if (!item) {
+    return refuse(format_text("{}: '{}' is referred to twice", name, id.substr(0, 64)), name);
+  }
+  if (ids.empty()) return {};
+  std::map<std::string, Json> found = kept.find_items(ids);
+  for (const auto& [i, id] : references) {
+    const auto item = found.find(id);
+    const std::string name = format_text("input[{}].id", i);
+    if (item == found.end()) {
       return refuse(format_text("{}: '{}' is not kept here any more; send the item itself", name, id.substr(0, 64)),
                     name);
     }
-    items[i] = *std::move(item);
+    items[i] = std::move(item->second);
   }
   return {};
 }
@@ -196,6 +210,7 @@ ApiResult<Json> tools_of_chats(Fields& fields, const OtherTools& client, Json& n
       }
     });
   }
+  client.known.check_names(fields, list);
   TRY_STATUS(fields.check());
   return list;
 }

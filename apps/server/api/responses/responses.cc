@@ -6,6 +6,7 @@
 #include "base/text/format_text.h"
 #include "server/api/replies/conversation.h"
 #include "server/api/replies/mcp_rounds.h"
+#include "server/api/replies/request_hints.h"
 #include "server/api/responses/fitting_prompt.h"
 #include "server/api/responses/response_fields.h"
 #include "server/api/responses/response_items.h"
@@ -72,6 +73,7 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   options.n = 1;
   bool store = true;
   fields.read("store", store);
+  TRY_STATUS(read_metadata(fields));
   TRY(ResponsePrompt read, read_conversation(body, fields, model, options.generate));
   TRY_STATUS(check_prompt_length(read.prompt.tokens.size(), model.n_ctx, "input"));
   ResponseStore* const responses = store ? model.responses : nullptr;

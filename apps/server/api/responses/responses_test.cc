@@ -81,6 +81,23 @@ TEST(Responses, KeptItemsMayBeReferredTo) {
   const auto refused = server.post(kResponses, body);
   EXPECT_EQ(refused.status, 400);
   EXPECT_TRUE(refused.text.contains("input[1].id: 'msg_none' is not kept here")) << refused.text;
+  body["input"] = Json::array({{{"role", "user"}, {"content", id}}, {{"type", "item_reference"}, {"id", id}}});
+  EXPECT_EQ(server.post(kResponses, body).status, 200);
+  body["input"].push_back({{"type", "item_reference"}, {"id", id}});
+  EXPECT_TRUE(server.post(kResponses, body).text.contains("input[2].id: '" + id + "' is referred to twice"));
+}
+
+TEST(Responses, AnItemIsFoundThoughAnEarlierTextIsItsId) {
+  ResponseStore store;
+  const auto keep = [&](const std::string& id, const Json& item) {
+    store.keep(id, {.response = Json::object(), .items = Json::array({item})});
+  };
+  keep("a", {{"id", "msg_1"}, {"content", "msg_2"}});
+  keep("b", {{"id", "msg_2"}, {"content", "b"}});
+  keep("c", {{"id", 7}});
+  const auto found = store.find_items({"msg_2", "msg_3"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.at("msg_2")["content"], "b");
 }
 
 TEST(Responses, AConversationBegunElsewhereGoesOn) {
@@ -280,6 +297,26 @@ TEST(Responses, TheirInputIsListed) {
   EXPECT_TRUE(list["last_id"].get<std::string>().starts_with("msg_"));
   EXPECT_EQ(server.post(path + "/cancel", Json::object()).status, 400);
   EXPECT_EQ(server.post(kResponses + "/resp_none/cancel", Json::object()).status, 404);
+}
+
+TEST(Responses, FieldsOfWrongTypesAreRefusedByName) {
+  const RunningServer server;
+  const auto says = [&](const char* body) {
+    const auto answer = server.post(kResponses, Json::parse(body));
+    EXPECT_EQ(answer.status, 400) << body << answer.text;
+    return answer.text;
+  };
+  const auto expect = [&](const char* body, std::string_view what) {
+    EXPECT_TRUE(says(body).contains(what)) << body << says(body);
+  };
+  expect(R"({"input": [{"type": 5}]})", "input[0].type: must be a string");
+  expect(R"({"input": [{"type": null}]})", "input[0].role: is missing");
+  expect(R"({"input": [{"type": "item_reference", "id": 5}]})", "input[0].id: '' is not kept");
+  expect(R"({"input": [{"content": "a"}, {"content": "b"}]})", "input[0].role: is missing");
+  expect(R"({"input": [{"role": "assistant", "content": "a", "tool_calls": 5},
+                       {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}]})",
+         "input[0].tool_calls");
+  expect(R"({"input": "a", "metadata": 5})", "metadata: must be an object");
 }
 
 }  // namespace

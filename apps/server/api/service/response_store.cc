@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace tern::server {
 
@@ -19,8 +20,11 @@ void ResponseStore::drop_old(Clock::time_point now) {
 }
 
 void ResponseStore::keep(const std::string& id, const Kept& kept, Clock::time_point now) {
-  Entry entry{
-      .id = id, .response = dump(kept.response), .items = dump(kept.items), .pieces = dump(kept.pieces), .since = now};
+  Entry entry{.id = id,
+              .response = dump(kept.response),
+              .items = std::make_shared<const std::string>(dump(kept.items)),
+              .pieces = dump(kept.pieces),
+              .since = now};
   const std::scoped_lock lock(mutex_);
   drop_old(now);
   if (entry.bytes() > limits_.bytes) return;
@@ -30,7 +34,8 @@ void ResponseStore::keep(const std::string& id, const Kept& kept, Clock::time_po
 }
 
 std::optional<ResponseStore::Kept> ResponseStore::find(const std::string& id, Clock::time_point now) {
-  std::string response, items, pieces;
+  std::string response, pieces;
+  std::shared_ptr<const std::string> items;
   {
     const std::scoped_lock lock(mutex_);
     drop_old(now);
@@ -40,22 +45,29 @@ std::optional<ResponseStore::Kept> ResponseStore::find(const std::string& id, Cl
     items = it->items;
     pieces = it->pieces;
   }
-  return Kept{.response = Json::parse(response), .items = Json::parse(items), .pieces = Json::parse(pieces)};
+  return Kept{.response = Json::parse(response), .items = Json::parse(*items), .pieces = Json::parse(pieces)};
 }
 
-std::optional<Json> ResponseStore::find_item(const std::string& id) {
-  const std::string quoted = Json(id).dump();
-  std::string items;
+// Each conversation is read once, and without the lock: there may be many ids.
+std::map<std::string, Json> ResponseStore::find_items(const std::set<std::string>& ids) {
+  constexpr size_t kFew = 16;  // for which a search in the text is worth it
+  std::vector<std::shared_ptr<const std::string>> all;
   {
     const std::scoped_lock lock(mutex_);
-    const auto it = std::ranges::find_if(entries_, [&](const Entry& one) { return one.items.contains(quoted); });
-    if (it == entries_.end()) return std::nullopt;
-    items = it->items;
+    for (const Entry& entry : entries_) all.push_back(entry.items);
   }
-  for (Json& item : Json::parse(items)) {
-    if (item.is_object() && item.value("id", Json()) == id) return std::optional<Json>(std::in_place, std::move(item));
+  std::map<std::string, Json> found;
+  for (const auto& items : all) {
+    if (found.size() == ids.size()) break;
+    const auto mentions = [&](const std::string& id) { return items->contains(dump(Json(id))); };
+    if (ids.size() <= kFew && std::ranges::none_of(ids, mentions)) continue;
+    for (Json& item : Json::parse(*items)) {
+      const Json id = item.is_object() ? item.value("id", Json()) : Json();
+      if (!id.is_string() || !ids.contains(id.get_ref<const std::string&>())) continue;
+      found.try_emplace(id.get<std::string>(), std::move(item));
+    }
   }
-  return std::nullopt;
+  return found;
 }
 
 bool ResponseStore::erase(const std::string& id) {

@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <list>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "server/api/api_error.h"
@@ -29,14 +32,17 @@ class ResponseStore {
   };
   void keep(const std::string& id, const Kept& kept, Clock::time_point now = Clock::now());
   std::optional<Kept> find(const std::string& id, Clock::time_point now = Clock::now());
-  std::optional<Json> find_item(const std::string& id);  // of the kept conversations and outputs
-  bool erase(const std::string& id);                     // false: there was none
+  // The items with these ids in the kept conversations and outputs, as far as there are any.
+  std::map<std::string, Json> find_items(const std::set<std::string>& ids);
+  bool erase(const std::string& id);  // false: there was none
 
  private:
   struct Entry {
-    std::string id, response, items, pieces;  // as text, whose size is known
+    std::string id, response;  // as text, whose size is known
+    std::shared_ptr<const std::string> items;
+    std::string pieces;
     Clock::time_point since;
-    size_t bytes() const { return id.size() + response.size() + items.size() + pieces.size(); }
+    size_t bytes() const { return id.size() + response.size() + items->size() + pieces.size(); }
   };
   std::list<Entry>::iterator place_of(const std::string& id);
   void drop(std::list<Entry>::iterator entry);

@@ -1,5 +1,7 @@
 #include "server/api/tools/client_tools.h"
 
+#include <set>
+
 #include "base/text/format_text.h"
 
 namespace tern::server {
@@ -104,6 +106,16 @@ void ClientTools::read_space(Fields& tool, const Json& json, Json& functions) {
 void ClientTools::add(Fields& tool, const std::string& function, const ClientTool& known) {
   if (!tools_.try_emplace(function, known).second)
     tool.fail("name", format_text("'{}' is the name of two tools", function.substr(0, 100)));
+}
+
+void ClientTools::check_names(Fields& fields, const Json& functions) const {
+  std::set<std::string> seen;
+  for (const Json& one : functions) {
+    const Json function = one.is_object() ? one.value("function", Json()) : Json();
+    const Json name = function.is_object() ? function.value("name", Json()) : Json();
+    if (!name.is_string() || !find(name.get_ref<const std::string&>()) || seen.insert(name).second) continue;
+    fields.fail("tools", format_text("'{}' is the name of two tools", name.get<std::string>().substr(0, 100)));
+  }
 }
 
 const ClientTool* ClientTools::find(std::string_view function) const {

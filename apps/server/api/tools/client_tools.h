@@ -26,6 +26,8 @@ class ClientTools {
  public:
   // Adds the functions for the tool to a list in the format of ChatOptions::tools. False: it is of another type.
   bool read(Fields& tool, const Json& json, GrammarCache& grammars, Json& functions);
+  // Fails if one of the functions has the name by which the model knows another tool.
+  void check_names(Fields& fields, const Json& functions) const;
   // Null: the client knows the function as the model does.
   const ClientTool* find(std::string_view function) const;
 

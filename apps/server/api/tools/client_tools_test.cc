@@ -209,5 +209,23 @@ TEST(Namespaces, FunctionsAreOfferedAndCalledWithTheirNamespace) {
   EXPECT_EQ(server.post(kItems, body).json["error"]["param"], "tools[1].tools[0].type");
 }
 
+TEST(Namespaces, AFunctionCannotHaveAnotherToolsName) {
+  const RunningServer server({}, storyteller());
+  const Json custom = {{"type", "custom"}, {"name", "a__b"}};
+  const Json space = {{"type", "namespace"}, {"name", "a"}, {"tools", {{{"type", "function"}, {"name", "b"}}}}};
+  for (const Json& other : {custom, space}) {
+    Json body = response_with({{"type", "function"}, {"name", "a__b"}});
+    body["tools"].push_back(other);
+    const auto answer = server.post(kItems, body);
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_TRUE(answer.text.contains("tools: 'a__b' is the name of two tools")) << answer.text;
+  }
+  const Json chat = {{"messages", {{{"role", "user"}, {"content", "a"}}}},
+                     {"tools",
+                      {{{"type", "function"}, {"function", {{"name", "a__b"}}}},
+                       {{"type", "custom"}, {"custom", {{"name", "a__b"}}}}}}};
+  EXPECT_EQ(server.post(kChat, chat).status, 400);
+}
+
 }  // namespace
 }  // namespace tern::server::test
