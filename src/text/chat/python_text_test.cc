@@ -74,6 +74,10 @@ TEST(PythonText, WidthsAndWraps) {
   EXPECT_EQ(value_of("'one two' | truncate(4), 'é' | center(4), 'ab'.center(5, '*')"), "('one two', ' é  ', '**ab*')");
   EXPECT_EQ(value_of("'ab'.ljust(4, '.'), 'ab'.rjust(4), '-5'.zfill(4), 'a\tb'.expandtabs(4)"),
             "('ab..', '  ab', '-005', 'a   b')");
+  // Numbers at the ends of their range.
+  EXPECT_EQ(value_of("'one' | truncate(9223372036854775807, leeway=9223372036854775807)"), "one");
+  EXPECT_EQ(value_of("-9e18 | filesizeformat, -1e30 | filesizeformat"),
+            "('-9000000000000000000 Bytes', '-1000000000000000019884624838656 Bytes')");
   EXPECT_TRUE(value_of("'a' | truncate(2)").starts_with("error: chat template: truncate() to less than its end has"));
 }
 

@@ -1,6 +1,7 @@
 #include "text/jinja/layout_filters.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "text/jinja/text.h"
@@ -31,7 +32,7 @@ TemplateValue truncate(TemplateCall& call) {
   const auto n_end = static_cast<int64_t>(count_characters(end, call.budget()));
   if (length < n_end) object("truncate() to less than its end has");
   if (leeway < 0) object("truncate() with a negative leeway");
-  if (static_cast<int64_t>(count_characters(text, call.budget())) <= length + leeway) return text;
+  if (static_cast<int64_t>(count_characters(text, call.budget())) - length <= leeway) return text;
   std::string_view kept = text.substr(0, character_offset(text, static_cast<size_t>(length - n_end)));
   if (const size_t space = kept.rfind(' '); !kills_words && space != kept.npos) kept = kept.substr(0, space);
   TemplateText out = call.memory.new_text();
@@ -113,9 +114,9 @@ TemplateValue file_size(TemplateCall& call) {
   const bool is_binary = call.flag(1, "binary", false);
   const double bytes = to_double(call.self()), base = is_binary ? 1024 : 1000;
   if (bytes == 1) return std::string_view("1 Byte");
-  char text[64];
+  char text[512];  // the longest float has 309 digits
   if (bytes < base) {
-    std::snprintf(text, sizeof text, "%lld Bytes", static_cast<long long>(bytes));
+    std::snprintf(text, sizeof text, "%.0f Bytes", std::trunc(bytes));
     return call.keep(std::string(text));
   }
   constexpr std::string_view kUnits = "kMGTPEZY";
