@@ -105,8 +105,17 @@ TEST_F(BatchEndings, WhatWasAnsweredBeforeAFailureStays) {
   EXPECT_EQ(counts["completed"].get<int>() + counts["failed"].get<int>(), 2000);
   const auto all = lines_of(batch);
   ASSERT_EQ(all.size(), 2000u);
-  EXPECT_EQ(all.at("0")["response"]["body"]["said"], "0");
-  EXPECT_EQ(all.at("1999")["error"]["code"], "batch_failed");
+  int answered = 0;  // whichever lines were under way when the file was cut
+  for (const auto& [line, record] : all) {
+    if (record.at("response").is_null()) {
+      EXPECT_EQ(record.at("error").at("code"), "batch_failed");
+    } else {
+      EXPECT_EQ(record.at("response").at("body").at("said"), line);
+      ++answered;
+    }
+  }
+  EXPECT_EQ(counts["completed"], answered);
+  EXPECT_TRUE(all.at("1999").at("response").is_null());
   const Json before = batch;
   open();
   EXPECT_EQ(state(id), before);
