@@ -211,14 +211,21 @@ std::vector<Knob> knobs(bool is_ternary) {
             {"ttile", true, tiles},           {"bigfrom", true, workgroups_for_big_tiles},
             {"mattn", true, attentions}};
   }
-  return {{"fglu", false, matvecs},         {"fwide", false, matvecs},
-          {"fsquare", false, matvecs},      {"fqkv", false, matvecs},
-          {"i8from", false, {"1", "2"}},    {"i8row", false, matvecs},
+  return {{"fglu", false, matvecs},
+          {"fwide", false, matvecs},
+          {"fsquare", false, matvecs},
+          {"fqkv", false, matvecs},
+          {"i8from", false, {"1", "2"}},
+          {"i8row", false, matvecs},
           {"i8glurow", false, matvecs},
-          {"head", false, heads},           {"ahead", false, {"4", "8", "16"}},
-          {"attention", false, workgroups}, {"fglutile", true, glu_tiles},
-          {"ftile", true, tiles},           {"fbigglutile", true, big_glu_tiles},
-          {"fbigtile", true, big_tiles},    {"bigfrom", true, workgroups_for_big_tiles},
+          {"head", false, heads},
+          {"ahead", false, {"4", "8", "16"}},
+          {"attention", false, workgroups},
+          {"fglutile", true, glu_tiles},
+          {"ftile", true, tiles},
+          {"fbigglutile", true, big_glu_tiles},
+          {"fbigtile", true, big_tiles},
+          {"bigfrom", true, workgroups_for_big_tiles},
           {"mattn", true, attentions}};
 }
 
