@@ -75,7 +75,7 @@ TEST_F(BatchEndings, WhatWasAnsweredInTimeStays) {
   open();
   const std::string id = create(upload(lines(10)));
   queue_.reset();
-  change_note(id, [](Json& note) { note["times"]["expires_at"] = unix_seconds() + 1; });
+  change_note(id, [](Json& note) { note["times"]["expires_at"] = unix_seconds() + 2; });
   answer_ = stuck_after(4);
   open();
   queue_->start();
