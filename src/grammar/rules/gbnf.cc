@@ -5,22 +5,19 @@
 #include <string>
 
 #include "base/text/quoted.h"
+#include "grammar/rules/notation_cursor.h"
 #include "grammar/rules/utf8_chars.h"
 
 namespace tern::grammar {
 namespace {
 
-constexpr int kMaxParentheses = 100;
-constexpr size_t kMaxRepeat = 100'000;
-constexpr size_t kMaxText = size_t{1} << 20;
-
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-class GbnfParser {
+class GbnfParser : NotationCursor {
  public:
-  explicit GbnfParser(std::string_view text) : text_(text) {}
+  explicit GbnfParser(std::string_view text) : NotationCursor(text) {}
 
   Result<Rules> parse() {
     skip_space(/*lines=*/true);
@@ -44,30 +41,6 @@ class GbnfParser {
     bool is_defined = false;
     size_t first_use = 0;
   };
-
-  std::unexpected<Error> at_place(ErrorCode code, std::string_view what) const {
-    const std::string_view before = text_.substr(0, at_);
-    const auto line = 1 + std::ranges::count(before, '\n');
-    const size_t column = at_ - (before.rfind('\n') + 1) + 1;  // no line break before: npos + 1 is 0
-    return fail(code, "line {}, column {}: {}", line, column, what);
-  }
-  std::unexpected<Error> error(std::string_view what) const { return at_place(ErrorCode::kInvalidArgument, what); }
-
-  bool more() const { return at_ < text_.size(); }
-  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  bool skip(std::string_view what) {
-    if (!text_.substr(at_).starts_with(what)) return false;
-    at_ += what.size();
-    return true;
-  }
-
-  void skip_space(bool lines) {
-    for (; more(); ++at_) {
-      if (peek() == '#') at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
-      const bool is_line_end = peek() == '\n' || peek() == '\r';
-      if (!more() || (peek() != ' ' && peek() != '\t' && !(is_line_end && lines))) return;
-    }
-  }
 
   Result<std::string> name() {
     const size_t begin = at_;
@@ -99,18 +72,9 @@ class GbnfParser {
     return {};
   }
 
-  // Skips a |, which may be on another line. False: there is none.
-  bool skip_bar(bool is_nested) {
-    const size_t before = at_;
-    skip_space(/*lines=*/true);
-    if (skip("|")) return skip_space(/*lines=*/true), true;
-    if (!is_nested) at_ = before;
-    return false;
-  }
-
   Result<StateId> choice(StateId from, int depth) {
-    if (depth > kMaxParentheses)
-      return at_place(ErrorCode::kNotSupported, format_text("parentheses nested more than {} deep", kMaxParentheses));
+    if (depth > kMaxNotationParentheses)
+      return refuse(format_text("parentheses nested more than {} deep", kMaxNotationParentheses));
     const StateId to = rules_.new_state();
     do {
       TRY(const StateId end, sequence(from, depth));
@@ -127,7 +91,7 @@ class GbnfParser {
       skip_space(/*lines=*/depth > 0);
       const char c = peek();
       const bool is_item = c == '"' || c == '[' || c == '(' || c == '.' || is_name_char(c);
-      if (c == '<' || c == '!') return at_place(ErrorCode::kNotSupported, "tokens by their number or name");
+      if (c == '<' || c == '!') return refuse("tokens by their number or name");
       if (!is_item) return from;
       TRY(from, item(from, depth));
     }
@@ -166,31 +130,20 @@ class GbnfParser {
     if (skip("?")) return low = 0, Result<void>();
     if (!skip("{")) return at_ = before, Result<void>();
     skip_space(/*lines=*/false);
-    TRY(low, number());
+    TRY(low, number("a number of repetitions was expected"));
     high = low;
     skip_space(/*lines=*/false);
     if (skip(",")) {
       skip_space(/*lines=*/false);
       high = kNoEnd;
       if (peek() != '}') {
-        TRY(high, number());
+        TRY(high, number("a number of repetitions was expected"));
       }
       skip_space(/*lines=*/false);
     }
     if (!skip("}")) return error("'}' was expected behind a number of repetitions");
     if (high < low) return error("more repetitions at least than at most");
     return {};
-  }
-
-  Result<size_t> number() {
-    if (peek() < '0' || peek() > '9') return error("a number of repetitions was expected");
-    size_t value = 0;
-    for (; peek() >= '0' && peek() <= '9'; ++at_) {
-      value = value * 10 + static_cast<size_t>(peek() - '0');
-      if (value > kMaxRepeat)
-        return at_place(ErrorCode::kNotSupported, format_text("more than {} repetitions", kMaxRepeat));
-    }
-    return value;
   }
 
   StateId repeat(StateId from, RuleId rule, size_t low, size_t high) {
@@ -269,26 +222,9 @@ class GbnfParser {
       at_ = text_.size() - rest.size();
       return *c;
     }
-    const char c = peek(1);
-    const size_t n_hex = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    constexpr std::string_view kNames = "nrt\"\\[]", kValues = "\n\r\t\"\\[]";
-    const size_t named = kNames.find(c);
-    if (n_hex == 0 && (named == kNames.npos || c == '\0')) return error("an escape that means nothing");
-    at_ += 2;
-    if (n_hex == 0) return static_cast<char32_t>(kValues[named]);
-    char32_t value = 0;
-    for (size_t i = 0; i < n_hex; ++i, ++at_) {
-      const auto digit =
-          static_cast<char32_t>(std::string_view("0123456789abcdef").find(static_cast<char>(peek() | 0x20)));
-      if (digit > 15 || !more()) return error("an escape without its hexadecimal digits");
-      value = (value << 4) | digit;
-    }
-    if (value > kLastChar || (value >= 0xD800 && value < 0xE000)) return error("an escape of no character");
-    return value;
+    return escape("nrt\"\\[]", "\n\r\t\"\\[]");
   }
 
-  std::string_view text_;
-  size_t at_ = 0;
   RuleWriter rules_;
   std::map<std::string, Name> names_;
 };
@@ -296,8 +232,8 @@ class GbnfParser {
 }  // namespace
 
 Result<Rules> parse_gbnf(std::string_view text) {
-  if (text.size() > kMaxText) {
-    return fail(ErrorCode::kNotSupported, "a grammar of {} bytes: Tern reads up to {}", text.size(), kMaxText);
+  if (text.size() > kMaxNotationText) {
+    return fail(ErrorCode::kNotSupported, "a grammar of {} bytes: Tern reads up to {}", text.size(), kMaxNotationText);
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark, which some editors write
   return GbnfParser(text).parse();

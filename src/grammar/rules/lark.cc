@@ -9,6 +9,7 @@
 #include "base/text/format_text.h"
 #include "base/text/quoted.h"
 #include "grammar/rules/lark_syntax.h"
+#include "grammar/rules/notation_cursor.h"
 #include "grammar/rules/regex.h"
 #include "grammar/rules/utf8_chars.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/format_text.h"
+#include "grammar/rules/notation_cursor.h"
 #include "grammar/rules/utf8_chars.h"
 
 namespace tern::grammar {
@@ -10,17 +11,13 @@ namespace {
 
 using Node = LarkNode::Kind;
 
-constexpr int kMaxLarkParentheses = 100;
-constexpr size_t kMaxLarkRepeat = 100'000;
-constexpr size_t kMaxLarkText = size_t{1} << 20;
-
 bool is_lark_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-class LarkParser {
+class LarkParser : NotationCursor {
  public:
-  explicit LarkParser(std::string_view text) : text_(text) {}
+  explicit LarkParser(std::string_view text) : NotationCursor(text, "//") {}
 
   Result<LarkGrammar> parse() {
     for (skip_space(/*lines=*/true); more(); skip_space(/*lines=*/true)) {
@@ -32,29 +29,6 @@ class LarkParser {
   }
 
  private:
-  std::unexpected<Error> at_place(ErrorCode code, size_t at, std::string_view what) const {
-    return fail(code, "{}: {}", place_in(text_, at), what);
-  }
-  std::unexpected<Error> error(std::string_view what) const { return at_place(ErrorCode::kInvalidArgument, at_, what); }
-  std::unexpected<Error> refuse(std::string_view what) const { return at_place(ErrorCode::kNotSupported, at_, what); }
-
-  bool more() const { return at_ < text_.size(); }
-  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  bool skip(std::string_view what) {
-    if (!text_.substr(at_).starts_with(what)) return false;
-    at_ += what.size();
-    return true;
-  }
-
-  void skip_space(bool lines) {
-    for (; more(); ++at_) {
-      if (text_.substr(at_).starts_with("//") || peek() == '#')
-        at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
-      const bool is_line_end = peek() == '\n' || peek() == '\r';
-      if (!more() || (peek() != ' ' && peek() != '\t' && !(is_line_end && lines))) return;
-    }
-  }
-
   // The name of a rule or terminal; empty: there is none.
   std::string name() {
     const size_t begin = at_;
@@ -70,7 +44,7 @@ class LarkParser {
     if (peek() == '{') return refuse("rules with parameters are not supported");
     if (skip(".")) {  // a priority, which tells apart readings of one text
       skip("-");
-      TRY_STATUS(number());
+      TRY_STATUS(number("a number was expected"));
     }
     skip_space(/*lines=*/false);
     if (!skip(":")) return error(format_text("':' was expected behind '{}'", own));
@@ -129,18 +103,9 @@ class LarkParser {
     return {};
   }
 
-  // Skips a |, which may be on another line.
-  bool skip_bar(bool is_nested) {
-    const size_t before = at_;
-    skip_space(/*lines=*/true);
-    if (skip("|")) return skip_space(/*lines=*/true), true;
-    if (!is_nested) at_ = before;
-    return false;
-  }
-
   Result<LarkNode> choice(int depth) {
-    if (depth > kMaxLarkParentheses)
-      return refuse(format_text("parentheses nested more than {} deep", kMaxLarkParentheses));
+    if (depth > kMaxNotationParentheses)
+      return refuse(format_text("parentheses nested more than {} deep", kMaxNotationParentheses));
     LarkNode all = {.kind = Node::kChoice, .at = at_};
     skip("|");
     do {
@@ -181,12 +146,12 @@ class LarkParser {
       out.low = 0;
     } else if (skip("~")) {
       skip_space(/*lines=*/false);
-      TRY(out.low, number());
+      TRY(out.low, number("a number was expected"));
       out.high = out.low;
       skip_space(/*lines=*/false);
       if (skip("..")) {
         skip_space(/*lines=*/false);
-        TRY(out.high, number());
+        TRY(out.high, number("a number was expected"));
       }
       if (out.high < out.low) return error("more repetitions at least than at most");
     } else {
@@ -194,16 +159,6 @@ class LarkParser {
     }
     out.parts.push_back(std::move(one));
     return out;
-  }
-
-  Result<size_t> number() {
-    if (peek() < '0' || peek() > '9') return error("a number was expected");
-    size_t value = 0;
-    for (; peek() >= '0' && peek() <= '9'; ++at_) {
-      value = value * 10 + static_cast<size_t>(peek() - '0');
-      if (value > kMaxLarkRepeat) return refuse(format_text("more than {} repetitions", kMaxLarkRepeat));
-    }
-    return value;
   }
 
   Result<LarkNode> atom(int depth) {
@@ -278,7 +233,7 @@ class LarkParser {
         out += text_[at_++];
         continue;
       }
-      TRY(const char32_t c, escape());
+      TRY(const char32_t c, escape("nrtfv\"\\/", "\n\r\t\f\v\"\\/"));
       append_char(c, out);
     }
     ++at_;
@@ -286,27 +241,6 @@ class LarkParser {
     return out;
   }
 
-  Result<char32_t> escape() {
-    const char c = peek(1);
-    const size_t n_hex = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    constexpr std::string_view kNames = "nrtfv\"\\/", kValues = "\n\r\t\f\v\"\\/";
-    const size_t named = kNames.find(c);
-    if (n_hex == 0 && (named == kNames.npos || c == '\0')) return error("an escape that means nothing");
-    at_ += 2;
-    if (n_hex == 0) return static_cast<char32_t>(kValues[named]);
-    char32_t value = 0;
-    for (size_t i = 0; i < n_hex; ++i, ++at_) {
-      const auto digit =
-          static_cast<char32_t>(std::string_view("0123456789abcdef").find(static_cast<char>(peek() | 0x20)));
-      if (digit > 15 || !more()) return error("an escape without its hexadecimal digits");
-      value = (value << 4) | digit;
-    }
-    if (value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return error("an escape of no character");
-    return value;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
   LarkGrammar grammar_;
 };
 
@@ -317,15 +251,9 @@ bool is_terminal_name(std::string_view name) {
   return letter != name.npos && name[letter] >= 'A' && name[letter] <= 'Z';
 }
 
-std::string place_in(std::string_view text, size_t at) {
-  const std::string_view before = text.substr(0, at);
-  const size_t column = at - (before.rfind('\n') + 1) + 1;  // no line break before: npos + 1 is 0
-  return format_text("line {}, column {}", 1 + std::ranges::count(before, '\n'), column);
-}
-
 Result<LarkGrammar> read_lark(std::string_view text) {
-  if (text.size() > kMaxLarkText) {
-    return fail(ErrorCode::kNotSupported, "a grammar of {} bytes: Tern reads up to {}", text.size(), kMaxLarkText);
+  if (text.size() > kMaxNotationText) {
+    return fail(ErrorCode::kNotSupported, "a grammar of {} bytes: Tern reads up to {}", text.size(), kMaxNotationText);
   }
   for (std::string_view rest = text; !rest.empty();) {
     const size_t at = text.size() - rest.size();

@@ -47,7 +47,4 @@ Result<LarkGrammar> read_lark(std::string_view text);
 
 bool is_terminal_name(std::string_view name);
 
-// "line 1, column 2"
-std::string place_in(std::string_view text, size_t at);
-
 }  // namespace tern::grammar
