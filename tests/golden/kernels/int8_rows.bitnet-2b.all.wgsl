@@ -31,6 +31,7 @@ fn int8_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_ind
   let of_piece = most;
   let sg = subgroupShuffleXor(of_piece, 1u);
   let sum = max(of_piece, sg);
+  let scale = sum / 127f;
   let to_int8 = select(0f, 127f / sum, sum > 1e-35f);
   var sum_of_piece: i32 = 0i;
   let q4 = vec4<i32>(round(v * to_int8));
@@ -48,7 +49,6 @@ fn int8_rows(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invocation_ind
   let sum_of_piece_1 = f32(sum_of_piece);
   let sg_1 = subgroupShuffleXor(sum_of_piece_1, 1u);
   let sum_1 = sum_of_piece_1 + sg_1;
-  let scale = sum / 127f;
   if (exists) {
     x8[wg.y * 64u + (piece % 4u * 16u + piece / 4u)] = vec4<u32>(packed, packed_1, packed_2, packed_3);
     if ((piece & 1u) == 0u) {

@@ -43,6 +43,20 @@ wgsl::Name<wgsl::F32> inverse_head_rms(const HeadNormConfig& c, const X& x, cons
   auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
   return let("factor", 1.0f / sqrt(total / static_cast<float>(c.head_dim) + c.eps));
 }
+// The same for row `row` of x [n_rows, width] of vec4s, with a Config that has a width.
+template <class Config, class X>
+wgsl::Name<wgsl::F32> inverse_row_rms(const Config& c, const X& x, const wgsl::Name<wgsl::U32>& row,
+                                      const wgsl::LocalIndex& tid) {
+  using namespace wgsl;
+  auto squares = var("squares", 0.0f);
+  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
+    auto v = let("v", x[row * (c.width / 4) + i]);
+    squares += dot(v, v);
+  });
+  auto mine = let("my_squares", squares);
+  auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
+  return let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
+}
 // The norm in place for every head of x [n_tokens, n_heads, head_dim], gain [head_dim]. Grid: [n_heads, n_tokens].
 HeadNormKernel head_norm(const HeadNormConfig& c);
 

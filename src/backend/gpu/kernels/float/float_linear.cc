@@ -2,6 +2,7 @@
 
 #include "backend/gpu/kernels/float/expert_sums.h"
 #include "backend/gpu/kernels/float/float_dots.h"
+#include "backend/gpu/kernels/float/int8_activations.h"
 #include "backend/gpu/kernels/float/int8_rows.h"
 
 namespace tern::gpu {

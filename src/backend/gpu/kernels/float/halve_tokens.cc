@@ -1,5 +1,7 @@
 #include "backend/gpu/kernels/float/halve_tokens.h"
 
+#include "backend/gpu/kernels/rms_norm.h"
+
 namespace tern::gpu {
 
 using namespace wgsl;
@@ -59,14 +61,7 @@ NormHalvesKernel norm_halves(const HalveTokensConfig& c) {
   return kernel(c.rest_at > 0 ? "norm_halves_exactly" : "norm_halves", c.workgroup,
                 [&](FloatX x, In<"gain", Vec4<F32>> gain, Out<"halves", Vec4<F16>> halves,
                     Out<"token_scales", F32> scales, WorkgroupId wg, LocalIndex tid) {
-                  auto squares = var("squares", 0.0f);
-                  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-                    auto v = let("v", x[wg.y * (c.width / 4) + i]);
-                    squares += dot(v, v);
-                  });
-                  auto mine = let("my_squares", squares);
-                  auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
-                  auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
+                  auto factor = inverse_row_rms(c, x, wg.y, tid);
                   const auto value = [&](const Name<U32>& i) { return x[wg.y * (c.width / 4) + i] * factor * gain[i]; };
                   write_halves(c, value, halves, scales, wg.y, tid);
                 });

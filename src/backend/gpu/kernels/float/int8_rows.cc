@@ -1,6 +1,7 @@
 #include "backend/gpu/kernels/float/int8_rows.h"
 
-#include "backend/gpu/kernels/float/float_activations.h"
+#include "backend/gpu/kernels/float/int8_activations.h"
+#include "backend/gpu/kernels/rms_norm.h"
 
 namespace tern::gpu {
 
@@ -17,44 +18,16 @@ template <class X8, class Runs>
 void write_piece(const Int8RowsConfig& c, const Name<U32>& row, const LocalIndex& tid, const X8& x8, const Runs& runs,
                  const Name<U32>& piece, const Name<Bool>& exists, const std::vector<Name<Vec4<F32>>>& quads,
                  const std::optional<Name<F32>>& factor) {
-  auto most = var("most", 0.0f);
-  for (const auto& values : quads) {
-    auto size = let("size", abs(values));
-    most = max(most, max(max(at(size, 0), at(size, 1)), max(at(size, 2), at(size, 3))));
-  }
-  auto of_piece = let("of_piece", most);
-  auto of_run = reduce_lanes(Reduce::kMax, c.caps, of_piece, tid, 2, c.workgroup);
-  auto to_integers = to_int8(of_run);
-  std::vector<Name<I8x4>> words;
-  auto sum = var("sum_of_piece", 0);
-  for (const auto& values : quads) {
-    auto q = let("q4", call<Vec4<I32>>("vec4<i32>", round(values * to_integers)));
-    words.push_back(pack_int8(c.caps, q));
-    sum += at(q, 0) + at(q, 1) + at(q, 2) + at(q, 3);
-  }
-  auto mine = let("sum_of_piece", f32(sum));
-  auto sum_of_run = reduce_lanes(Reduce::kSum, c.caps, mine, tid, 2, c.workgroup);
-  auto scale = let("scale", factor ? of_run / 127.0f * *factor : of_run / 127.0f);
+  const Int8Piece made(c.caps, quads, /*needs_sums=*/true, tid, c.workgroup);
+  auto scale = factor ? let("scale_of_row", made.scale * *factor) : made.scale;
   when(exists, [&] {
     x8[row * (c.width / kPieceOfRun) + Int8Row::piece_at(c.coding, c.width, piece)] =
-        call<Vec4<U32>>("vec4<u32>", words[0], words[1], words[2], words[3]);
+        call<Vec4<U32>>("vec4<u32>", made.words[0], made.words[1], made.words[2], made.words[3]);
     when((piece & 1u) == 0u, [&] {
       auto run = let("run_of_row", piece / 2u);
-      runs[row * (c.width / kRun) + Int8Row::run_at(c.coding, c.width, run)] = vec2f(scale, sum_of_run);
+      runs[row * (c.width / kRun) + Int8Row::run_at(c.coding, c.width, run)] = vec2f(scale, made.sum);
     });
   });
-}
-
-// 1 / √(mean x² + eps)
-Name<F32> norm_factor(const Int8RowsConfig& c, const FloatX& x, const Name<U32>& row, const LocalIndex& tid) {
-  auto squares = var("squares", 0.0f);
-  loop("i", tid, c.width / 4, c.workgroup, [&](const Name<U32>& i) {
-    auto v = let("v", x[row * (c.width / 4) + i]);
-    squares += dot(v, v);
-  });
-  auto mine = let("my_squares", squares);
-  auto total = reduce_workgroup(Reduce::kSum, c.caps, mine, tid, c.workgroup);
-  return let("factor", 1.0f / sqrt(total / static_cast<float>(c.width) + c.eps));
 }
 
 }  // namespace
@@ -64,7 +37,7 @@ Int8RowsKernel int8_rows(const Int8RowsConfig& c) {
   return kernel(c.normed ? "norm_int8_rows" : "int8_rows", c.workgroup,
                 [&](FloatX x, FloatGain gain, Out<"x8", Vec4<U32>> x8, Out<"runs", Vec2<F32>> runs, WorkgroupId wg,
                     LocalIndex tid) {
-                  const auto factor = c.normed ? std::optional(norm_factor(c, x, wg.y, tid)) : std::nullopt;
+                  const auto factor = c.normed ? std::optional(inverse_row_rms(c, x, wg.y, tid)) : std::nullopt;
                   const uint32_t pieces = c.width / kPieceOfRun, at_once = c.workgroups() * c.workgroup;
                   for (uint32_t first = 0; first < pieces; first += at_once) {
                     auto piece = let("piece", (wg.x * c.workgroup + tid) + first);

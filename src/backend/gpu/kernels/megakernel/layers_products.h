@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/gpu/kernels/float/float_activations.h"
+#include "backend/gpu/kernels/float/int8_activations.h"
 #include "backend/gpu/kernels/megakernel/input_quads.h"
 #include "backend/gpu/kernels/megakernel/layer_kinds.h"
 #include "backend/gpu/kernels/megakernel/layers_attention.h"

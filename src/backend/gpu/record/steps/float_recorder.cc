@@ -7,6 +7,27 @@
 #include "base/bytes.h"
 
 namespace tern::gpu {
+namespace {
+
+// The runs within `few` of at least `from` rows: by tokens where each has a row, so that they can be compared with
+// those in which rows are left.
+When int8_runs(const When& few, int from, Rows rows) {
+  if (rows == Rows::kLogits) return from_rows(few, from);
+  When some = few;
+  some.min_tokens = std::max(few.min_tokens, from);
+  return some;
+}
+
+// What of `reads` a phase reads.
+std::vector<FloatInputs::Int8Read> within(const std::vector<FloatInputs::Int8Read>& reads, const When& phase) {
+  std::vector<FloatInputs::Int8Read> some;
+  for (const auto& read : reads) {
+    if (const auto when = both(phase, read.when)) some.push_back({read.rows, *when});
+  }
+  return some;
+}
+
+}  // namespace
 
 FloatRecorder::FloatRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads)
     : r_(recording),
@@ -104,11 +125,9 @@ Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& 
         FloatLinearConfig int8 = layers_.int8_config(w, part.coding, phase.at_once, /*is_glu=*/false);
         finish(int8);
         int8.of_logits = rows == Rows::kLogits;
-        for (const auto& in : x8) {
-          const auto when = both(phase.when, in.when);
-          if (!when) continue;
+        for (const auto& in : within(x8, phase.when)) {
           Extent extent = extent_for(int8, phase);
-          extent.when = *when;
+          extent.when = in.when;
           TRY_STATUS(r_.dispatch(r_.traced(int8_linear, int8), extent, units, scales, in.rows.x, in.rows.runs,
                                  View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
         }
@@ -143,14 +162,6 @@ Result<void> FloatRecorder::int8_glu_of(const step::FloatGlu& s, const FloatLine
   r_.leave(*left);
   return r_.dispatch(r_.traced(int8_glu_leaving, config, left->coding), extent, w.gate, w.gate_scales, w.up,
                      w.up_scales, x.x, x.runs, r_.params(), y, left->rows.x, left->rows.runs);
-}
-
-// By tokens where each has a row, so that the runs can be compared with those in which rows are left.
-When FloatRecorder::int8_runs(const When& few, int from, Rows rows) const {
-  if (rows == Rows::kLogits) return from_rows(few, from);
-  When some = few;
-  some.min_tokens = std::max(few.min_tokens, from);
-  return some;
 }
 
 RowKernels FloatRecorder::row_kernels(const Tensor& w, const WeightCoding& coding, uint32_t columns, Rows rows) const {
@@ -240,11 +251,9 @@ Result<void> FloatRecorder::glu_few(const step::FloatGlu& s, const WeightStore::
       }
       FloatLinearConfig int8 = layers_.int8_config(*s.w_gate, parts.gate->coding, phase.at_once, /*is_glu=*/true);
       finish(int8);
-      for (const auto& in : x8) {
-        const auto when = both(phase.when, in.when);
-        if (!when) continue;
+      for (const auto& in : within(x8, phase.when)) {
         Extent extent = extent_for(int8, phase);
-        extent.when = *when;
+        extent.when = in.when;
         TRY_STATUS(int8_glu_of(s, int8, extent, {gate, gate_scales, up, up_scales}, in.rows));
       }
     } else if (phase.name == RowPhase::kColumns) {

@@ -42,7 +42,6 @@ class FloatRecorder {
   };
   Result<void> int8_glu_of(const step::FloatGlu& s, const FloatLinearConfig& config, const Extent& extent,
                            const GluViews& w, const Int8Rows& x);
-  When int8_runs(const When& few, int from, Rows rows) const;
   // `rows`: those of the layer's output.
   RowKernels row_kernels(const Tensor& w, const WeightCoding& coding, uint32_t columns, Rows rows) const;
   Result<void> linear_many(const FloatMatrix& matrix, const Tensor& w, SlotId in, const step::FloatNormOnRead& norm,
