@@ -18,8 +18,8 @@ using GpuAttention = GpuConform;
 TERN_FOR_VARIANTS_WITHOUT_INTEGERS(GpuAttention);
 
 // Groups of one, two, four and six heads; head sizes that fill a workgroup evenly and some that do not.
-constexpr gpu::HeadShape kShapes[] = {{2, 2, 64},  {4, 1, 80},  {8, 2, 128}, {2, 2, 36},
-                                      {4, 4, 100}, {4, 2, 112}, {6, 1, 32}};
+constexpr gpu::HeadShape kShapes[] = {{2, 2, 64},  {4, 1, 80}, {8, 2, 128}, {2, 2, 36}, {4, 4, 100},
+                                      {4, 2, 112}, {6, 1, 32}, {14, 2, 64}, {5, 1, 48}};
 
 template <class KvWord>
 void test_append(GpuBench& bench, const gpu::HeadShape& s, uint32_t pos, uint32_t n) {
@@ -125,6 +125,37 @@ void test_unsplit(GpuBench& bench, const Problem& p) {
   test_serial<KvWord>(bench, p);
 }
 
+// With several positions for each group of lanes where workgroup memory has room for their reductions.
+template <class KvWord>
+void test_split_groups(GpuBench& bench, const Problem& p, uint32_t max_splits) {
+  if (gpu::heads_together(p.s) == 1 || (std::same_as<KvWord, F32> && p.n == 1)) return;
+  const uint32_t has_bytes = bench.device().limits().workgroup_bytes;
+  gpu::AttentionConfig config{.heads = p.s,
+                              .caps = bench.caps(),
+                              .workgroup = 128,
+                              .max_splits = max_splits,
+                              .window = p.window,
+                              .softcap = p.softcap,
+                              .per_pos = 8,
+                              .rounds = 4};
+  while (config.rounds > 1 && !gpu::has_grouped_attention<KvWord>(gpu::fit(config), has_bytes)) config.rounds /= 2;
+  config = gpu::fit(config);
+  ASSERT_TRUE(gpu::has_grouped_attention<KvWord>(config, has_bytes));
+  const uint32_t splits = std::min(ceil_div(p.pos + p.n, config.chunk), max_splits);
+  auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * max_splits * config.partial_stride());
+  Stats stats(p);
+  auto unused = stats.parts;
+  bench.run(gpu::grouped_attention<KvWord>(config),
+            {.x = p.s.n_heads / gpu::heads_together(p.s), .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts), in<F32>(stats.gain),
+            out<gpu::NormStats>(unused));
+  auto y = poisoned<float>(p.expected.size());
+  bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
+            out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
+  p.expect(y, "split in groups");
+  stats.expect(y);
+}
+
 template <class KvWord>
 void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
   const auto config = gpu::fit(gpu::AttentionConfig{
@@ -141,18 +172,7 @@ void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
             out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
   p.expect(y, "split");
   stats.expect(y);
-  if (gpu::heads_together(p.s) == 1 || (std::same_as<KvWord, F32> && p.n == 1)) return;
-  ASSERT_TRUE(gpu::has_grouped_attention<KvWord>(config, bench.device().limits().workgroup_bytes));
-  parts = poisoned<float>(parts.size());
-  bench.run(gpu::grouped_attention<KvWord>(config),
-            {.x = p.s.n_heads / gpu::heads_together(p.s), .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
-            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts), in<F32>(stats.gain),
-            out<gpu::NormStats>(unused));
-  y = poisoned<float>(y.size());
-  bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
-            out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
-  p.expect(y, "split in groups");
-  stats.expect(y);
+  test_split_groups<KvWord>(bench, p, max_splits);
 }
 
 // Numbers of positions around the chunk size, and others.

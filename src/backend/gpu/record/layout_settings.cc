@@ -105,7 +105,7 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
   } else if (name == "splits") {
     l.most_splits = l.most_splits_of_groups = a;
   } else if (name == "splitwg") {
-    l.split_workgroup = l.group_workgroup = a;
+    l.split_workgroup = a;
   } else if (name == "group") {
     l.group_heads = a != 0 ? Layouts::Group::kAlways : Layouts::Group::kNever;
   } else if (name == "madefrom") {
@@ -182,6 +182,10 @@ bool apply_setting(Layouts& layouts, std::string_view setting) {
   if (name == "mattn") {
     if (numbers->n == 2) layouts.matrix_attention_subgroups = a, layouts.matrix_attention_chunk = b;
     return numbers->n == 2;
+  }
+  if (name == "gsplit") {
+    if (numbers->n == 3) layouts.split_groups = layouts.split_groups_of_large_heads = {a, b, c};
+    return numbers->n == 3;
   }
   if (name == "groups") {
     if (numbers->n == 2) layouts.groups_workgroup = a, layouts.groups_rounds = b;

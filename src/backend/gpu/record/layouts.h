@@ -101,7 +101,7 @@ struct Layouts {
     uint32_t workgroup;
   };
   std::vector<AttentionSize> attention_of_batches = {{4, 512}, {12, 256}, {24, 128}};
-  // From this many tokens on, each workgroup takes up to four heads that share keys and values; see group_heads.
+  // From this many tokens on, each workgroup takes up to seven heads that share keys and values; see group_heads.
   int groups_from = 20;
   uint32_t groups_workgroup = 256, groups_rounds = 2;
   // Attention on subgroup matrices: used from this many tokens per sequence on (RunShape::slice_tokens_estimate), at
@@ -111,13 +111,18 @@ struct Layouts {
   int split_attention_from = 513;  // positions
   uint32_t most_splits = 16;       // of a long history; WorkBuffers::kMostSplits at most
   uint32_t split_workgroup = 1024;
-  // Long histories: a workgroup takes up to four heads that share keys and values, and reads these once for all of
+  // Long histories: a workgroup takes up to seven heads that share keys and values, and reads these once for all of
   // them. Attention that would make its heads itself then needs a dispatch before it, which pays off only from
   // made_heads_together_from / (reads saved per key) positions on.
   enum class Group { kNever, kUnlessHeadsAreMade, kAlways };
   Group group_heads = Group::kUnlessHeadsAreMade;
   int made_heads_together_from = 3072;
-  uint32_t most_splits_of_groups = 64, group_workgroup = 256;  // replace most_splits and split_workgroup
+  uint32_t most_splits_of_groups = 64;  // replaces most_splits
+  // The workgroups of such groups: `lanes` invocations share a position's scores, each of `rounds` positions.
+  struct SplitGroups {
+    uint32_t workgroup, lanes, rounds;
+  };
+  SplitGroups split_groups = {128, 8, 4}, split_groups_of_large_heads = {256, 8, 2};  // of more than 128 dimensions
   // With one token per sequence, attention makes its heads itself, if the plan allows it; otherwise a dispatch before
   // it does.
   bool heads_in_attention = true;

@@ -9,7 +9,7 @@ using namespace wgsl;
 
 uint32_t heads_together(const HeadShape& heads) {
   const uint32_t group = heads.n_heads / heads.n_kv_heads;
-  for (const uint32_t n : {4u, 3u, 2u}) {
+  for (const uint32_t n : {7u, 6u, 5u, 4u, 3u, 2u}) {
     if (group % n == 0) return n;
   }
   return 1;
@@ -19,7 +19,7 @@ uint32_t heads_together(const HeadShape& heads) {
 template <class KvWord>
 bool has_grouped_attention(const AttentionConfig& c, uint32_t workgroup_bytes) {
   const bool shuffles = c.caps.subgroup > 0 && c.workgroup % c.caps.subgroup == 0;
-  const uint32_t together = heads_together(c.heads), of_heads = together > 2 ? 4 : 2;
+  const uint32_t together = heads_together(c.heads), of_heads = together > 4 ? 8 : together > 2 ? 4 : 2;
   const uint32_t weights = kv_weights_per_position<KvWord>(c.heads.head_dim);
   // Reductions of the largest score, Σ weights and two statistics; without shuffles also those over a position's lanes.
   const uint32_t reductions = c.max_splits > 0 ? 2 : 4;
@@ -32,7 +32,8 @@ bool has_grouped_attention(const AttentionConfig& c, uint32_t workgroup_bytes) {
 
 namespace {
 
-// The steps of attention.cc, with one component of T per head. T is Vec2 or Vec4, of which the last may be unused.
+// The steps of attention.cc, with one component of T per head. T is Vec2 or Vec4. More than four heads take two of T,
+// and some components may be unused.
 template <class KvWord, class T>
 class GroupedBody {
  public:
@@ -47,7 +48,7 @@ class GroupedBody {
         n_wg_(n_wg),
         tid_(tid),
         memory_{.queries = shared<Vec4<F32>>("queries", sizes_.together * sizes_.quads),
-                .weights = shared<T>("weights", c.chunk * sizes_.groups),
+                .weights = shared<T>("weights", c.chunk * sizes_.groups * sizes_.parts),
                 .places = shared<U32>("places", c.chunk),
                 .sums = shared<Vec4<F32>>("sums", c.workgroup)},
         place_(c, sizes_, params, wg),
@@ -55,10 +56,14 @@ class GroupedBody {
               .part_of_pos = let("part_of_pos", tid % c.per_pos),
               .quad = let("my_quad", tid % sizes_.quads),
               .line = let("line", tid / sizes_.quads)},
-        softmax_{.greatest = var("greatest", splat<T>(kLowestScore)), .total = var<T>("total"), .acc = {}} {
-    CHECK(sizes_.together > 1 && sizes_.together <= T::kSize && c.chunk <= c.workgroup);
+        softmax_{} {
+    CHECK(sizes_.together > 1 && c.chunk <= c.workgroup);
     CHECK(c.workgroup * c.rounds == c.chunk * c.per_pos && c.workgroup % sizes_.quads == 0 &&
           sizes_.quads % c.per_pos == 0);
+    for (uint32_t part = 0; part < sizes_.parts; ++part) {
+      softmax_.greatest.push_back(var("greatest", splat<T>(kLowestScore)));
+      softmax_.total.push_back(var<T>("total"));
+    }
     for (uint32_t h = 0; h < sizes_.together; ++h) softmax_.acc.push_back(var<Vec4<F32>>("acc"));
   }
 
@@ -74,53 +79,60 @@ class GroupedBody {
 
   // Stores the partial sums of a split.
   void store_part(const Out<"y", F32>& y) {
-    const Name<T> sum_of_weights = add_up_weights();
-    auto all_greatest = let("all_greatest", softmax_.greatest);
+    const Heads sum_of_weights = add_up_weights();
+    Heads all_greatest;
+    for (const Var<T>& greatest : softmax_.greatest) all_greatest.push_back(let("all_greatest", greatest));
     for_heads([&](uint32_t h, const Name<Vec4<F32>>& sum) {
       auto base = let("base", ((place_.row + h) * c_.max_splits + wg_.z) * c_.partial_stride());
       for (uint32_t i = 0; i < 4; ++i) y[base + mine_.quad * 4u + i] = at(sum, i);
       when(mine_.quad == 0u, [&] {
-        y[base + c_.heads.head_dim] = at(all_greatest, h);
-        y[base + (c_.heads.head_dim + 1)] = at(sum_of_weights, h);
+        y[base + c_.heads.head_dim] = of_head(all_greatest, h);
+        y[base + (c_.heads.head_dim + 1)] = of_head(sum_of_weights, h);
       });
     });
   }
 
   // Stores the result, and each head's statistics as a part of the token's.
   void store(const Out<"y", F32>& y, const NextGain& gain, const NextParts& parts) {
-    auto factors = let("factors", splat<T>(1.0f) / add_up_weights());
-    auto squares = var<T>("squares"), largest = var<T>("largest");
+    Heads factors;
+    for (const Name<T>& sum : add_up_weights()) factors.push_back(let("factors", splat<T>(1.0f) / sum));
+    std::vector<Var<T>> squares, largest;
+    for (uint32_t part = 0; part < sizes_.parts; ++part) {
+      squares.push_back(var<T>("squares"));
+      largest.push_back(var<T>("largest"));
+    }
     for_heads([&](uint32_t h, const Name<Vec4<F32>>& sum) {
-      auto result = let("result", sum * at(factors, h));
+      auto result = let("result", sum * of_head(factors, h));
       for (uint32_t i = 0; i < 4; ++i) y[((place_.row + h) * sizes_.quads + mine_.quad) * 4u + i] = at(result, i);
-      at(squares, h) = dot(result, result);
+      of_head(squares, h) = dot(result, result);
       for (uint32_t i = 0; i < 4; ++i) {
         auto g = let("g", gain[(place_.first_head + h) * c_.heads.head_dim + mine_.quad * 4u + i]);
-        at(largest, h) = max(at(largest, h), abs(at(result, i) * g));
+        of_head(largest, h) = max(of_head(largest, h), abs(at(result, i) * g));
       }
     });
-    auto my_squares = let("my_squares", squares), my_largest = let("my_largest", largest);
-    auto all_squares = reduce_workgroup(Reduce::kSum, c_.caps, my_squares, tid_, c_.workgroup);
-    auto all_largest = reduce_workgroup(Reduce::kMax, c_.caps, my_largest, tid_, c_.workgroup);
+    const Heads all_squares = reduced(Reduce::kSum, "my_squares", squares);
+    const Heads all_largest = reduced(Reduce::kMax, "my_largest", largest);
     when(tid_ == 0u, [&] {
       for (uint32_t h = 0; h < sizes_.together; ++h)
-        parts[place_.row + h] = vec2f(at(all_squares, h), at(all_largest, h));
+        parts[place_.row + h] = vec2f(of_head(all_squares, h), of_head(all_largest, h));
     });
   }
 
  private:
   using Quad = Name<KvQuad<KvWord>>;
+  using Heads = std::vector<Name<T>>;  // a component for each head
   struct Sizes {
     explicit Sizes(const AttentionConfig& c)
         : together(heads_together(c.heads)),
+          parts(ceil_div(together, T::kSize)),
           quads(c.heads.head_dim / 4),
           lines(c.workgroup / quads),
           groups(kv_weights_per_position<KvWord>(c.heads.head_dim)) {}
-    uint32_t together, quads, lines, groups;
+    uint32_t together, parts, quads, lines, groups;  // parts: values of T that have a component for each head
   };
   struct Memory {
     Shared<Vec4<F32>> queries;  // [heads, head_dim / 4]
-    Shared<T> weights;          // [chunk, groups]
+    Shared<T> weights;          // [chunk, groups, parts]
     Shared<U32> places;         // where the keys are
     Shared<Vec4<F32>> sums;
   };
@@ -139,7 +151,7 @@ class GroupedBody {
     Name<U32> pos, part_of_pos, quad, line;
   };
   struct Softmax {
-    Var<T> greatest, total;
+    std::vector<Var<T>> greatest, total;
     std::vector<Var<Vec4<F32>>> acc;  // of each head
   };
   // A position whose score this invocation helps compute: its index in the chunk, and its key.
@@ -148,10 +160,20 @@ class GroupedBody {
     std::vector<Quad> key;
   };
 
-  Name<T> add_up_weights() {
-    auto my_total = let("my_total", softmax_.total);
-    return reduce_workgroup(Reduce::kSum, c_.caps, my_total, tid_, c_.workgroup);
+  template <class Parts>
+  static auto of_head(const Parts& parts, uint32_t head) {
+    return at(parts[head / T::kSize], head % T::kSize);
   }
+  // Reduces over the workgroup. `name`: of the variables of an invocation's own values.
+  Heads reduced(Reduce how, const char* name, const std::vector<Var<T>>& mine) const {
+    Heads all;
+    for (const Var<T>& part : mine) {
+      auto my_part = let(name, part);
+      all.push_back(reduce_workgroup(how, c_.caps, my_part, tid_, c_.workgroup));
+    }
+    return all;
+  }
+  Heads add_up_weights() const { return reduced(Reduce::kSum, "my_total", softmax_.total); }
 
   // Calls body(head, quad of its weighted values) on the invocations of the first line.
   template <class Body>
@@ -190,36 +212,35 @@ class GroupedBody {
       auto place = let("place", memory_.places[some_line]);
       values.push_back(let("v4", kv_[place + value_behind() + mine_.quad]));
     }
-    std::vector<Name<T>> seen;
-    auto mine_top = var("mine_top", splat<T>(kLowestScore));
-    const auto parts = scores_of(scored);
+    std::vector<Heads> seen;
+    std::vector<Var<T>> mine_top;
+    for (uint32_t part = 0; part < sizes_.parts; ++part) mine_top.push_back(var("mine_top", splat<T>(kLowestScore)));
+    const auto scores = scores_of(scored);
     for (size_t r = 0; r < scored.size(); ++r) {
-      auto whole = capped(reduce_lanes(Reduce::kSum, c_.caps, parts[r], tid_, c_.per_pos, c_.workgroup));
+      seen.emplace_back();
       auto is_seen = let("is_seen", first + scored[r].in_chunk < place_.n_pos);
-      seen.push_back(let("seen", select(splat<T>(kLowestScore), whole, is_seen)));
-      mine_top = max(mine_top, seen.back());
+      for (uint32_t part = 0; part < sizes_.parts; ++part) {
+        auto whole = capped(reduce_lanes(Reduce::kSum, c_.caps, scores[r][part], tid_, c_.per_pos, c_.workgroup));
+        seen.back().push_back(let("seen", select(splat<T>(kLowestScore), whole, is_seen)));
+        mine_top[part] = max(mine_top[part], seen.back().back());
+      }
     }
-    auto my_top = let("my_top", mine_top);
-    auto top = reduce_workgroup(Reduce::kMax, c_.caps, my_top, tid_, c_.workgroup);
-    auto new_greatest = let("new_greatest", max(softmax_.greatest, top));
-    auto shrink = let("shrink", exp(softmax_.greatest - new_greatest));
-    softmax_.total = softmax_.total * shrink;
+    const Heads top = reduced(Reduce::kMax, "my_top", mine_top);
+    Heads new_greatest, shrink;
+    for (uint32_t part = 0; part < sizes_.parts; ++part) {
+      new_greatest.push_back(let("new_greatest", max(softmax_.greatest[part], top[part])));
+      shrink.push_back(let("shrink", exp(softmax_.greatest[part] - new_greatest.back())));
+      softmax_.total[part] = softmax_.total[part] * shrink.back();
+    }
     for (size_t r = 0; r < scored.size(); ++r) {
       auto is_seen = let("is_seen", first + scored[r].in_chunk < place_.n_pos);
-      auto weight = let("weight", select(splat<T>(0.0f), exp(seen[r] - new_greatest), is_seen));
-      when(mine_.part_of_pos == 0u, [&] {
-        for (uint32_t g = 0; g < sizes_.groups; ++g) {
-          if constexpr (kHasKvScales<KvWord>) {
-            memory_.weights[scored[r].in_chunk * sizes_.groups + g] = weight * value_scales[r][g];
-          } else {
-            memory_.weights[scored[r].in_chunk] = weight;
-          }
-        }
-        softmax_.total += weight;
-      });
+      Heads weights;
+      for (uint32_t part = 0; part < sizes_.parts; ++part)
+        weights.push_back(let("weight", select(splat<T>(0.0f), exp(seen[r][part] - new_greatest[part]), is_seen)));
+      when(mine_.part_of_pos == 0u, [&] { store_weights(scored[r].in_chunk, weights, value_scales[r]); });
     }
     workgroupBarrier();
-    for (uint32_t h = 0; h < sizes_.together; ++h) softmax_.acc[h] = softmax_.acc[h] * at(shrink, h);
+    for (uint32_t h = 0; h < sizes_.together; ++h) softmax_.acc[h] = softmax_.acc[h] * of_head(shrink, h);
     for (size_t i = 0; i < values.size(); ++i) {
       if (is_whole(static_cast<uint32_t>(i) * sizes_.lines)) {
         add_value(lines[i], values[i]);
@@ -227,8 +248,23 @@ class GroupedBody {
         when(lines[i] < c_.chunk, [&] { add_value(lines[i], values[i]); });
       }
     }
-    softmax_.greatest = new_greatest;
+    for (uint32_t part = 0; part < sizes_.parts; ++part) softmax_.greatest[part] = new_greatest[part];
     workgroupBarrier();  // before the next chunk's places and weights
+  }
+
+  // The weights of a position, times the scales of its values where these are codes; and adds them to the totals.
+  void store_weights(const Name<U32>& in_chunk, const Heads& weights, const std::vector<Name<F32>>& scales) const {
+    for (uint32_t part = 0; part < sizes_.parts; ++part) {
+      for (uint32_t g = 0; g < sizes_.groups; ++g) {
+        auto to = (in_chunk * sizes_.groups + g) * sizes_.parts + part;
+        if constexpr (kHasKvScales<KvWord>) {
+          memory_.weights[std::move(to)] = weights[part] * scales[g];
+        } else {
+          memory_.weights[std::move(to)] = weights[part];
+        }
+      }
+      softmax_.total[part] += weights[part];
+    }
   }
 
   bool is_whole(uint32_t first_line) const { return first_line + sizes_.lines <= c_.chunk; }
@@ -249,37 +285,46 @@ class GroupedBody {
   }
 
   // This invocation's share of the dot products of all heads with each position's key.
-  std::vector<Name<T>> scores_of(const std::vector<Scored>& scored) {
+  std::vector<Heads> scores_of(const std::vector<Scored>& scored) {
     const uint32_t n = sizes_.quads / c_.per_pos;
-    std::vector<Var<T>> scores;
-    for (size_t r = 0; r < scored.size(); ++r) scores.push_back(var<T>("scores"));
-    const auto add = [&](std::vector<Var<T>>& sums, uint32_t i) {
+    using Sums = std::vector<std::vector<Var<T>>>;  // [scored, parts]
+    const auto zeros = [&](const char* name) {
+      Sums sums(scored.size());
+      for (auto& of_position : sums) {
+        for (uint32_t part = 0; part < sizes_.parts; ++part) of_position.push_back(var<T>(name));
+      }
+      return sums;
+    };
+    const Sums scores = zeros("scores");
+    const auto add = [&](const Sums& sums, uint32_t i) {
       std::vector<Name<Vec4<F32>>> q;
       for (uint32_t h = 0; h < sizes_.together; ++h) {
         q.push_back(let("q4", memory_.queries[mine_.part_of_pos + (h * sizes_.quads + i * c_.per_pos)]));
       }
       for (size_t r = 0; r < scored.size(); ++r) {
         auto key = let("key", kv_values<KvWord>(scored[r].key[i]));
-        for (uint32_t h = 0; h < sizes_.together; ++h) at(sums[r], h) += dot(q[h], key);
+        for (uint32_t h = 0; h < sizes_.together; ++h) of_head(sums[r], h) += dot(q[h], key);
       }
     };
     if constexpr (kHasKvScales<KvWord>) {
       const uint32_t of_group = kScaleGroup / 4 / c_.per_pos;
       CHECK(of_group > 0);
       for (uint32_t first = 0; first < n; first += of_group) {
-        std::vector<Var<T>> sums;
-        for (size_t r = 0; r < scored.size(); ++r) sums.push_back(var<T>("of_group"));
+        const Sums sums = zeros("of_group");
         for (uint32_t i = first; i < std::min(first + of_group, n); ++i) add(sums, i);
         for (size_t r = 0; r < scored.size(); ++r) {
           const KvScales scales(kv_, scored[r].key_at, c_.heads.head_dim);
-          scores[r] += sums[r] * scales.of(first / of_group);
+          for (uint32_t part = 0; part < sizes_.parts; ++part)
+            scores[r][part] += sums[r][part] * scales.of(first / of_group);
         }
       }
     } else {
       for (uint32_t i = 0; i < n; ++i) add(scores, i);
     }
-    std::vector<Name<T>> all;
-    for (const Var<T>& score : scores) all.push_back(let("my_scores", score));
+    std::vector<Heads> all(scored.size());
+    for (size_t r = 0; r < scored.size(); ++r) {
+      for (const Var<T>& part : scores[r]) all[r].push_back(let("my_scores", part));
+    }
     return all;
   }
 
@@ -296,15 +341,20 @@ class GroupedBody {
   Name<T> capped(const Name<T>& scores) const {
     if (c_.softcap == 0) return scores;
     auto all = var("capped_scores", scores);
-    for (uint32_t h = 0; h < sizes_.together; ++h) at(all, h) = softcapped(at(scores, h), c_.softcap);
+    for (uint32_t h = 0; h < std::min(sizes_.together, T::kSize); ++h)
+      at(all, h) = softcapped(at(scores, h), c_.softcap);
     return let("all_capped", all);
   }
 
   void add_value(const Name<U32>& at_p, const Quad& v4) {
-    auto w = kHasKvScales<KvWord> ? let("w", memory_.weights[at_p * sizes_.groups + mine_.quad / (kScaleGroup / 4)])
-                                  : let("w", memory_.weights[at_p]);
+    Heads w;
+    for (uint32_t part = 0; part < sizes_.parts; ++part) {
+      auto of_position =
+          kHasKvScales<KvWord> ? let("w_at", at_p * sizes_.groups + mine_.quad / (kScaleGroup / 4)) : at_p;
+      w.push_back(let("w", memory_.weights[of_position * sizes_.parts + part]));
+    }
     auto value = let("value", kv_values<KvWord>(v4));
-    for (uint32_t h = 0; h < sizes_.together; ++h) softmax_.acc[h] += value * at(w, h);
+    for (uint32_t h = 0; h < sizes_.together; ++h) softmax_.acc[h] += value * of_head(w, h);
   }
 
   uint32_t value_behind() const {

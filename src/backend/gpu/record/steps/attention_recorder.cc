@@ -81,18 +81,31 @@ Result<void> AttentionRecorder::attention_of_groups(const step::Attention& s, co
                      out.next.parts);
 }
 
-// None if this device does not group heads.
 template <class KvWord>
-std::optional<AttentionConfig> AttentionRecorder::grouped_config(const step::Attention& s, uint32_t wanted_workgroup,
-                                                                 uint32_t max_splits) const {
+std::optional<AttentionConfig> AttentionRecorder::grouped_config(const step::Attention& s) const {
   const Layouts& l = r_.layouts();
   if (l.group_heads == Layouts::Group::kNever) return std::nullopt;
-  AttentionConfig config = attention_config(s, wanted_workgroup);
-  config.max_splits = max_splits;
-  if (max_splits == 0) config.rounds = l.groups_rounds;
+  AttentionConfig config = attention_config(s, l.groups_workgroup);
+  config.rounds = l.groups_rounds;
   config = fit(config);
   if (!has_grouped_attention<KvWord>(config, r_.limits().workgroup_bytes)) return std::nullopt;
   return config;
+}
+
+template <class KvWord>
+std::optional<AttentionConfig> AttentionRecorder::split_groups_config(const step::Attention& s) const {
+  const Layouts& l = r_.layouts();
+  if (l.group_heads == Layouts::Group::kNever) return std::nullopt;
+  const Layouts::SplitGroups& wanted = s.head_dim > 128 ? l.split_groups_of_large_heads : l.split_groups;
+  AttentionConfig config = attention_config(s, wanted.workgroup);
+  config.max_splits = l.most_splits_of_groups;
+  config.per_pos = wanted.lanes;
+  // Reductions take less workgroup memory with fewer rounds.
+  for (config.rounds = wanted.rounds; config.rounds > 0; config.rounds /= 2) {
+    const AttentionConfig fitted = fit(config);
+    if (has_grouped_attention<KvWord>(fitted, r_.limits().workgroup_bytes)) return fitted;
+  }
+  return std::nullopt;
 }
 
 std::vector<Layouts::AttentionSize> AttentionRecorder::workgroups(const step::Attention& s) const {
@@ -167,8 +180,8 @@ AttentionRecorder::Kernels AttentionRecorder::kernels_of(const step::Attention& 
   }
   const bool makes = makes_heads(s);
   const bool may_group = l.group_heads != Layouts::Group::kUnlessHeadsAreMade || !makes;
-  if (may_group) kernels.groups = grouped_config<KvWord>(s, l.groups_workgroup, 0);
-  kernels.split_groups = grouped_config<KvWord>(s, l.group_workgroup, l.most_splits_of_groups);
+  if (may_group) kernels.groups = grouped_config<KvWord>(s);
+  kernels.split_groups = split_groups_config<KvWord>(s);
   kernels.sizes = workgroups(s);
   kernels.which.on_matrices = kernels.matrices.has_value();
   kernels.which.groups = kernels.groups.has_value();

@@ -45,12 +45,14 @@ class AttentionRecorder {
   Result<void> attention_as(const step::Attention& s);
   template <class KvWord>
   Result<void> serial_attention_as(const step::Attention& s);
+  // Of groups of heads, unsplit or in splits; none if this device does not group heads.
   template <class KvWord>
-  std::optional<AttentionConfig> grouped_config(const step::Attention& s, uint32_t wanted_workgroup,
-                                                uint32_t max_splits) const;
+  std::optional<AttentionConfig> grouped_config(const step::Attention& s) const;
+  template <class KvWord>
+  std::optional<AttentionConfig> split_groups_config(const step::Attention& s) const;
   template <class KvWord>
   Result<void> attention_of(const step::Attention& s, const AttentionConfig& config, Extent extent, const Out& out);
-  // Takes up to four heads that share keys and values in one workgroup.
+  // Takes up to seven heads that share keys and values in one workgroup.
   template <class KvWord>
   Result<void> attention_of_groups(const step::Attention& s, const AttentionConfig& config, Extent extent,
                                    const Out& out);
