@@ -65,7 +65,7 @@ DROPPED_LOGITS = [
     Mutant("typical: distances from the greatest", "sample_typical.*", r"let off = .*;", "let off = below_of(a, b);", "EachAlone"),
     Mutant("typical: the less probable of two equally typical ones first", "sample_.*typical.*", r"let side = select\(0u, 1u,", "let side = select(1u, 0u,", "TiesGoByTheirIds"),
     Mutant("typical: all ties are kept", "sample_typical_cut", r"let ties = u32\(\w+\)|let ties = u32\(min\([^;]*;", "let ties = 1000000u;", "TiesGoByTheirIds"),
-    Mutant("typical: rows without it lose tokens", "sample_drop_untypical", r"let always = .*;", "let always = 0u;", "RowsHaveOptionsOfTheirOwn"),
+    Mutant("typical: rows without it lose tokens", "sample_drop_untypical", r"let always = .*;", "let always = 0u;", "RowsWithoutTypicalPKeepImprobableTokens"),
     Mutant("typical: surprises of all rows are the first row's", "sample_surprise", r"let moments_at = \(wg\.y \* \d+u \+ ", "let moments_at = (", "RowsHaveOptionsOfTheirOwn"),
     Mutant("what top-k drops is typical", "sample_drop", r"> cut", "> 0u", "EachAlone"),
     Mutant("min-p ignored before XTC", "sample_drop_min_p", r">= min_p", ">= 0f", "RowsHaveOptionsOfTheirOwn"),
@@ -74,6 +74,6 @@ DROPPED_LOGITS = [
     Mutant("XTC: the threshold of the first row for all", "sample_xtc", r"thresholds\[in_ring\]", "thresholds[in_ring - wg.y]", "RowsHaveOptionsOfTheirOwn"),
     Mutant("XTC: the threshold is no share", "sample_xtc", r"let least = thresholds\[in_ring\] \* \w+;", "let least = thresholds[in_ring];", "EachAlone"),
     Mutant("XTC: the last top choice is dropped, too", "sample_drop_top", r"let is_better = \(?key > kept", "let is_better = key >= kept", "EachAlone"),
-    Mutant("XTC: of equal ones the first is kept", "sample_drop_top", r"i \+ 1u < after", "i >= after", "TiesGoByTheirIds"),
+    Mutant("XTC: of equal ones the first is kept", "sample_drop_top", r"\(\w+ \+ 1u\) < reduced_1", "false", "TiesGoByTheirIds"),
     Mutant("XTC: each part keeps one", "sample_drop_top", r"\(wg\.y \* (\d+u) \+ tid\) \* 2u", "(wg.y * $1 + wg.x) * 2u", "RowsHaveOptionsOfTheirOwn"),
 ]

@@ -102,9 +102,17 @@ TEST_F(DroppedLogitsTest, TiesGoByTheirIds) {
   logits[700] = logits[2900] = logits[2990] = 12;
   EXPECT_EQ(n_different(kDropping, std::vector<Logits>(kDropping.size(), logits), 12, 3), 0) << text_;
   for (const float all : {kInf, -kInf, kNan, 1.5f}) {
-    const std::vector<Logits> flat(kDropping.size(), Logits(600, all));
-    EXPECT_EQ(n_different(kDropping, flat, 3, 4), 0) << all << text_;
+    const std::vector<Logits> flat(kDropping.size(), Logits(3000, all));  // three parts
+    EXPECT_EQ(n_different(kDropping, flat, 6, 4), 0) << all << text_;
   }
+}
+
+// At a high temperature, what has no probability without it may be drawn.
+TEST_F(DroppedLogitsTest, RowsWithoutTypicalPKeepImprobableTokens) {
+  Logits logits(500, -150.0f);
+  logits[20] = 0;
+  const std::vector<Sampling> rows = {{.typical_p = 0.5f}, {.temperature = 100, .top_k = 0}};
+  EXPECT_EQ(n_different(rows, {logits, logits}, 12, 6), 0) << text_;
 }
 
 TEST_F(DroppedLogitsTest, SameWithoutSubgroups) {
