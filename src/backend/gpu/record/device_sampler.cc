@@ -198,6 +198,8 @@ Result<void> DeviceSampler::record_xtc(Threshold threshold, Program& program) {
 Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> rows) {
   CHECK(!rows.empty() && rows.size() <= c_.max_rows);
   const auto is_greedy = [](const DeviceSampling& o) { return o.temperature == 0; };
+  const bool changes = std::ranges::any_of(rows, [](const DeviceSampling& o) { return static_cast<bool>(o.changes); });
+  if (c_.serial && changes) return nullptr;
   if (std::ranges::all_of(rows, is_greedy)) return &greedy_;
   if (c_.n_vocab > kMaxSampleVocab || c_.serial) return nullptr;
   TRY_STATUS(prepare_sampling());

@@ -173,23 +173,33 @@ TEST_F(DeviceSamplerTest, GreedyIsTheGreatest) {
   }
 }
 
-TEST_F(DeviceSamplerTest, LeavesVocabulariesThatAreTooLargeToTheHost) {
-  Draws draws(*device, Logits(10));  // a small vocabulary
+// It leaves large vocabularies to the host, and software drivers leave all but the greatest logit to it.
+TEST_F(DeviceSamplerTest, LeavesToTheHostWhatItDoesBetter) {
+  Draws draws(*device, Logits(10));
   KernelLibrary kernels(*device);
-  const auto buffer = words({0});
-  auto sampler = DeviceSampler::create({.device = *device,
-                                        .kernels = kernels,
-                                        .caps = {},
-                                        .n_vocab = kMaxSampleVocab + 1,
-                                        .max_rows = 1,
-                                        .logits = {buffer.get()},
-                                        .tokens = *words({0}),
-                                        .params = *words({0})});
-  ASSERT_TRUE(sampler) << sampler.error().message;
-  const DeviceSampling by_chance{.temperature = 1, .uniform = {}};
-  const auto program = (*sampler)->choosing({&by_chance, 1});
-  ASSERT_TRUE(program);
-  EXPECT_EQ(*program, nullptr);
+  const auto buffer = words({0}), tokens = words({0}), params = words({0});
+  const auto chooses = [&](uint32_t n_vocab, bool serial, const DeviceSampling& sampling) {
+    const auto sampler = DeviceSampler::create({.device = *device,
+                                                .kernels = kernels,
+                                                .caps = {},
+                                                .n_vocab = n_vocab,
+                                                .max_rows = 1,
+                                                .logits = {buffer.get()},
+                                                .tokens = *tokens,
+                                                .params = *params,
+                                                .serial = serial});
+    EXPECT_TRUE(sampler) << sampler.error().message;
+    return (*sampler)->choosing({&sampling, 1}).value() != nullptr;
+  };
+  const DeviceSampling greedy, by_chance{.temperature = 1};
+  DeviceSampling changed;
+  changed.changes = [](std::vector<LogitChange>&) {};
+  EXPECT_TRUE(chooses(10, false, by_chance));
+  EXPECT_FALSE(chooses(kMaxSampleVocab + 1, false, by_chance));
+  EXPECT_TRUE(chooses(kMaxSampleVocab + 1, false, changed));
+  EXPECT_TRUE(chooses(10, true, greedy));
+  EXPECT_FALSE(chooses(10, true, by_chance));
+  EXPECT_FALSE(chooses(10, true, changed));
 }
 
 }  // namespace
