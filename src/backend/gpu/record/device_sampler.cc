@@ -224,7 +224,8 @@ Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> r
     deviations.push_back(is_greedy(o) ? 0 : o.top_n_sigma);
   }
   TRY_STATUS(c_.device.write(*options_, 0, std::as_bytes(std::span(options))));
-  TRY_STATUS(c_.device.write(*typical_options_, 0, std::as_bytes(std::span(typical_options))));
+  if (filters & kFilterTypical)
+    TRY_STATUS(c_.device.write(*typical_options_, 0, std::as_bytes(std::span(typical_options))));
   TRY_STATUS(c_.device.write(*deviations_, 0, std::as_bytes(std::span(deviations))));
   auto& program = sampling_[filters];
   if (!program) {
