@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/kv_store.h"
+#include "base/logit_change.h"
 #include "base/phase_times.h"
 #include "base/result.h"
 #include "plan/plan.h"
@@ -70,14 +71,22 @@ struct StepOutput {
 };
 using StepObserver = std::function<void(const StepOutput&)>;
 
-// How a device samples tokens: like Sampler (src/sample/sampler.h), but without a repetition penalty.
+// How a device samples tokens: like Sampler (src/sample/sampler.h).
 struct DeviceSampling {
   float temperature = 0;  // 0: greedy, and `uniform` is not called
   int top_k = 0;
   float top_p = 1;
   float min_p = 0;
-  float top_n_sigma = 0;                // the first filter; 0 or less: off
-  std::function<float()> uniform = {};  // [0, 1), one call per token drawn, in the order of the tokens
+  float top_n_sigma = 0;      // the first filter; 0 or less: off
+  float typical_p = 1;        // before top_p; 1: off
+  float xtc_probability = 0;  // after min_p; 0: off. Else a number before that of each token decides
+  float xtc_threshold = 0;
+  std::function<float()> uniform = {};  // [0, 1), one call (with XTC two) per token drawn, in order
+  // Lists the changes of the next token's logits, after the caller has recorded all tokens that it has taken. The
+  // device then runs the layers ahead of the caller, but not the choice. Empty: there are none.
+  std::function<void(std::vector<LogitChange>&)> changes = {};
+  // With changes: Slice::n_best for the logits of the next two tokens.
+  std::function<int()> n_best = {};
 };
 
 // Tokens sampled on the device, in order, for one sequence or for several.

@@ -318,37 +318,41 @@ TEST(Scheduler, AStreamEndsForThoseWhoComeAndGo) {
   EXPECT_EQ(r.told["01"], "cdefghijklmnop");
 }
 
+// With XTC, a token takes two numbers.
 TEST(Scheduler, NumbersThatAStreamDrewAheadComeAgain) {
-  Replies r("cdefghijklmnop", with_streams());
-  const GenerateOptions by_chance{.max_tokens = 10, .sample = {.temperature = 0.5f, .top_k = 1, .seed = 5}, .stop = {}};
-  r.submit("ab", by_chance);
-  for (int i = 0; i < 4; ++i) ASSERT_TRUE(r.scheduler->step());
-  r.submit("xy");  // greedy, at the same time
-  r.run();
-  std::vector<float> used;
-  Sampler sampler(sampling_of(by_chance.sample), kVocab);
-  std::vector<float> expected;
-  sampler.uniform();  // for the first token, which the host chose
-  for (const auto& stream : r.log.streams) {
-    if (stream.sampling.temperature == 0) {
-      EXPECT_TRUE(stream.random.empty());
-      continue;
+  for (const float xtc : {0.0f, 0.5f}) {
+    Replies r("cdefghijklmnop", with_streams());
+    const GenerateOptions by_chance{
+        .max_tokens = 10, .sample = {.temperature = 0.5f, .top_k = 1, .xtc_probability = xtc, .seed = 5}, .stop = {}};
+    r.submit("ab", by_chance);
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(r.scheduler->step());
+    r.submit("xy");  // greedy, at the same time
+    r.run();
+    Sampler sampler(sampling_of(by_chance.sample), kVocab);
+    const int n_each = xtc > 0 ? 2 : 1;
+    std::vector<float> used, expected;
+    const auto skip_token = [&] {
+      for (int i = 0; i < n_each; ++i) sampler.uniform();
+    };
+    skip_token();  // the first one, which the host chose
+    for (const auto& stream : r.log.streams) {
+      if (stream.sampling.temperature == 0) continue;
+      if (!used.empty()) skip_token();  // in the pass with the other prompt
+      for (int i = 0; i < stream.n_taken * n_each; ++i) {
+        used.push_back(stream.random.at(static_cast<size_t>(i)));
+        expected.push_back(sampler.uniform());
+      }
     }
-    if (!used.empty()) expected.push_back(used.emplace_back(sampler.uniform()));  // in the pass with the other prompt
-    for (int i = 0; i < stream.n_taken; ++i) {
-      used.push_back(stream.random.at(static_cast<size_t>(i)));
-      expected.push_back(sampler.uniform());
-    }
+    EXPECT_EQ(std::ssize(used), 8 * n_each);
+    EXPECT_EQ(used, expected);
+    EXPECT_EQ(r.told["ab"], "cdefghijkl");
   }
-  EXPECT_EQ(used.size(), 9u);
-  EXPECT_EQ(used, expected);
-  EXPECT_EQ(r.told["ab"], "cdefghijkl");
 }
 
 TEST(Scheduler, TheHostChoosesForAllWhereItMustForOne) {
   Replies r("cdefghijkl", with_streams());
   r.submit("ab");
-  r.submit("xy", {.max_tokens = 3, .sample = {.repeat_penalty = 1.1f}, .stop = {}});
+  r.submit("xy", {.max_tokens = 3, .sample = {.temperature = 0.01f, .mirostat = 1}, .stop = {}});
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(r.scheduler->step());
   EXPECT_TRUE(r.log.streams.empty());
   r.run();

@@ -137,7 +137,7 @@ TEST(Samplers, PenaltiesAndDryRunInTheirOrder) {
   }
 }
 
-TEST(Samplers, PlainOnesAreTopNSigmaTopKTopPMinPAndTemperature) {
+TEST(Samplers, PlainOnesAreThoseOfTheUsualOrder) {
   const auto is_plain = [](const Sampling& options) { return Sampler(options, 100).is_plain(); };
   const Sampling all = {.top_k = 40, .top_p = 0.9f, .min_p = 0.1f, .top_n_sigma = 1};
   EXPECT_TRUE(is_plain(all));
@@ -146,13 +146,23 @@ TEST(Samplers, PlainOnesAreTopNSigmaTopKTopPMinPAndTemperature) {
   EXPECT_FALSE(is_plain(in_order(all, "top_k;top_n_sigma")));
   EXPECT_EQ(Sampler(in_order(all, "top_k"), 100).options().top_n_sigma, 0);
   EXPECT_FALSE(is_plain(in_order(all, "top_k;min_p;top_p;temperature")));
-  for (Sampling options : {Sampling{.repeat_penalty = 2}, Sampling{.presence_penalty = 1},
-                           Sampling{.dry_multiplier = 1}, Sampling{.typical_p = 0.5f},
-                           Sampling{.xtc_probability = 0.5f}, Sampling{.mirostat = 1}, Sampling{.mirostat = 2}}) {
+  for (const Sampling& options :
+       {Sampling{.repeat_penalty = 2}, Sampling{.presence_penalty = 1}, Sampling{.dry_multiplier = 1}}) {
+    EXPECT_TRUE(is_plain(options));
+    EXPECT_TRUE(Sampler(options, 100).changes_logits());
+    EXPECT_FALSE(is_plain(in_order(options, "temperature;penalties;dry")));
+  }
+  const Sampling dropping{.typical_p = 0.5f, .xtc_probability = 0.5f};
+  EXPECT_TRUE(is_plain(dropping));
+  EXPECT_FALSE(is_plain(in_order(dropping, "xtc;typ_p;temperature")));
+  EXPECT_FALSE(is_plain(in_order(dropping, "temperature;xtc")));
+  const Sampler without(in_order(dropping, "top_k;temperature"), 100);
+  EXPECT_EQ(without.options().typical_p, 1);
+  EXPECT_EQ(without.options().xtc_probability, 0);
+  for (Sampling options : {Sampling{.mirostat = 1}, Sampling{.mirostat = 2}}) {
     EXPECT_FALSE(is_plain(options));
     options.temperature = 0;
-    EXPECT_EQ(is_plain(options),
-              options.repeat_penalty == 1 && options.presence_penalty == 0 && options.dry_multiplier == 0);
+    EXPECT_TRUE(is_plain(options));
   }
   // Values that only say how, and values that turn steps off.
   EXPECT_TRUE(is_plain({.dry_base = 3,
@@ -177,10 +187,43 @@ TEST(Samplers, NumbersAreDrawnAsAnnounced) {
   }
 }
 
+// The list of changes says what the sampler does itself.
+TEST(ListedChanges, AreThoseOfTheSampler) {
+  constexpr int kVocab = 12;
+  const std::vector<LogitBias> biases = {{3, 1.5f}, {5, -kInf}, {11, -0.25f}};
+  for (const char* order : {"penalties;dry;temperature", "dry;penalties;temperature"}) {
+    for (const int last_n : {4, -1}) {
+      Sampling options = in_order(plain(0), order);
+      options.repeat_penalty = 1.7f;
+      options.repeat_last_n = last_n;
+      options.presence_penalty = 0.3f;
+      options.frequency_penalty = -0.2f;
+      options.dry_multiplier = 0.6f;
+      options.dry_allowed_length = 1;
+      options.dry_sequence_breakers = {};
+      Sampler sampler(options, kVocab, biases), from_list(plain(0), kVocab);
+      sampler.forbid_before(20, std::vector<TokenId>{7});
+      SplitMix64 random(5);
+      std::vector<LogitChange> changes;
+      for (int i = 0; i < 300; ++i) {
+        Logits logits(kVocab);
+        for (float& logit : logits) logit = 6 * random.uniform() - 2;
+        Logits listed = logits;
+        sampler.list_changes(changes);
+        for (const LogitChange& c : changes)
+          listed[static_cast<size_t>(c.token)] = changed(listed[static_cast<size_t>(c.token)], c);
+        const TokenId token = sampler.sample(logits);
+        EXPECT_EQ(token, from_list.sample(listed)) << order << " token " << i;
+        sampler.accept(token);
+      }
+    }
+  }
+}
+
 TEST(ForbidBefore, HoldsUntilSoManyTokensAreAccepted) {
   Sampler sampler(plain(0), 4);
   sampler.forbid_before(2, std::vector<TokenId>{0, 2});
-  EXPECT_FALSE(sampler.is_plain());
+  EXPECT_TRUE(sampler.changes_logits());
   EXPECT_EQ(sampler.n_best(), 3);
   sampler.accept_prompt(3);  // does not count
   for (int i = 0; i < 2; ++i) {
@@ -188,7 +231,7 @@ TEST(ForbidBefore, HoldsUntilSoManyTokensAreAccepted) {
     sampler.accept(3);
   }
   EXPECT_EQ(sampler.sample(Logits{9, 1, 8, 2}), 0);
-  EXPECT_TRUE(sampler.is_plain());
+  EXPECT_FALSE(sampler.changes_logits());
   sampler.reset();
   EXPECT_EQ(sampler.sample(Logits{9, 1, 8, 2}), 3);
 }

@@ -150,11 +150,11 @@ TEST(Dry, WhatWasPenalizedIsForgotten) {
 TEST(Dry, OffChangesNothing) {
   for (const Sampling& options : {dry(0, 2, -1, {}), dry(1, 2, 0, {})}) {
     Sampler sampler(options, 3);
-    EXPECT_TRUE(sampler.is_plain());
+    EXPECT_FALSE(sampler.changes_logits());
     EXPECT_EQ(sampler.n_best(), 1);
   }
   Sampler on(dry(1, 2, -1, {}), 3);
-  EXPECT_FALSE(on.is_plain());
+  EXPECT_TRUE(on.changes_logits());
   EXPECT_EQ(on.n_best(), 1);
 }
 

@@ -43,7 +43,7 @@ Sampler::Sampler(const Sampling& options, int n_vocab, std::span<const LogitBias
   }
   if (std::ranges::contains(first_, SamplerStep::kDry) || has(SamplerStep::kDry))
     dry_.emplace(options_, n_vocab, std::move(piece_of));
-  if (adjusts_logits()) adjusted_.resize(n_vocab);
+  if (changes_logits()) adjusted_.resize(n_vocab);
 }
 
 // True if a step that runs has an effect.
@@ -65,7 +65,7 @@ bool Sampler::is_active(SamplerStep step) const {
     case SamplerStep::kMinP:
       return filters && options_.min_p > 0;
     case SamplerStep::kXtc:
-      return filters && options_.xtc_probability > 0 && options_.xtc_threshold <= 0.5f;
+      return filters && options_.xtc_probability > 0;
     case SamplerStep::kTemperature:
       return options_.temperature != 1;
   }
@@ -79,8 +79,10 @@ void Sampler::read_steps() {
   const auto runs = [&listed](SamplerStep step) { return std::ranges::contains(listed, step); };
   if (!runs(SamplerStep::kTopNSigma)) options_.top_n_sigma = 0;
   if (!runs(SamplerStep::kTopK)) options_.top_k = 0;
+  if (!runs(SamplerStep::kTypicalP)) options_.typical_p = 1;
   if (!runs(SamplerStep::kTopP)) options_.top_p = 1;
   if (!runs(SamplerStep::kMinP)) options_.min_p = 0;
+  if (!runs(SamplerStep::kXtc) || options_.xtc_threshold > 0.5f) options_.xtc_probability = 0;
   if (!runs(SamplerStep::kTemperature)) options_.temperature = 1;
   is_greedy_ = options_.temperature == 0;
   penalizes_repetition_ =
@@ -98,9 +100,10 @@ void Sampler::read_steps() {
 }
 
 bool Sampler::is_plain() const {
-  constexpr SamplerStep kPlain[] = {SamplerStep::kTopNSigma, SamplerStep::kTopK, SamplerStep::kTopP, SamplerStep::kMinP,
+  constexpr SamplerStep kPlain[] = {SamplerStep::kTopNSigma,  SamplerStep::kTopK, SamplerStep::kTypicalP,
+                                    SamplerStep::kTopP,       SamplerStep::kMinP, SamplerStep::kXtc,
                                     SamplerStep::kTemperature};
-  if (adjusts_logits() || mirostat_) return false;
+  if (mirostat_) return false;
   const auto* next = std::begin(kPlain);
   for (const SamplerStep step : steps_) {
     next = std::find(next, std::end(kPlain), step);
@@ -178,7 +181,7 @@ void Sampler::adjust(std::span<const float> logits, std::span<const uint64_t> al
   for (const SamplerStep step : first_) {
     if (step == SamplerStep::kPenalties) {
       window_.for_each([this](TokenId id, int32_t n) { adjusted_[id] = penalized_repetition(adjusted_[id], n); });
-      for (const TokenId id : reply_tokens_) adjusted_[id] = penalized_reply(id, adjusted_[id]);
+      for (const TokenId id : reply_tokens_) adjusted_[id] -= reply_penalty(id);
     } else {
       dry_->update();
       for (const TokenId id : dry_->penalized()) adjusted_[id] -= dry_->penalty(id);
@@ -186,20 +189,22 @@ void Sampler::adjust(std::span<const float> logits, std::span<const uint64_t> al
   }
 }
 
+float Sampler::repetition_factor(int32_t n) const { return std::pow(options_.repeat_penalty, static_cast<float>(n)); }
+
 float Sampler::penalized_repetition(float logit, int32_t n) const {
   if (logit == 0) return logit;  // 0 stays 0, even if the power overflows
-  const float factor = std::pow(options_.repeat_penalty, static_cast<float>(n));
+  const float factor = repetition_factor(n);
   return logit > 0 ? logit / factor : logit * factor;
 }
 
 // The token is in the reply.
-float Sampler::penalized_reply(TokenId token, float logit) const {
-  return logit - (options_.presence_penalty + options_.frequency_penalty * static_cast<float>(reply_counts_[token]));
+float Sampler::reply_penalty(TokenId token) const {
+  return options_.presence_penalty + options_.frequency_penalty * static_cast<float>(reply_counts_[token]);
 }
 
 TokenId Sampler::sample(std::span<const float> logits) {
   CHECK(logits.size() == static_cast<size_t>(n_vocab_));
-  if (!adjusts_logits()) return choose(logits);
+  if (!changes_logits()) return choose(logits);
   adjust(logits, {});
   return choose(adjusted_);
 }
@@ -233,7 +238,7 @@ void Sampler::apply(SamplerStep step) {
     case SamplerStep::kPenalties:
       return candidates_.change_logits([this](TokenId id, float logit) {
         if (const int32_t n = window_.count(id); n > 0) logit = penalized_repetition(logit, n);
-        return penalizes_reply_ && reply_counts_[id] > 0 ? penalized_reply(id, logit) : logit;
+        return penalizes_reply_ && reply_counts_[id] > 0 ? logit - reply_penalty(id) : logit;
       });
     case SamplerStep::kDry:
       dry_->update();

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/logit_change.h"
 #include "sample/candidates.h"
 #include "sample/dry.h"
 #include "sample/mirostat.h"
@@ -76,9 +77,16 @@ class Sampler {
   // Returns the last n numbers unused; they come again.
   void rewind(uint64_t n) { random_.step_back(n); }
 
-  // True if the choice takes no more than the logits, top-n-sigma, top-k, top-p, min-p and the temperature, in this
-  // order. Then these are the options of the same name, which have values without effect for steps that do not run.
+  // True if the choice takes no more than changed logits (list_changes()), top-n-sigma, top-k, typical-p, top-p, min-p,
+  // XTC and the temperature, in this order. Then these are the options of the same name, which have values without
+  // effect for steps that do not run.
   bool is_plain() const;
+  // True if biases, penalties or DRY may change logits. list_changes() lists the changes of the next token's: one for
+  // each token whose logit changes. The first call allocates.
+  bool changes_logits() const { return !biases_.empty() || forbids() || !first_.empty(); }
+  void list_changes(std::vector<LogitChange>& changes);
+  // The number of tokens to accept until nothing is forbidden any more (forbid_before()).
+  int n_forbidding() const { return forbids() ? static_cast<int>(n_forbid_before_ - n_accepted_) : 0; }
   const Sampling& options() const { return options_; }
 
   // Forgets the recorded tokens, and restarts the random numbers and Mirostat.
@@ -89,13 +97,13 @@ class Sampler {
   bool is_active(SamplerStep step) const;
   bool has(SamplerStep step) const { return std::ranges::contains(steps_, step); }
   bool forbids() const { return n_accepted_ < n_forbid_before_ && !forbidden_.empty(); }
-  bool adjusts_logits() const { return !biases_.empty() || forbids() || !first_.empty(); }
 
   void adjust(std::span<const float> logits, std::span<const uint64_t> allowed);
   TokenId choose(std::span<const float> logits);
   void apply(SamplerStep step);
+  float repetition_factor(int32_t n) const;
   float penalized_repetition(float logit, int32_t n) const;
-  float penalized_reply(TokenId token, float logit) const;
+  float reply_penalty(TokenId token) const;
 
   Sampling options_;
   int n_vocab_;
@@ -115,6 +123,7 @@ class Sampler {
   RepetitionWindow window_;            // without memory if there is no repetition penalty
   std::vector<int32_t> reply_counts_;  // [n_vocab] occurrences in the reply; empty without reply penalties
   std::vector<TokenId> reply_tokens_;  // the tokens with a nonzero count
+  std::vector<int32_t> places_;        // for list_changes(): [n_vocab] places in the list, −1 between calls
 };
 
 }  // namespace tern

@@ -22,7 +22,7 @@ from gpu_mutants.conform import CONFORM
 from gpu_mutants.matrices import MATRICES
 from gpu_mutants.megakernel import MEGAKERNEL, MEGAKERNEL_FLOATS, MEGAKERNEL_ROWS
 from gpu_mutants.recurrent import RECURRENT
-from gpu_mutants.sampling import DEVICE_SAMPLER
+from gpu_mutants.sampling import CHANGED_LOGITS, DEVICE_SAMPLER, DROPPED_LOGITS
 
 # Test programs, what stands before and after a test's name in them, and their mutants.
 SUITES = [
@@ -30,6 +30,8 @@ SUITES = [
     ("gpu_conform_test", "*", "/{variant}", BEST_LOGITS),
     ("gpu_conform_test", "*", "/{variant}", RECURRENT),
     ("gpu_device_sampler_test", "DeviceSamplerTest.", "", DEVICE_SAMPLER),
+    ("gpu_device_sampler_test", "ChangedLogitsTest.", "", CHANGED_LOGITS),
+    ("gpu_device_sampler_test", "DroppedLogitsTest.", "", DROPPED_LOGITS),
     ("ternary_matmul_matrix_test", "MatrixMatmul.", "", MATRICES),
     ("gpu_megakernel_test", "GpuMegakernel.", "", MEGAKERNEL),
     ("gpu_megakernel_test", "GpuMegakernelRows.", "", MEGAKERNEL_ROWS),

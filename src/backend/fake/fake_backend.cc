@@ -72,16 +72,34 @@ class FakeStream final : public TokenStream {
     const int n_run = std::min(any.n_taken + 1 + script_.runs_ahead, any.n_tokens);
     for (; n_run_ < n_run; ++n_run_) {
       for (Log::Stream& stream : streams) {
-        if (stream.sampling.temperature > 0) stream.random.push_back(stream.sampling.uniform());
+        if (stream.sampling.temperature == 0) continue;
+        if (stream.sampling.xtc_probability > 0) stream.random.push_back(stream.sampling.uniform());
+        stream.random.push_back(stream.sampling.uniform());
       }
     }
     for (size_t i = 0; i < tokens_.size(); ++i) {
-      tokens_[i] = next_token(script_, streams[i].pos + streams[i].n_taken++);
+      tokens_[i] = choose(streams[i]);
+      ++streams[i].n_taken;
     }
     return std::span<const TokenId>(tokens_);
   }
 
  private:
+  // The best token after the changes, which are for logits like those of run().
+  TokenId choose(Log::Stream& stream) const {
+    const TokenId next = next_token(script_, stream.pos + stream.n_taken);
+    if (!stream.sampling.changes) return next;
+    const std::vector<LogitChange>& changes = stream.changes.emplace_back();
+    stream.sampling.changes(stream.changes.back());
+    std::vector<float> logits(static_cast<size_t>(script_.n_vocab), 0.0f);
+    logits[static_cast<size_t>(next)] = 1;
+    for (const LogitChange& c : changes) {
+      float& logit = logits[static_cast<size_t>(c.token)];
+      logit = changed(logit, c);
+    }
+    return static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin());
+  }
+
   const Script& script_;
   Log& log_;
   const size_t first_;

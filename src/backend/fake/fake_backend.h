@@ -40,8 +40,9 @@ struct Log {
     int n_tokens;
     DeviceSampling sampling;
     int n_taken = 0;
-    std::vector<float> random = {};  // one number per token drawn, taken or not
-    int together = 0;                // number of sequences in the stream
+    std::vector<float> random = {};                      // one number per token drawn, taken or not
+    int together = 0;                                    // number of sequences in the stream
+    std::vector<std::vector<LogitChange>> changes = {};  // for each token taken, if there may be any
   };
   std::vector<Stream> streams;  // a stream of several sequences has consecutive entries
   int n_live_streams = 0;

@@ -234,25 +234,37 @@ bool Generation::Impl::may_stream() const {
 int Generation::Impl::n_may_stream() const {
   int n_left = sequence_.n_ctx() - sequence_.n_used();
   if (may_speculate()) n_left = std::min(n_left, drafting_.n_rest());
+  if (const int n = sampler_.n_forbidding(); n > 0) n_left = std::min(n_left, n);  // the rest may need no changes
   if (options_.max_tokens < 0) return n_left;
   return std::min(n_left, options_.max_tokens - static_cast<int>(result().tokens.size()));
 }
 
 DeviceSampling Generation::Impl::device_sampling() {
   const Sampling& sample = sampler_.options();
-  return {.temperature = sample.temperature,
-          .top_k = sample.top_k,
-          .top_p = sample.top_p,
-          .min_p = sample.min_p,
-          .top_n_sigma = sample.top_n_sigma,
-          .uniform = [this] {
+  DeviceSampling sampling{
+      .temperature = sample.temperature,
+      .top_k = sample.top_k,
+      .top_p = sample.top_p,
+      .min_p = sample.min_p,
+      .top_n_sigma = sample.top_n_sigma,
+      .typical_p = sample.typical_p,
+      .xtc_probability = sample.xtc_probability,
+      .xtc_threshold = sample.xtc_threshold,
+      .uniform =
+          [this] {
             ++stream_.n_draws_ahead;
             return sampler_.uniform();
-          }};
+          },
+  };
+  if (sampler_.changes_logits()) {
+    sampling.changes = [this](std::vector<LogitChange>& changes) { sampler_.list_changes(changes); };
+    sampling.n_best = [this] { return n_best(1); };
+  }
+  return sampling;
 }
 
 Result<void> Generation::Impl::start_stream() {
-  if (!device_may_choose()) return {};  // maybe later: see GenerateOptions::min_tokens
+  if (!device_may_choose()) return {};
   stream_.is_asked_for = true;
   stream_.n_left = std::min(n_may_stream(), kStreamTokens);
   TRY(stream_.own, sequence_.decode(tokens_.back(), stream_.n_left, device_sampling()));
@@ -280,7 +292,7 @@ void Generation::Impl::take_streamed(TokenId token) {
   if (constraint_) constraint_->accept(token);
   tokens_.push_back(token);
   ++n_unreported_;
-  if (stream_.n_draws_ahead > 0) --stream_.n_draws_ahead;
+  stream_.n_draws_ahead -= std::min(stream_.n_draws_ahead, static_cast<uint64_t>(sampler_.n_draws()));
 }
 
 void Generation::Impl::take_back_draws() {

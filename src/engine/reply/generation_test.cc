@@ -99,11 +99,14 @@ TEST_P(GenerationSteps, TellWhatGenerateTells) {
   }
 }
 
-TEST_P(GenerationSteps, ARepetitionPenaltyIsTheHostsWork) {
+TEST_P(GenerationSteps, ARepetitionPenaltyCountsTheReply) {
   Fixture f("cdef", 64, script());
-  const auto generation = f.begin("ab", {.sample = {.repeat_penalty = 1.1f}, .stop = {}});
-  EXPECT_EQ(steps(*generation, 10), "cdef0!");
-  EXPECT_TRUE(f.log.streams.empty());
+  EXPECT_EQ(steps(*f.begin("ab", {.sample = {.repeat_penalty = 1.1f}, .stop = {}}), 10), "cdef0!");
+  // A logit of 1 is not enough for a third time.
+  Fixture again("cccc", 64, script());
+  const GenerateOptions twice{.max_tokens = 3, .sample = {.frequency_penalty = 0.6f}, .stop = {}};
+  const auto result = again.generate("ab", twice).value();
+  EXPECT_EQ(result.tokens, (std::vector<TokenId>{'c', 'c', 0}));
 }
 
 TEST_P(GenerationSteps, CancelEndsItAtOnceAndGivesTheTextThatWasHeldBack) {

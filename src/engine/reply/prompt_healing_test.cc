@@ -147,7 +147,7 @@ TEST(GenerationBias, IsAppliedWhereADeviceWouldChoose) {
   const float never = -std::numeric_limits<float>::infinity();
   const auto result = h.generate({kThe, kThe, kThe}, {.max_tokens = 2, .logit_bias = {{kOf, never}, {0, never}}});
   EXPECT_EQ(result.tokens, (std::vector<TokenId>{kThe, kThe}));
-  EXPECT_TRUE(h.log.streams.empty());
+  EXPECT_EQ(h.log.streams.size(), 1u);
   GenerateOptions outside{.logit_bias = {{99, 1.0f}}};
   EXPECT_EQ(h.core->begin(std::vector<TokenId>{kThe}, outside).error().code, ErrorCode::kInvalidArgument);
 }

@@ -131,21 +131,61 @@ TEST(TokenStream, SharesTheRandomNumbersOfTheHost) {
   EXPECT_EQ(stream.random, expected);
 }
 
-TEST(TokenStream, NotWithARepetitionPenalty) {
-  Fixture f("cdefgh", 64, on_device());
-  EXPECT_EQ(f.generate("ab", {.sample = {.repeat_penalty = 1.1f}, .stop = {}}).value().text, "cdefgh");
-  EXPECT_TRUE(f.log.streams.empty());
+// The device may run ahead, but what changes a token's logits is asked for when the tokens before it are known.
+TEST(TokenStream, WithXtcATokenTakesTwoNumbers) {
+  Fixture f("cdefgh", 64, on_device(1));
+  const SampleOptions sample{.temperature = 0.5f,
+                             .top_k = 1,
+                             .typical_p = 0.75f,
+                             .xtc_probability = 0.25f,
+                             .xtc_threshold = 0.125f,
+                             .seed = 5};
+  f.core->generate(ids("ab"), {.max_tokens = 4, .sample = sample, .stop = {}}, {}, {}).value();
+  const fake::Log::Stream& stream = f.log.streams.at(0);
+  EXPECT_EQ(stream.sampling.typical_p, 0.75f);
+  EXPECT_EQ(stream.sampling.xtc_probability, 0.25f);
+  EXPECT_EQ(stream.sampling.xtc_threshold, 0.125f);
+  Sampler sampler(sampling_of(sample), kVocab);
+  for (int i = 0; i < 2; ++i) sampler.uniform();  // for the first token, which the host chose
+  std::vector<float> expected;
+  for (int i = 0; i < 6; ++i) expected.push_back(sampler.uniform());
+  EXPECT_EQ(stream.random, expected);
+}
+
+TEST(TokenStream, TellsWhichLogitsTheTextChanges) {
+  Fixture f("cdcde", 64, on_device(1));
+  const GenerateOptions options = {.max_tokens = 5,
+                                   .sample = {.temperature = 0,
+                                              .repeat_penalty = 2,
+                                              .dry_multiplier = 0.25f,
+                                              .dry_base = 1,
+                                              .dry_sequence_breakers = std::vector<std::string>()},
+                                   .logit_bias = {{'z', -1}},
+                                   .stop = {}};
+  EXPECT_EQ(f.generate("ab", options).value().text, "cdcde");
+  const auto& changes = f.log.streams.at(0).changes;
+  ASSERT_EQ(changes.size(), 4u);  // the host has chosen the first token
+  const auto change_of = [&](size_t i, TokenId token) {
+    const auto found = std::ranges::find(changes[i], token, &LogitChange::token);
+    return found == changes[i].end() ? LogitChange{} : *found;
+  };
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(change_of(i, 'z').bias, -1);
+  EXPECT_EQ(change_of(0, 'c').factor, 2);
+  EXPECT_EQ(change_of(0, 'd').factor, 1);
+  EXPECT_EQ(change_of(2, 'c').factor, 4);  // after "abcdc"
+  EXPECT_EQ(change_of(2, 'd').third, 0);
+  EXPECT_EQ(change_of(3, 'c').third, 0.25f);  // "cd" was followed by 'c'
+  EXPECT_EQ(changes[3].size(), 5u);
 }
 
 TEST(TokenStream, OnlyForWhatADeviceComputes) {
-  const std::vector<SampleOptions> for_the_host = {
-      {.dry_multiplier = 1, .dry_sequence_breakers = std::vector<std::string>()},
-      {.top_n_sigma = 1, .samplers = "top_k;top_n_sigma"},
-      {.typical_p = 0.9f},
-      {.xtc_probability = 0.5f},
-      {.mirostat = 1},
-      {.mirostat = 2},
-      {.top_p = 0.9f, .samplers = "temperature;top_p"}};
+  const std::vector<SampleOptions> for_the_host = {{.repeat_penalty = 2, .samplers = "top_k;penalties"},
+                                                   {.top_n_sigma = 1, .samplers = "top_k;top_n_sigma"},
+                                                   {.typical_p = 0.9f, .samplers = "typ_p;top_n_sigma;top_k"},
+                                                   {.xtc_probability = 0.5f, .samplers = "temperature;xtc"},
+                                                   {.mirostat = 1},
+                                                   {.mirostat = 2},
+                                                   {.top_p = 0.9f, .samplers = "temperature;top_p"}};
   for (SampleOptions sample : for_the_host) {
     Fixture f("cdefgh", 64, on_device());
     sample.temperature = 0.01f;
@@ -161,10 +201,14 @@ TEST(TokenStream, OnlyForWhatADeviceComputes) {
   EXPECT_EQ(f.log.streams.at(0).sampling.min_p, 0.25f);
 }
 
-TEST(TokenStream, BeginsAfterTheLeastNumberOfTokens) {
+TEST(TokenStream, BeginsAnewAfterTheLeastNumberOfTokens) {
   Fixture f("cdefghij", 64, on_device());
   EXPECT_EQ(f.generate("ab", {.min_tokens = 3, .sample = {}, .stop = {}}).value().text, "cdefghij");
-  EXPECT_EQ(f.log.streams.at(0).token, 'e');
+  ASSERT_EQ(f.log.streams.size(), 2u);
+  EXPECT_EQ(f.log.streams[0].n_tokens, 2);
+  EXPECT_EQ(f.log.streams[0].changes.size(), 2u);
+  EXPECT_EQ(f.log.streams[1].token, 'e');
+  EXPECT_FALSE(f.log.streams[1].sampling.changes);
 }
 
 }  // namespace

@@ -39,9 +39,17 @@ class GpuToken : public testing::Test {
   }
 };
 
-// Greedy and sampled tokens. The device chooses the first two, the host the last.
-const std::vector<SampleOptions> kWays = {
-    {.temperature = 0}, {.temperature = 0.9f, .seed = 7}, {.temperature = 0.9f, .repeat_penalty = 1.1f, .seed = 7}};
+// Greedy and sampled tokens. The device chooses the first three, the last of them among changed logits, and the host
+// the fourth.
+const std::vector<SampleOptions> kWays = {{.temperature = 0},
+                                          {.temperature = 0.9f, .seed = 7},
+                                          {.temperature = 0.9f,
+                                           .repeat_penalty = 1.1f,
+                                           .dry_multiplier = 0.8f,
+                                           .dry_allowed_length = 1,
+                                           .dry_sequence_breakers = std::vector<std::string>(),
+                                           .seed = 7},
+                                          {.temperature = 0.9f, .samplers = "temperature;top_k", .seed = 7}};
 
 GenerateOptions in_way(const SampleOptions& sample, int max_tokens) {
   return {.max_tokens = max_tokens, .sample = sample, .stop = {}, .ignore_eos = true};
@@ -57,8 +65,13 @@ bool step(Generation& generation) {
 TEST_F(GpuToken, TwoSessionsTakeTurns) {
   const Engine gpu = engine();
   const auto a = prompt(gpu, "Once upon a time"), b = prompt(gpu, "The old bear was very");
-  const auto &greedy = kWays[0], &by_chance = kWays[1], &on_host = kWays[2];
-  for (const auto& [way_of_a, way_of_b] : {std::pair(by_chance, greedy), {by_chance, by_chance}, {greedy, on_host}}) {
+  const auto &greedy = kWays[0], &by_chance = kWays[1], &changed = kWays[2], &on_host = kWays[3];
+  for (const auto& [way_of_a, way_of_b] : {std::pair(by_chance, greedy),
+                                           {by_chance, by_chance},
+                                           {greedy, on_host},
+                                           {changed, greedy},
+                                           {by_chance, changed},
+                                           {changed, changed}}) {
     const GenerateOptions options_a = in_way(way_of_a, 9), options_b = in_way(way_of_b, 6);
     const auto alone_a = gpu.new_session().value().generate(a, options_a).value();
     const auto alone_b = gpu.new_session().value().generate(b, options_b).value();
@@ -82,7 +95,7 @@ TEST_F(GpuToken, RepliesTogetherAreAsTheyAreAlone) {
     Scheduler scheduler = gpu.new_scheduler({.n_ctx = 64}).value();
     std::vector<std::vector<TokenId>> together(texts.size()), alone;
     const auto submit = [&](size_t i) {
-      const GenerateOptions options = in_way(kWays[host_chooses && i == 1 ? 2 : i % 2], 8 + 3 * static_cast<int>(i));
+      const GenerateOptions options = in_way(kWays[host_chooses && i == 1 ? 3 : i % 3], 8 + 3 * static_cast<int>(i));
       alone.push_back(gpu.new_session().value().generate(prompt(gpu, texts[i]), options).value().tokens);
       const auto keep = [&together, i](const Result<GenerationStep>& step, const GenerateResult& so_far) {
         ASSERT_TRUE(step) << step.error().message;
@@ -124,12 +137,12 @@ TEST_F(GpuToken, RecurrentLayersGoOnFromTheTokensTaken) {
   for (size_t i = 0; i < together.size(); ++i) {
     const std::vector<TokenId> text = {static_cast<TokenId>(i + 20), 3, 41, 7};
     const int n = 8 + 3 * static_cast<int>(i);
-    apart.push_back(alone(text, kWays[i % 2], n));
+    apart.push_back(alone(text, kWays[i % 3], n));
     const auto keep = [&together, i](const Result<GenerationStep>& step, const GenerateResult& so_far) {
       ASSERT_TRUE(step) << step.error().message;
       together[i] = so_far.tokens;
     };
-    ASSERT_TRUE(scheduler.submit(text, in_way(kWays[i % 2], n), keep));
+    ASSERT_TRUE(scheduler.submit(text, in_way(kWays[i % 3], n), keep));
   }
   while (scheduler.step()) {
   }
@@ -199,7 +212,7 @@ TEST_F(GpuToken, KernelsAreThoseOfTheTokenThatWasDecodedLast) {
       EXPECT_EQ(texts.size(), kernels.size());
       EXPECT_EQ(dispatches, gpu.gpu_stats().value().dispatches_per_token);
       const auto is_sampling = [](const GpuKernel& kernel) { return kernel.name.starts_with("sample"); };
-      EXPECT_EQ(std::ranges::any_of(kernels, is_sampling), way.temperature > 0 && !way.repeat_penalty);
+      EXPECT_EQ(std::ranges::any_of(kernels, is_sampling), way.temperature > 0 && !way.samplers);
       // All layers use the same kernels.
       EXPECT_TRUE(std::ranges::any_of(kernels, [](const GpuKernel& kernel) { return kernel.dispatches >= 2; }));
     }
@@ -207,31 +220,38 @@ TEST_F(GpuToken, KernelsAreThoseOfTheTokenThatWasDecodedLast) {
   EXPECT_FALSE(gpu.gpu_kernels().value().empty());  // does not need the session, which is gone
 }
 
-// A penalty without effect makes the host choose. So it does for samplers that the device does not have.
+// Log probabilities make the host choose. So it does for samplers that the device does not have.
 TEST_F(GpuToken, TheDeviceChoosesAsTheHostDoes) {
   const Engine gpu = engine();
-  const auto tokens_of = [&](const SampleOptions& way, bool on_device) {
-    auto tokens = gpu.new_session().value().generate(prompt(gpu, "Once upon a time"), in_way(way, 16)).value().tokens;
+  const auto tokens_of = [&](const SampleOptions& way, bool on_device, bool with_logprobs = false) {
+    GenerateOptions options = in_way(way, 24);
+    if (with_logprobs) options.n_logprobs = 0;
+    if (way.repeat_penalty) options.logit_bias = {{40, 2.5f}, {41, -1}};
+    auto tokens = gpu.new_session().value().generate(prompt(gpu, "Once upon a time"), options).value().tokens;
     const auto kernels = gpu.gpu_kernels().value();
     const bool is_sampled = std::ranges::any_of(kernels, [](const GpuKernel& k) { return k.name == "sample_next"; });
     EXPECT_EQ(is_sampled, on_device);
     return tokens;
   };
-  for (SampleOptions way : std::vector<SampleOptions>{{.temperature = 0.9f, .top_p = 0.9f, .min_p = 0.01f},
-                                                      {.temperature = 2.0f, .top_k = 0, .top_n_sigma = 1.37f},
-                                                      {.temperature = 1.5f, .top_k = 9, .top_n_sigma = 2.03f}}) {
-    way.seed = 11;
-    const auto by_device = tokens_of(way, /*on_device=*/true);
-    way.repeat_penalty = 1.0000001f;
-    way.repeat_last_n = 1;
-    EXPECT_EQ(by_device, tokens_of(way, /*on_device=*/false)) << "top_n_sigma " << way.top_n_sigma.value_or(0);
+  std::vector<SampleOptions> ways = {
+      {.temperature = 0.9f, .top_p = 0.9f, .min_p = 0.01f},
+      {.temperature = 2.0f, .top_k = 0, .top_n_sigma = 1.37f},
+      {.temperature = 1.5f, .top_k = 9, .top_n_sigma = 2.03f},
+      {.temperature = 0.6f, .repeat_penalty = 1.4f},
+      {.temperature = 0.5f, .top_k = 5, .frequency_penalty = 0.7f},
+      {.temperature = 0.4f, .top_k = 3, .dry_multiplier = 2, .dry_base = 2, .dry_allowed_length = 1},
+      {.temperature = 1, .typical_p = 0.503f},
+      {.temperature = 1.2f, .top_k = 30, .top_p = 0.97f, .xtc_probability = 0.5f, .xtc_threshold = 0.051f},
+      {.frequency_penalty = 0.4f, .typical_p = 0.907f, .xtc_probability = 0.5f, .xtc_threshold = 0.021f}};
+  for (size_t i = 0; i < ways.size(); ++i) {
+    ways[i].seed = 11;
+    EXPECT_EQ(tokens_of(ways[i], /*on_device=*/true), tokens_of(ways[i], /*on_device=*/false, /*with_logprobs=*/true))
+        << "way " << i;
   }
-  for (const SampleOptions& way : std::vector<SampleOptions>{{.temperature = 1, .typical_p = 0.5f},
-                                                             {.temperature = 1, .xtc_probability = 0.5f},
-                                                             {.temperature = 1, .dry_multiplier = 1},
-                                                             {.temperature = 1, .mirostat = 1},
-                                                             {.temperature = 1, .mirostat = 2}}) {
-    EXPECT_EQ(tokens_of(way, /*on_device=*/false).size(), 16u);
+  for (const SampleOptions& way : std::vector<SampleOptions>{{.temperature = 1, .mirostat = 1},
+                                                             {.temperature = 1, .mirostat = 2},
+                                                             {.temperature = 0.9f, .samplers = "temperature;top_k"}}) {
+    EXPECT_EQ(tokens_of(way, /*on_device=*/false).size(), 24u);
   }
 }
 

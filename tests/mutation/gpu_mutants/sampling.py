@@ -47,3 +47,33 @@ DEVICE_SAMPLER = [
     Mutant("the step stays", "sample_greatest", r"params\[2u\] \+= 1u", "params[2u] += 0u", "DrawsAsTheHostDoes"),
     Mutant("the next input is not set", "sample_next", r"tokens\[wg\.y\] = chosen", "tokens[wg.y] = tokens[wg.y]", "DrawsAsTheHostDoes"),
 ]
+
+CHANGED_LOGITS = [
+    Mutant("only the changes of the first workgroup", "sample_change", r"let i = wg\.x \* 256u \+ tid", "let i = tid", "OfManyTokens"),
+    Mutant("the last change is left out", "sample_change", r"if \(i < changes\[0u\]\)", "if (i + 1u < changes[0u])", "RowsHaveTextsOfTheirOwn"),
+    Mutant("bias ignored", "sample_change", r"(let biased = \S+) \+ \S+;", "$1;", "RowsHaveTextsOfTheirOwn"),
+    Mutant("impossible tokens are possible", "sample_change", r"bias_bits == 4286578688u", "false", "RowsHaveTextsOfTheirOwn"),
+    Mutant("DRY before the penalties ignored", "sample_change", r"let lowered = biased - first", "let lowered = biased", "RowsHaveTextsOfTheirOwn"),
+    Mutant("DRY after the penalties ignored", "sample_change", r"less - third", "less", "RowsHaveTextsOfTheirOwn"),
+    Mutant("penalties of the reply ignored", "sample_change", r"let less = divided - second", "let less = divided", "RowsHaveTextsOfTheirOwn"),
+    Mutant("logits below zero are divided, too", "sample_change", r"select\(lowered \* factor", "select(lowered / factor", "PenaltiesLowerLogitsBelowZero"),
+    Mutant("infinite logits change", "sample_change", r"magnitude < 2139095040u", "true", "OfLogitsThatAreNotFinite"),
+]
+
+DROPPED_LOGITS = [
+    Mutant("typical-p ignored", "sample_typical.*", r"let (top_p(_\d+)?) = row_options\.z", "let $1 = 2f", "EachAlone"),
+    Mutant("typical: distances from the greatest", "sample_typical.*", r"let off = .*;", "let off = below_of(a, b);", "EachAlone"),
+    Mutant("typical: the less probable of two equally typical ones first", "sample_.*typical.*", r"let side = select\(0u, 1u,", "let side = select(1u, 0u,", "TiesGoByTheirIds"),
+    Mutant("typical: all ties are kept", "sample_typical_cut", r"let ties = u32\(\w+\)|let ties = u32\(min\([^;]*;", "let ties = 1000000u;", "TiesGoByTheirIds"),
+    Mutant("typical: rows without it lose tokens", "sample_drop_untypical", r"let always = .*;", "let always = 0u;", "RowsWithoutTypicalPKeepImprobableTokens"),
+    Mutant("typical: surprises of all rows are the first row's", "sample_surprise", r"let moments_at = \(wg\.y \* \d+u \+ ", "let moments_at = (", "RowsHaveOptionsOfTheirOwn"),
+    Mutant("what top-k drops is typical", "sample_drop", r"> cut", "> 0u", "EachAlone"),
+    Mutant("min-p ignored before XTC", "sample_drop_min_p", r">= min_p", ">= 0f", "RowsHaveOptionsOfTheirOwn"),
+    Mutant("the greatest logit of before", "sample_again", r"\] = reduced\w*|= now\w*;", "] = 4278190080u", "RowsHaveOptionsOfTheirOwn"),
+    Mutant("ties of earlier parts are not counted", "sample_drop", r"if \(tid < wg\.x\)", "if (tid > 300u)", "TiesGoByTheirIds"),
+    Mutant("XTC: the threshold of the first row for all", "sample_xtc", r"thresholds\[in_ring\]", "thresholds[in_ring - wg.y]", "RowsHaveOptionsOfTheirOwn"),
+    Mutant("XTC: the threshold is no share", "sample_xtc", r"let least = thresholds\[in_ring\] \* \w+;", "let least = thresholds[in_ring];", "EachAlone"),
+    Mutant("XTC: the last top choice is dropped, too", "sample_drop_top", r"let is_better = \(?key > kept", "let is_better = key >= kept", "EachAlone"),
+    Mutant("XTC: of equal ones the first is kept", "sample_drop_top", r"\(\w+ \+ 1u\) < reduced_1", "false", "TiesGoByTheirIds"),
+    Mutant("XTC: each part keeps one", "sample_drop_top", r"\(wg\.y \* (\d+u) \+ tid\) \* 2u", "(wg.y * $1 + wg.x) * 2u", "RowsHaveOptionsOfTheirOwn"),
+]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "backend/gpu/kernels/head/argmax.h"
@@ -11,7 +12,7 @@ namespace tern::gpu {
 namespace {
 
 constexpr uint32_t kMaxParts = 128;
-constexpr size_t kFilterTopK = 1, kFilterTopP = 2, kFilterSigma = 4;
+constexpr size_t kFilterTopK = 1, kFilterTopP = 2, kFilterSigma = 4, kFilterTypical = 8, kFilterXtc = 16;
 
 // The layout that the kernels read (gpu::SampleOptions).
 struct RowOptions {
@@ -96,6 +97,9 @@ Result<void> DeviceSampler::prepare_sampling() {
   TRY(draws_, c_.device.new_buffer("random numbers", n * 4 * kRing, BufferUse::kWork));
   TRY(options_, c_.device.new_buffer("sampling options", n * sizeof(RowOptions), BufferUse::kWork));
   TRY(deviations_, c_.device.new_buffer("sampling deviations", n * sizeof(float), BufferUse::kWork));
+  TRY(typical_options_, c_.device.new_buffer("typical options", n * sizeof(RowOptions), BufferUse::kWork));
+  TRY(thresholds_, c_.device.new_buffer("XTC thresholds", n * 4 * kRing, BufferUse::kWork));
+  TRY(choices_, c_.device.new_buffer("top choices", n * sample_choices_bytes(config), BufferUse::kWork));
   TRY(moments_, c_.device.new_buffer("sampling moments", n * sample_moments_bytes(config), BufferUse::kWork));
   for (uint32_t i = 0; i < levels_.size(); ++i) {
     TRY(levels_[i], c_.device.new_buffer("sampling level", 16, BufferUse::kUniform));
@@ -127,25 +131,81 @@ Result<void> DeviceSampler::record_sampling(size_t filters, Program& program) {
     TRY_STATUS(add(program, sample_moments(config), config.parts, logits, parts, moments));
     TRY_STATUS(add(program, sample_floor(config), 1, parts, moments, deviations, state));
   }
-  const LevelBegin start = has_floor ? LevelBegin::kAfterFloor : LevelBegin::kStart;
-  if (has_top_k) TRY_STATUS(search(Measure::kCount, start));
-  if (has_top_p) TRY_STATUS(search(Measure::kShare, has_top_k ? LevelBegin::kAfterCount : start));
+  LevelBegin start = has_floor ? LevelBegin::kAfterFloor : LevelBegin::kStart;
   Threshold threshold = has_floor ? Threshold::kFloor : Threshold::kNone;
-  if (has_top_k) threshold = Threshold::kCount;
-  if (has_top_p) threshold = Threshold::kShare;
+  if (has_top_k) {
+    TRY_STATUS(search(Measure::kCount, start));
+    start = LevelBegin::kAfterCount;
+    threshold = Threshold::kCount;
+  }
+  if (filters & kFilterTypical) {
+    TRY_STATUS(record_typical(threshold, program));
+    start = LevelBegin::kStart;
+    threshold = Threshold::kNone;
+  }
+  if (has_top_p) {
+    TRY_STATUS(search(Measure::kShare, start));
+    threshold = Threshold::kShare;
+  }
+  if (filters & kFilterXtc) {
+    TRY_STATUS(record_xtc(threshold, program));
+    threshold = Threshold::kNone;
+  }
   TRY_STATUS(add(program, sample_weigh(config, threshold), config.parts, logits, parts, hist, state, options));
   return add(program, sample_next(config), 1, logits, parts, state, draws, options, tokens, ids, params);
+}
+
+// Makes dropped logits NaN.
+Result<void> DeviceSampler::record_drop(Threshold threshold, bool by_min_p, Program& program) {
+  const SampleConfig config = sample_config(c_);
+  const View<wgsl::U32> logits{c_.logits}, parts{{parts_.get()}}, state{{state_.get()}};
+  const View<wgsl::Atomic<wgsl::U32>> hist{{hist_.get()}};
+  const View<wgsl::Vec4<wgsl::F32>> options{{options_.get()}};
+  const View<wgsl::F32> moments{{moments_.get()}};
+  TRY_STATUS(add(program, sample_weigh(config, threshold), config.parts, logits, parts, hist, state, options));
+  TRY_STATUS(add(program, sample_drop(config, by_min_p), config.parts, logits, parts, state, options));
+  return add(program, sample_surprise(config), config.parts, logits, parts, moments);
+}
+
+Result<void> DeviceSampler::record_typical(Threshold threshold, Program& program) {
+  const SampleConfig config = sample_config(c_);
+  const View<wgsl::U32> logits{c_.logits}, parts{{parts_.get()}}, state{{state_.get()}};
+  const View<wgsl::Atomic<wgsl::U32>> hist{{hist_.get()}};
+  const View<wgsl::Vec4<wgsl::F32>> options{{typical_options_.get()}};
+  const View<wgsl::F32> moments{{moments_.get()}};
+  TRY_STATUS(record_drop(threshold, /*by_min_p=*/false, program));
+  for (uint32_t level = 0; level < kSampleLevels; ++level) {
+    const View<SampleLevelUniform> uniform{{levels_[sample_level_index(Measure::kShare, level)].get()}};
+    const auto kernel = sample_typical(config, level == 0 ? LevelBegin::kStart : LevelBegin::kNext);
+    TRY_STATUS(add(program, kernel, config.parts, logits, parts, moments, hist, state, options, uniform));
+  }
+  TRY_STATUS(add(program, sample_typical_cut(config), config.parts, logits, parts, moments, hist, state, options));
+  TRY_STATUS(add(program, sample_drop_untypical(config), config.parts, logits, parts, moments, state, options));
+  return add(program, sample_again(config), config.parts, logits, parts, hist);
+}
+
+Result<void> DeviceSampler::record_xtc(Threshold threshold, Program& program) {
+  const SampleConfig config = sample_config(c_);
+  const View<wgsl::U32> logits{c_.logits}, parts{{parts_.get()}}, params{{&c_.params}}, choices{{choices_.get()}};
+  const View<wgsl::Atomic<wgsl::U32>> hist{{hist_.get()}};
+  const View<wgsl::F32> moments{{moments_.get()}}, thresholds{{thresholds_.get()}};
+  TRY_STATUS(record_drop(threshold, /*by_min_p=*/true, program));
+  TRY_STATUS(add(program, sample_xtc(config), config.parts, logits, parts, moments, thresholds, params, choices));
+  TRY_STATUS(add(program, sample_drop_top(config), config.parts, logits, choices));
+  return add(program, sample_again(config), config.parts, logits, parts, hist);
 }
 
 Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> rows) {
   CHECK(!rows.empty() && rows.size() <= c_.max_rows);
   const auto is_greedy = [](const DeviceSampling& o) { return o.temperature == 0; };
+  const bool changes = std::ranges::any_of(rows, [](const DeviceSampling& o) { return static_cast<bool>(o.changes); });
+  if (c_.serial && changes) return nullptr;
   if (std::ranges::all_of(rows, is_greedy)) return &greedy_;
   if (c_.n_vocab > kMaxSampleVocab || c_.serial) return nullptr;
   TRY_STATUS(prepare_sampling());
   // Next to random rows, a greedy row is drawn with top-k 1. The filters run for all rows; rows without a filter get
   // one that keeps everything.
-  std::vector<RowOptions> options;
+  std::vector<RowOptions> options, typical_options;
   std::vector<float> deviations;
   size_t filters = 0;
   for (const DeviceSampling& o : rows) {
@@ -153,13 +213,19 @@ Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> r
     if (filters_k || is_greedy(o)) filters |= kFilterTopK;
     if (filters_p && !is_greedy(o)) filters |= kFilterTopP;
     if (o.top_n_sigma > 0 && !is_greedy(o)) filters |= kFilterSigma;
+    const bool is_typical = o.typical_p < 1 && !is_greedy(o);
+    if (is_typical) filters |= kFilterTypical;
+    if (o.xtc_probability > 0 && !is_greedy(o)) filters |= kFilterXtc;
     RowOptions row{o.temperature, static_cast<float>(filters_k ? static_cast<uint32_t>(o.top_k) : c_.n_vocab),
                    filters_p ? o.top_p : 2.0f, o.min_p};
     if (is_greedy(o)) row = {.temperature = 1, .top_k = 1, .top_p = 2, .min_p = 0};
     options.push_back(row);
+    typical_options.push_back({.temperature = 1, .top_k = 0, .top_p = is_typical ? o.typical_p : 2.0f, .min_p = 0});
     deviations.push_back(is_greedy(o) ? 0 : o.top_n_sigma);
   }
   TRY_STATUS(c_.device.write(*options_, 0, std::as_bytes(std::span(options))));
+  if (filters & kFilterTypical)
+    TRY_STATUS(c_.device.write(*typical_options_, 0, std::as_bytes(std::span(typical_options))));
   TRY_STATUS(c_.device.write(*deviations_, 0, std::as_bytes(std::span(deviations))));
   auto& program = sampling_[filters];
   if (!program) {
@@ -170,8 +236,52 @@ Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> r
   return program.get();
 }
 
+Result<void> DeviceSampler::prepare_changes() {
+  if (changes_) return {};
+  change_words_.reserve((kMostChanges + 1) * kChangeWords);
+  const Extent extent{.grid = {.x = kMostChanges / kSampleWorkgroup}, .rows = Rows::kLogits};
+  TRY(auto buffer, c_.device.new_buffer("changed logits", 4 * (kMostChanges + 1) * kChangeWords, BufferUse::kWork));
+  const View<wgsl::U32> logits{c_.logits}, changes{{buffer.get()}};
+  TRY_STATUS(add(change_, sample_change(), extent, logits, changes));
+  changes_ = std::move(buffer);
+  return {};
+}
+
+Result<void> DeviceSampler::submit_changes() {
+  change_words_[0] = static_cast<uint32_t>(change_words_.size() / kChangeWords) - 1;
+  TRY_STATUS(c_.device.write(*changes_, 0, std::as_bytes(std::span(change_words_))));
+  std::vector<Command> commands;
+  change_.commands({}, commands);
+  change_words_.resize(kChangeWords);
+  return c_.device.submit(commands);
+}
+
+// The bounds keep results finite, except for a bias of −infinity, which the kernel treats by itself.
+Result<void> DeviceSampler::change(std::span<const std::vector<LogitChange>> changes) {
+  CHECK(changes.size() <= c_.max_rows);
+  TRY_STATUS(prepare_changes());
+  static constexpr float kMost = 1e30f;
+  const auto bounded = [](float x) { return std::bit_cast<uint32_t>(std::clamp(x, -kMost, kMost)); };
+  change_words_.assign(kChangeWords, 0);
+  for (size_t row = 0; row < changes.size(); ++row) {
+    for (const LogitChange& c : changes[row]) {
+      const auto place = static_cast<uint32_t>(row) * c_.n_vocab + static_cast<uint32_t>(c.token);
+      const uint32_t bias = std::isinf(c.bias) ? std::bit_cast<uint32_t>(c.bias) : bounded(c.bias);
+      const uint32_t factor = std::bit_cast<uint32_t>(std::clamp(c.factor, 1 / kMost, kMost));
+      const uint32_t words[kChangeWords] = {place, bias, bounded(c.first), factor, bounded(c.second), bounded(c.third)};
+      change_words_.insert(change_words_.end(), std::begin(words), std::end(words));
+      if (change_words_.size() == (kMostChanges + 1) * kChangeWords) TRY_STATUS(submit_changes());
+    }
+  }
+  return change_words_.size() > kChangeWords ? submit_changes() : Result<void>();
+}
+
 Result<void> DeviceSampler::set_draws(uint64_t step, std::span<const float> uniforms) {
   return c_.device.write(*draws_, 4 * (step % kRing) * uniforms.size(), std::as_bytes(uniforms));
+}
+
+Result<void> DeviceSampler::set_thresholds(uint64_t step, std::span<const float> thresholds) {
+  return c_.device.write(*thresholds_, 4 * (step % kRing) * thresholds.size(), std::as_bytes(thresholds));
 }
 
 }  // namespace tern::gpu

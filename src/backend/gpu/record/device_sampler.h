@@ -61,12 +61,18 @@ class DeviceSampler {
   std::optional<Parts> parts_of_best() const;
 
   // The program that samples with these options, one per row (1 to max_rows), valid until the next call. Null if a row
-  // needs a random draw and the vocabulary is too large, or the device is slower at it than the host. Each combination
-  // of filters is compiled when first needed.
+  // needs a random draw and the vocabulary is too large, or the device is slower than the host at draws or at changes.
+  // Each combination of filters is compiled when first needed.
   Result<const Program*> choosing(std::span<const DeviceSampling> rows);
+
+  // Changes logits of the next step's rows, in the order of the queue; changes[row] has each token at most once.
+  Result<void> change(std::span<const std::vector<LogitChange>> changes);
 
   // Uploads the random numbers of a step (counted from 0), one per row.
   Result<void> set_draws(uint64_t step, std::span<const float> uniforms);
+  // Uploads the thresholds of XTC for a step, one per row, if choosing() had a row with XTC. kNoThreshold: not now.
+  static constexpr float kNoThreshold = 2;
+  Result<void> set_thresholds(uint64_t step, std::span<const float> thresholds);
 
   // Where the tokens of a step are stored, [n_rows].
   BufferView ids(uint64_t step, size_t n_rows) const { return {ids_.get(), 4 * (step % kRing) * n_rows, 4 * n_rows}; }
@@ -77,8 +83,13 @@ class DeviceSampler {
   template <class... P, class... V>
   Result<void> add(Program& program, const wgsl::Kernel<P...>& kernel, const Extent& extent, const V&... views);
   uint32_t n_parts_of_best() const { return ceil_div(c_.n_vocab, best_workgroup(c_.device.limits())); }
+  Result<void> prepare_changes();
+  Result<void> submit_changes();
   Result<void> prepare_sampling();
   Result<void> record_sampling(size_t filters, Program& program);
+  Result<void> record_typical(Threshold threshold, Program& program);
+  Result<void> record_xtc(Threshold threshold, Program& program);
+  Result<void> record_drop(Threshold threshold, bool by_min_p, Program& program);
   template <class... P, class... V>
   Result<void> add(Program& program, const wgsl::Kernel<P...>& kernel, uint32_t grid, const V&... views);
 
@@ -88,9 +99,13 @@ class DeviceSampler {
   Program greedy_;
 
   // Created when first needed.
+  std::unique_ptr<Buffer> changes_;
+  Program change_;
+  std::vector<uint32_t> change_words_;
   std::unique_ptr<Buffer> hist_, state_, parts_, draws_, options_, deviations_, moments_;
+  std::unique_ptr<Buffer> typical_options_, thresholds_, choices_;
   std::array<std::unique_ptr<Buffer>, 2 * kSampleLevels> levels_;
-  std::array<std::unique_ptr<Program>, 8> sampling_;  // by filters: 1 top-k, 2 top-p, 4 top-n-sigma
+  std::array<std::unique_ptr<Program>, 32> sampling_;  // by filters: see device_sampler.cc
 };
 
 }  // namespace tern::gpu

@@ -126,6 +126,10 @@ class GpuExecutable final : public Executable, private StreamHost {
   void end_control() override { run_.in_control = nullptr; }
   Result<QueuedStep> queue_step(PreparedStore& store, const Slice& first, const Program& sampler, const BufferView& ids,
                                 RunShape& shape) override;
+  Result<void> queue_layers(PreparedStore& store, RunShape& shape) override;
+  Result<QueuedStep> queue_choice(PreparedStore& store, const Slice& first, const Program& sampler,
+                                  const BufferView& ids, const RunShape& shape) override;
+  Result<void> add_layers(PreparedStore& store, RunShape& shape);  // to run_.commands
   bool has_failed(Bytes outcome) const override { return layer_path_->has_failed(outcome); }
   void disable_megakernel(int n_rows) override { layer_path_->disable(n_rows); }
   DeviceSampler& sampler() override { return *sampler_; }

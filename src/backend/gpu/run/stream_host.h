@@ -31,6 +31,11 @@ class StreamHost {
   };
   virtual Result<QueuedStep> queue_step(PreparedStore& store, const Slice& first, const Program& sampler,
                                         const BufferView& ids, RunShape& shape) = 0;
+  // The same in two parts, so that the host can change logits before the choice: first the layers, whose shape is
+  // `shape` afterwards, then the choice.
+  virtual Result<void> queue_layers(PreparedStore& store, RunShape& shape) = 0;
+  virtual Result<QueuedStep> queue_choice(PreparedStore& store, const Slice& first, const Program& sampler,
+                                          const BufferView& ids, const RunShape& shape) = 0;
   virtual bool has_failed(Bytes outcome) const = 0;
   // Computes later steps of so many rows without the megakernel, after one that failed.
   virtual void disable_megakernel(int n_rows) = 0;

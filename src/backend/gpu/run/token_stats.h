@@ -20,8 +20,9 @@ struct TokenStats {
     bool embeds_next = false;
     int dispatches = 0;
   };
-  Last last;          // the last decoded token
-  int n_streams = 0;  // that are alive
+  Last last;                   // the last decoded token
+  int n_layer_dispatches = 0;  // of the step whose choice is queued apart from its layers
+  int n_streams = 0;           // that are alive
   uint64_t n_decoded = 0;
   double record_seconds = 0;  // spent recording and submitting the decoded tokens
   uint64_t n_streamed = 0;    // decoded tokens that followed another one in a stream

@@ -1,5 +1,6 @@
 // Decoding with the token loop on the device: token ids go straight into the next embeddings, and the host reads them
-// later from a ring.
+// later from a ring. Where logits change before a choice, the host must know the tokens before it: then it queues the
+// layers of a step, takes the last token meanwhile, and queues the changes and the choice.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -17,8 +18,11 @@ namespace {
 // states to their other places (GpuKvStore::pair_state), so those after the tokens taken are still there.
 constexpr size_t kAhead = 2;
 
+bool is_xtc(const DeviceSampling& o) { return o.temperature > 0 && o.xtc_probability > 0; }
+
 // The number of best logits that decide a row's token (Slice::n_best). Deviations are those of all logits.
 int n_best_of(const DeviceSampling& o) {
+  if (o.changes) return o.n_best();
   if (o.temperature == 0) return 1;
   return o.top_n_sigma > 0 ? 0 : std::max(o.top_k, 0);
 }
@@ -33,6 +37,8 @@ class GpuTokenStream final : public TokenStream {
         store_(store),
         sampling_(sampling.begin(), sampling.end()),
         draws_(std::ranges::any_of(sampling, [](const DeviceSampling& o) { return o.temperature > 0; })),
+        changes_(std::ranges::any_of(sampling, [](const DeviceSampling& o) { return static_cast<bool>(o.changes); })),
+        has_xtc_(std::ranges::any_of(sampling, is_xtc)),
         tokens_(starts.size()),
         n_left_(n_steps) {
     for (const Slice& start : starts) {
@@ -42,6 +48,8 @@ class GpuTokenStream final : public TokenStream {
     }
     ++host_.stats().n_streams;
     drawn_.reserve(kAhead * starts.size());
+    if (changes_) changed_.resize(starts.size());
+    if (has_xtc_) thresholds_.reserve(kAhead * starts.size());
   }
   GpuTokenStream(const GpuTokenStream&) = delete;
   GpuTokenStream& operator=(const GpuTokenStream&) = delete;
@@ -52,7 +60,8 @@ class GpuTokenStream final : public TokenStream {
 
   Result<std::span<const TokenId>> next() override {
     if (!host_.has_control(*this)) TRY_STATUS(take_control());
-    while (n_left_ > 0 && under_way_.size() < kAhead) TRY_STATUS(start_one());
+    const size_t most = changes_ ? 1 : kAhead;
+    while (n_left_ > 0 && under_way_.size() < most) TRY_STATUS(start_one());
     CHECK(!under_way_.empty());
     TRY(Bytes bytes, under_way_.front().ids->wait());
     if (const int rows = under_way_.front().megakernel_rows; rows > 0) {
@@ -76,7 +85,9 @@ class GpuTokenStream final : public TokenStream {
                   token);
     }
     if (!drawn_.empty()) {
-      drawn_.erase(drawn_.begin(), drawn_.begin() + static_cast<ptrdiff_t>(rows_.size()));
+      const auto n_taken = static_cast<ptrdiff_t>(rows_.size());
+      drawn_.erase(drawn_.begin(), drawn_.begin() + n_taken);
+      if (has_xtc_) thresholds_.erase(thresholds_.begin(), thresholds_.begin() + n_taken);
       n_used_draws_ -= rows_.size();
     }
     return std::span<const TokenId>(tokens_);
@@ -96,8 +107,9 @@ class GpuTokenStream final : public TokenStream {
   Result<void> take_control() {
     const auto n_lost = static_cast<int>(under_way_.size());
     under_way_.clear();
-    for (Row& row : rows_) row.pos -= n_lost;
+    for (Row& row : rows_) row.pos -= n_lost + (are_layers_ahead_ ? 1 : 0);
     n_left_ += n_lost;
+    are_layers_ahead_ = false;
     step_ = 0;
     n_used_draws_ = 0;
     last_step_.reset();
@@ -119,16 +131,37 @@ class GpuTokenStream final : public TokenStream {
             .state = r.state};
   }
 
+  // The most that a row needs; 0 if one needs all.
+  int n_best() const {
+    int most = 0;
+    for (const DeviceSampling& o : sampling_) {
+      const int n = n_best_of(o);
+      if (n == 0) return 0;
+      most = std::max(most, n);
+    }
+    return most;
+  }
+
   int last_pos() const { return std::ranges::max(rows_, {}, &Row::pos).pos; }
 
-  // The next step's random numbers: the same as before if the step is repeated.
-  std::span<const float> draw() {
+  // Uploads the next step's random numbers: the same as before if the step is repeated.
+  Result<void> draw() {
     if (n_used_draws_ == drawn_.size()) {
-      for (const DeviceSampling& o : sampling_) drawn_.push_back(o.temperature > 0 ? o.uniform() : 0.0f);
+      for (const DeviceSampling& o : sampling_) {
+        if (has_xtc_) {
+          const bool excludes = is_xtc(o) && o.uniform() < o.xtc_probability;
+          thresholds_.push_back(excludes ? o.xtc_threshold : DeviceSampler::kNoThreshold);
+        }
+        drawn_.push_back(o.temperature > 0 ? o.uniform() : 0.0f);
+      }
     }
-    const auto numbers = std::span<const float>(drawn_).subspan(n_used_draws_, rows_.size());
+    const auto of_step = [&](const std::vector<float>& all) {
+      return std::span<const float>(all).subspan(n_used_draws_, rows_.size());
+    };
+    TRY_STATUS(host_.sampler().set_draws(step_, of_step(drawn_)));
+    if (has_xtc_) TRY_STATUS(host_.sampler().set_thresholds(step_, of_step(thresholds_)));
     n_used_draws_ += rows_.size();
-    return numbers;
+    return {};
   }
 
   // gpu_stats describes single tokens, so only streams of one sequence count. A stream's first token has no predecessor
@@ -146,13 +179,23 @@ class GpuTokenStream final : public TokenStream {
   Result<void> start_one() {
     const auto start = std::chrono::steady_clock::now();
     DeviceSampler& sampler = host_.sampler();
-    shape_.n_pos = last_pos() + 1;
-    shape_.embeds_next = rows_.size() == 1 && !draws_ && sampler.can_embed();
-    shape_.is_embedded = shape_.embeds_next && step_ > 0;
-    if (draws_) TRY_STATUS(sampler.set_draws(step_, draw()));
-    TRY(auto queued, host_.queue_step(store_, slice(0), *sampler_, sampler.ids(step_, rows_.size()), shape_));
-    under_way_.push_back(std::move(queued));
-    for (Row& row : rows_) ++row.pos;
+    const BufferView ids = sampler.ids(step_, rows_.size());
+    if (changes_ && !are_layers_ahead_) TRY_STATUS(run_layers());
+    if (changes_) TRY_STATUS(change_logits());
+    if (draws_) TRY_STATUS(draw());
+    if (changes_) {
+      TRY(auto queued, host_.queue_choice(store_, slice(0), *sampler_, ids, shape_));
+      under_way_.push_back(std::move(queued));
+      are_layers_ahead_ = false;
+      if (n_left_ > 1) TRY_STATUS(run_layers());
+    } else {
+      shape_.n_pos = last_pos() + 1;
+      shape_.embeds_next = rows_.size() == 1 && !draws_ && sampler.can_embed();
+      shape_.is_embedded = shape_.embeds_next && step_ > 0;
+      TRY(auto queued, host_.queue_step(store_, slice(0), *sampler_, ids, shape_));
+      under_way_.push_back(std::move(queued));
+      for (Row& row : rows_) ++row.pos;
+    }
     ++step_;
     --n_left_;
     ++host_.stats().n_decoded;
@@ -160,19 +203,41 @@ class GpuTokenStream final : public TokenStream {
     return {};
   }
 
+  // Queues those of the next step, so that the device has work while the host lists changes.
+  Result<void> run_layers() {
+    shape_.n_pos = last_pos() + 1;
+    shape_.n_best = n_best();
+    TRY_STATUS(host_.queue_layers(store_, shape_));
+    for (Row& row : rows_) ++row.pos;
+    are_layers_ahead_ = true;
+    return {};
+  }
+
+  Result<void> change_logits() {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (sampling_[i].changes) sampling_[i].changes(changed_[i]);
+    }
+    return host_.sampler().change(changed_);
+  }
+
   StreamHost& host_;
   PreparedStore& store_;
   std::vector<Row> rows_;
   const std::vector<DeviceSampling> sampling_;  // per row
   const bool draws_;                            // true if any row draws at random
+  const bool changes_;                          // true if any row's logits may change before the choice
+  const bool has_xtc_;                          // true if any row has XTC
+  bool are_layers_ahead_ = false;               // with changes: the next step's layers are under way
+  std::vector<std::vector<LogitChange>> changed_;
   const Program* sampler_ = nullptr;
   std::vector<TokenId> tokens_;  // per row, the token taken last
   RunShape shape_;
   int n_left_;  // steps to start
   uint64_t step_ = 0;
   std::deque<StreamHost::QueuedStep> under_way_;
-  std::vector<float> drawn_;  // random numbers [steps, rows] of steps not yet taken, of which
-  size_t n_used_draws_ = 0;   // … this many are in use by steps under way
+  std::vector<float> thresholds_;  // those of XTC, like drawn_
+  std::vector<float> drawn_;       // random numbers [steps, rows] of steps not yet taken, of which
+  size_t n_used_draws_ = 0;        // … this many are in use by steps under way
   std::optional<std::chrono::steady_clock::time_point> last_step_;
 };
 
@@ -205,13 +270,34 @@ Result<RunShape> GpuExecutable::give_control(const GpuTokenStream& stream, const
   return shape;
 }
 
-Result<StreamHost::QueuedStep> GpuExecutable::queue_step(PreparedStore& store, const Slice& first,
-                                                         const Program& sampler, const BufferView& ids,
-                                                         RunShape& shape) {
+Result<void> GpuExecutable::add_layers(PreparedStore& store, RunShape& shape) {
   TRY_STATUS(prepare(store, shape.n_pos));  // the store's buffers may have changed since the last step
   run_.commands.clear();
   shape = choose_layer_path(shape, store);
+  TRY_STATUS(layer_path_->ready(shape));
   store.program().commands(shape, run_.commands);
+  return {};
+}
+
+Result<void> GpuExecutable::queue_layers(PreparedStore& store, RunShape& shape) {
+  TRY_STATUS(add_layers(store, shape));
+  stats_.n_layer_dispatches = static_cast<int>(run_.commands.size());
+  TRY_STATUS(device_->submit(run_.commands));
+  run_.commands.clear();
+  return {};
+}
+
+Result<StreamHost::QueuedStep> GpuExecutable::queue_step(PreparedStore& store, const Slice& first,
+                                                         const Program& sampler, const BufferView& ids,
+                                                         RunShape& shape) {
+  TRY_STATUS(add_layers(store, shape));
+  stats_.n_layer_dispatches = 0;
+  return queue_choice(store, first, sampler, ids, shape);
+}
+
+Result<StreamHost::QueuedStep> GpuExecutable::queue_choice(PreparedStore& store, const Slice& first,
+                                                           const Program& sampler, const BufferView& ids,
+                                                           const RunShape& shape) {
   sampler.commands(shape, run_.commands);
   turn_states_.commands(shape, run_.commands);
   const auto n_rows = static_cast<size_t>(shape.n_tokens);
@@ -219,12 +305,14 @@ Result<StreamHost::QueuedStep> GpuExecutable::queue_step(PreparedStore& store, c
   BufferView from = ids;
   if (shape.megakernel_workgroups > 0) {  // the tokens are preceded by the number of failed waits
     queued.megakernel_rows = shape.n_tokens;
-    TRY_STATUS(layer_path_->ready(shape));
     run_.commands.push_back({.grid = {}, .from = ids, .to = layer_path_->token_slot(shape.n_tokens, n_rows)});
     from = layer_path_->outcome(shape.n_tokens, n_rows);
   }
   TRY(queued.ids, device_->read_later(from, run_.commands));
-  if (shape.n_tokens == 1) remember(store, first, &sampler, shape);
+  if (shape.n_tokens == 1) {
+    remember(store, first, &sampler, shape);
+    stats_.last.dispatches += stats_.n_layer_dispatches;
+  }
   return queued;
 }
 

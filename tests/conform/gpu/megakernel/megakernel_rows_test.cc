@@ -68,18 +68,50 @@ class GpuMegakernelRows : public GpuMegakernel {
     }
     return steps;
   }
-  // The tokens that the device chooses. [steps, sequences]
-  static std::vector<std::vector<TokenId>> streamed(const Made& made, const std::vector<size_t>& lengths, int n) {
+  // The tokens that the device chooses. [steps, sequences]. With changes, no token comes twice in a row.
+  static std::vector<std::vector<TokenId>> streamed(const Made& made, const std::vector<size_t>& lengths, int n,
+                                                    bool changes = false) {
     Executable& e = *made.executable;
     const auto store = e.new_kv_store(e.kv_block_tokens(kContext), KvType::kF16).value();
     const auto sequences = begin(e, *store, lengths);
-    const std::vector<DeviceSampling> greedy(lengths.size());
-    const auto stream = e.decode(*store, starts(sequences), n, greedy).value();
+    std::vector<DeviceSampling> greedy(lengths.size());
     std::vector<std::vector<TokenId>> steps;
+    for (size_t s = 0; changes && s < greedy.size(); ++s) {
+      greedy[s].changes = [&steps, s](std::vector<LogitChange>& list) {
+        list.clear();
+        if (!steps.empty()) list.push_back({.token = steps.back()[s], .bias = -std::numeric_limits<float>::infinity()});
+      };
+      greedy[s].n_best = [] { return 3; };
+    }
+    const auto stream = e.decode(*store, starts(sequences), n, greedy).value();
     for (int i = 0; i < n; ++i) {
       const auto next = stream->next();
       EXPECT_TRUE(next) << next.error().message;
       if (next) steps.emplace_back(next->begin(), next->end());
+    }
+    for (size_t i = 1; changes && i < steps.size(); ++i) {
+      for (size_t s = 0; s < lengths.size(); ++s) EXPECT_NE(steps[i][s], steps[i - 1][s]);
+    }
+    return steps;
+  }
+  // The tokens that the host chooses, none twice in a row.
+  static std::vector<std::vector<TokenId>> chosen(const Made& made, const std::vector<size_t>& lengths, int n) {
+    Executable& e = *made.executable;
+    const auto store = e.new_kv_store(e.kv_block_tokens(kContext), KvType::kF16).value();
+    auto sequences = begin(e, *store, lengths);
+    std::vector<std::vector<TokenId>> steps;
+    for (int i = 0; i < n; ++i) {
+      const auto logits = e.run(*store, starts(sequences)).value();
+      const size_t width = logits.size() / lengths.size();
+      std::vector<TokenId> tokens;
+      for (size_t s = 0; s < lengths.size(); ++s) {
+        Rows row(logits.begin() + static_cast<ptrdiff_t>(s * width),
+                 logits.begin() + static_cast<ptrdiff_t>((s + 1) * width));
+        if (i > 0) row[static_cast<size_t>(steps.back()[s])] = -std::numeric_limits<float>::infinity();
+        tokens.push_back(static_cast<TokenId>(std::ranges::max_element(row) - row.begin()));
+        sequences[s].tokens.push_back(tokens.back());
+      }
+      steps.push_back(tokens);
     }
     return steps;
   }
@@ -141,6 +173,7 @@ TEST_F(GpuMegakernelRows, LogitsAreThoseOfTheSteps) {
   }
   EXPECT_EQ(together(*one.executable, {30, 63, 20}, 3), together(*one.executable, {30, 63, 20}, 3));
   EXPECT_EQ(streamed(one, {30, 63, 20}, 12), streamed(steps, {30, 63, 20}, 12));
+  EXPECT_EQ(streamed(one, {30, 63, 20}, 12, /*changes=*/true), chosen(one, {30, 63, 20}, 12));
 }
 
 // Like on a GPU that runs more workgroups at the same time, but with heads one after another.
@@ -187,9 +220,12 @@ TEST_F(GpuMegakernelRows, WhereWorkgroupsWaitInVainTheStepsGoOn) {
     EXPECT_EQ(one.gpu().layer_path().workgroups(3), 0u);
     EXPECT_GT(one.gpu().layer_path().workgroups(1), 0u);  // a single row has its own kernel
   };
-  const Made stream = spoilt(), host = spoilt();
-  EXPECT_EQ(streamed(stream, {36, 63, 20}, 12), streamed(steps, {36, 63, 20}, 12));
-  expect_left(stream);
+  for (const bool changes : {false, true}) {
+    const Made stream = spoilt();
+    EXPECT_EQ(streamed(stream, {36, 63, 20}, 12, changes), streamed(steps, {36, 63, 20}, 12, changes));
+    expect_left(stream);
+  }
+  const Made host = spoilt();
   expect_rows_close(together(*host.executable, {36, 63, 20}, 8), together(*steps.executable, {36, 63, 20}, 8), 3);
   expect_left(host);
 }

@@ -35,6 +35,7 @@ class Kernels {
 
   void add_sampling() {
     const SampleConfig c{.n = n_vocab_, .caps = caps_};
+    add("sample_change", sample_change());
     add("sample_greatest", sample_greatest(c));
     add("sample_level_count_start", sample_level(c, Measure::kCount, LevelBegin::kStart));
     add("sample_level_count_next", sample_level(c, Measure::kCount, LevelBegin::kNext));
@@ -48,6 +49,16 @@ class Kernels {
     add("sample_floor", sample_floor(c));
     add("sample_level_share_after_floor", sample_level(c, Measure::kShare, LevelBegin::kAfterFloor));
     add("sample_weigh_floor", sample_weigh(c, Threshold::kFloor));
+    add("sample_again", sample_again(c));
+    add("sample_surprise", sample_surprise(c));
+    add("sample_typical_start", sample_typical(c, LevelBegin::kStart));
+    add("sample_typical_next", sample_typical(c, LevelBegin::kNext));
+    add("sample_typical_cut", sample_typical_cut(c));
+    add("sample_drop", sample_drop(c, /*by_min_p=*/false));
+    add("sample_drop_min_p", sample_drop(c, /*by_min_p=*/true));
+    add("sample_drop_untypical", sample_drop_untypical(c));
+    add("sample_xtc", sample_xtc(c));
+    add("sample_drop_top", sample_drop_top(c));
   }
 
   std::vector<std::pair<std::string, wgsl::Module>> take() { return std::move(all_); }

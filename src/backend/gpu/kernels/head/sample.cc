@@ -10,13 +10,16 @@ using namespace sampling;
 
 namespace {
 
-// Calls body(key) for each of a part's logits, divided among the invocations.
-template <class Body>
-void for_part(const SampleConfig& c, const SampleLogits& logits, const Keys& keys, const WorkgroupId& wg,
-              const LocalIndex& tid, Body&& body) {
-  auto end = let("end", min(wg.x * part_size(c) + part_size(c), c.n));
-  loop("i", wg.x * part_size(c) + tid, end, kSize,
-       [&](const Name<U32>& i) { body(let("key", keys.key(logits[wg.y * c.n + i]))); });
+void find_greatest(const SampleConfig& c, const SampleLogits& logits, const Out<"parts", U32>& parts,
+                   const SampleHist& hist, const WorkgroupId& wg, const LocalIndex& tid) {
+  const Keys keys;
+  auto hist_at = hist_of_row(wg);
+  loop("i", wg.x * kSize + tid, static_cast<uint32_t>(kSampleHistBytes / 4), c.parts * kSize,
+       [&](const Name<U32>& i) { atomicStore(hist[hist_at + i], 0u); });
+  auto most = var<U32>("most");
+  for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) { most = max(most, key); });
+  auto greatest = reduce_workgroup(Reduce::kMax, c.caps, let("mine", most), tid, kSize);
+  when(tid == 0u, [&] { parts[parts_of_row(c, wg) + wg.x * kPartWords + kPartGreatest] = greatest; });
 }
 
 }  // namespace
@@ -26,15 +29,15 @@ SampleGreatestKernel sample_greatest(const SampleConfig& c) {
   return kernel("sample_greatest", kSize,
                 [&](SampleLogits logits, Out<"parts", U32> parts, SampleHist hist, InOut<"params", U32> params,
                     WorkgroupId wg, LocalIndex tid) {
-                  const Keys keys;
                   begin_step(params, wg, tid);
-                  auto hist_at = hist_of_row(wg);
-                  loop("i", wg.x * kSize + tid, static_cast<uint32_t>(kSampleHistBytes / 4), c.parts * kSize,
-                       [&](const Name<U32>& i) { atomicStore(hist[hist_at + i], 0u); });
-                  auto most = var<U32>("most");
-                  for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) { most = max(most, key); });
-                  auto greatest = reduce_workgroup(Reduce::kMax, c.caps, let("mine", most), tid, kSize);
-                  when(tid == 0u, [&] { parts[parts_of_row(c, wg) + wg.x * kPartWords + kPartGreatest] = greatest; });
+                  find_greatest(c, logits, parts, hist, wg, tid);
+                });
+}
+
+SampleAgainKernel sample_again(const SampleConfig& c) {
+  return kernel("sample_again", kSize,
+                [&](SampleLogits logits, Out<"parts", U32> parts, SampleHist hist, WorkgroupId wg, LocalIndex tid) {
+                  find_greatest(c, logits, parts, hist, wg, tid);
                 });
 }
 
@@ -58,30 +61,7 @@ SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegi
                                     greatest_key(c, parts, parts_of_row(c, wg), tid),
                                     hist_of_row(wg),
                                     state_of_row(wg)};
-                  auto index = level.get<"index">();
-                  const Search s = begin_level(tools, measure, begin, index);
-                  when(wg.x == 0u && tid == 0u, [&] { store_search(tools, index, s); });
-
-                  auto bins = shared<Atomic<U32>>("bins", kSampleBins * kHistWords);
-                  auto shift = level.get<"shift">();
-                  for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) {
-                    auto high = let("high", key >> shift);
-                    when(key >= s.floor && (high >> 8u) == s.prefix, [&] {
-                      auto at = let("at", (high & 255u) * kHistWords);
-                      auto scaled = let("scaled", keys.weight(key, tools.greatest, 1.0f) * kCoarse);
-                      auto whole = let("whole", floor(scaled));
-                      atomicAdd(bins[at], 1u);
-                      atomicAdd(bins[at + 1u], u32(whole));
-                      atomicAdd(bins[at + 2u], u32(round((scaled - whole) * kFine)));
-                    });
-                  });
-                  workgroupBarrier();
-                  when(atomicLoad(bins[tid * kHistWords]) > 0u, [&] {
-                    for (uint32_t word = 0; word < kHistWords; ++word) {
-                      auto sum = atomicLoad(bins[tid * kHistWords + word]);
-                      atomicAdd(hist[tools.hist_of_row + (index * kSampleBins + tid) * kHistWords + word], sum);
-                    }
-                  });
+                  fill_level(tools, logits, level, measure, begin, wg, [](const Name<U32>& key) { return key; });
                 });
 }
 
@@ -99,13 +79,7 @@ Cut final_cut(const Tools& t, Threshold threshold) {
   auto last = let("last_level", sample_level_index(measure, kSampleLevels - 1));
   const Search s = search_bin(t, measure, last, load_search(t, last));
   if (threshold == Threshold::kCount) return {s.prefix, let("ties", u32(s.rest))};
-  // The smallest number of ties whose sum reaches the rest.
-  auto one = let("one", t.keys.weight(s.prefix, t.greatest, 1.0f));
-  const auto most = static_cast<float>(t.c.n);
-  auto some = let("some", floor(clamp(s.rest / max(one, kTiny), 0.0f, most)));
-  auto enough = let("enough", max(select(some, some + 1.0f, some * one < s.rest), 1.0f));
-  auto limit = let("limit", select(most, s.floor_ties, s.prefix == s.floor));
-  return {s.prefix, let("ties", u32(min(enough, limit)))};
+  return {s.prefix, ties_for_share(t, s, let("one", t.keys.weight(s.prefix, t.greatest, 1.0f)))};
 }
 
 }  // namespace

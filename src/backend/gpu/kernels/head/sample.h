@@ -1,5 +1,5 @@
-// Samples the next token and feeds it back, on the device. Computes what Sampler (sample/sampler.h) does: top-n-sigma,
-// top-k, top-p, min-p and temperature, but without the repetition penalty.
+// Samples the next token and feeds it back, on the device. Computes what Sampler (sample/sampler.h) does: changes of
+// single logits, top-n-sigma, top-k, top-p, min-p and temperature.
 //
 // A filter always keeps some number of best tokens, ordered by larger logit and then by lower id. So top-k and top-p
 // each come down to one threshold: a logit, and the number of tokens with exactly this logit that are kept. A threshold
@@ -9,6 +9,11 @@
 // matter.
 //
 //   greatest │ moments │ floor (top-n-sigma) │ count level × 4 (top-k) │ share level × 4 (top-p) │ weigh │ next
+//
+// Locally typical sampling and XTC drop the best tokens, too. Then what a filter drops becomes NaN in the logits, and
+// the rest is sampled as if there were no more.
+//
+// Changes of logits (biases, penalties, DRY) come before all of this, from a list of the host's: it knows the text.
 //
 // Top-n-sigma is a threshold that needs no search: the floor, below which no other filter sees a logit.
 //
@@ -34,6 +39,7 @@ struct SampleConfig {
   Caps caps;
 };
 inline constexpr uint32_t kSampleWorkgroup = 256;
+inline constexpr uint32_t kNoLogit = 0x7FC00000;  // NaN: the token cannot be chosen
 
 // What a threshold limits: a number of tokens, or a share of the probability.
 enum class Measure { kCount, kShare };
@@ -66,10 +72,25 @@ using SampleOptions = wgsl::In<"options", wgsl::Vec4<wgsl::F32>>;
 using SampleLevelUniform = wgsl::Uniform<"level", wgsl::Field<"index", wgsl::U32>, wgsl::Field<"shift", wgsl::U32>,
                                          wgsl::Field<"unused_a", wgsl::U32>, wgsl::Field<"unused_b", wgsl::U32>>;
 
+// Changes logits in place, as base/logit_change.h says. `changes`: their number, then 8 words for each: the logit's
+// index, the bits of bias, first, factor, second and third, and two unused ones; the first record has only the number.
+// Logits that are not finite stay what they are, or become what the host would make of them. Grid: one invocation per
+// change.
+inline constexpr uint32_t kChangeWords = 8;
+inline constexpr uint32_t kMostChanges = 4096;  // of one dispatch
+using SampleChangeKernel =
+    wgsl::Kernel<wgsl::InOut<"logits", wgsl::U32>, wgsl::In<"changes", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleChangeKernel sample_change();
+
 // Writes the largest logit of each part and clears the histograms. Also starts a step: step + 1. Grid: [parts, rows].
 using SampleGreatestKernel = wgsl::Kernel<SampleLogits, wgsl::Out<"parts", wgsl::U32>, SampleHist,
                                           wgsl::InOut<"params", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SampleGreatestKernel sample_greatest(const SampleConfig& c);
+
+// The same after logits were dropped, inside a step. Grid: [parts, rows].
+using SampleAgainKernel =
+    wgsl::Kernel<SampleLogits, wgsl::Out<"parts", wgsl::U32>, SampleHist, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleAgainKernel sample_again(const SampleConfig& c);
 
 // Adds up the moments of each part. Grid: [parts, rows].
 using SampleMomentsKernel = wgsl::Kernel<SampleLogits, wgsl::In<"parts", wgsl::U32>, wgsl::Out<"moments", wgsl::F32>,
@@ -101,6 +122,52 @@ enum class Threshold { kNone, kFloor, kCount, kShare };
 using SampleWeighKernel = wgsl::Kernel<SampleLogits, wgsl::InOut<"parts", wgsl::U32>, SampleHist, SampleState,
                                        SampleOptions, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold);
+
+// Locally typical tokens. The kernels of the search by logit and the threshold before it must have been run:
+// sample_drop makes what is behind that threshold NaN, so that the sums and the search see only what is left. Here the
+// third of the options is typical_p; its levels are those of the share, which must be empty.
+//
+//   drop │ surprise │ typical level × 4 │ typical cut │ drop untypical │ again
+//
+// Sums of each part: the probabilities, and those times the distances of logits from the greatest. Grid: [parts, rows].
+using SampleSurpriseKernel = wgsl::Kernel<SampleLogits, wgsl::In<"parts", wgsl::U32>, wgsl::Out<"moments", wgsl::F32>,
+                                          wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleSurpriseKernel sample_surprise(const SampleConfig& c);
+
+// begin: kStart or kNext. Grid: [parts, rows].
+using SampleTypicalKernel =
+    wgsl::Kernel<SampleLogits, wgsl::In<"parts", wgsl::U32>, wgsl::In<"moments", wgsl::F32>, SampleHist, SampleState,
+                 SampleOptions, SampleLevelUniform, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleTypicalKernel sample_typical(const SampleConfig& c, LevelBegin begin);
+
+// Finishes the search. Grid: [parts, rows].
+using SampleTypicalCutKernel =
+    wgsl::Kernel<SampleLogits, wgsl::InOut<"parts", wgsl::U32>, wgsl::In<"moments", wgsl::F32>, SampleHist, SampleState,
+                 SampleOptions, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleTypicalCutKernel sample_typical_cut(const SampleConfig& c);
+
+// Makes logits behind the threshold of sample_weigh NaN, and those below min_p if by_min_p. Grid: [parts, rows].
+using SampleDropKernel = wgsl::Kernel<wgsl::InOut<"logits", wgsl::U32>, wgsl::In<"parts", wgsl::U32>,
+                                      wgsl::In<"state", wgsl::U32>, SampleOptions, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleDropKernel sample_drop(const SampleConfig& c, bool by_min_p);
+
+// The same behind the threshold of sample_typical_cut. Grid: [parts, rows].
+using SampleDropUntypicalKernel =
+    wgsl::Kernel<wgsl::InOut<"logits", wgsl::U32>, wgsl::In<"parts", wgsl::U32>, wgsl::In<"moments", wgsl::F32>,
+                 wgsl::In<"state", wgsl::U32>, SampleOptions, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleDropUntypicalKernel sample_drop_untypical(const SampleConfig& c);
+
+// XTC, after sample_drop and sample_surprise: finds the last top choice of each part, by thresholds[(step − 1) % ring,
+// row]; a threshold above 1 has none. Then all before the last one of the row become NaN. `choices`: for each row
+// [parts][2]. Grid: [parts, rows].
+constexpr uint64_t sample_choices_bytes(const SampleConfig& c) { return uint64_t{8} * c.parts; }
+using SampleXtcKernel = wgsl::Kernel<SampleLogits, wgsl::In<"parts", wgsl::U32>, wgsl::In<"moments", wgsl::F32>,
+                                     wgsl::In<"thresholds", wgsl::F32>, wgsl::InOut<"params", wgsl::U32>,
+                                     wgsl::Out<"choices", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleXtcKernel sample_xtc(const SampleConfig& c);
+using SampleDropTopKernel =
+    wgsl::Kernel<wgsl::InOut<"logits", wgsl::U32>, wgsl::In<"choices", wgsl::U32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+SampleDropTopKernel sample_drop_top(const SampleConfig& c);
 
 // Draws with draws[(step − 1) % ring, row], in [0, 1). The token becomes tokens[row] and ids[(step − 1) % ring, row],
 // and the row advances: pos + 1. Rows of logits are the rows of the batch. Grid: [1, rows].

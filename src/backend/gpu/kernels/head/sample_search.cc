@@ -87,6 +87,14 @@ Search search_bin(const Tools& t, Measure measure, const Name<U32>& index, const
           .floor_ties = s.floor_ties};
 }
 
+Name<U32> ties_for_share(const Tools& t, const Search& s, const Name<F32>& one) {
+  const auto most = static_cast<float>(t.c.n);
+  auto some = let("some", floor(clamp(s.rest / max(one, kTiny), 0.0f, most)));
+  auto enough = let("enough", max(select(some, some + 1.0f, some * one < s.rest), 1.0f));
+  auto limit = let("limit", select(most, s.floor_ties, s.prefix == s.floor));
+  return let("ties", u32(min(enough, limit)));
+}
+
 Search begin_level(const Tools& t, Measure measure, LevelBegin begin, const Name<U32>& index) {
   if (begin == LevelBegin::kStart || begin == LevelBegin::kAfterFloor) {
     auto rest = measure == Measure::kCount ? let("rest", t.options.top_k()) : let("rest", kUnknown);

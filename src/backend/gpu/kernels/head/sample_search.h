@@ -129,4 +129,50 @@ Search search_bin(const Tools& t, Measure measure, const wgsl::Name<wgsl::U32>& 
 // The search as level `index` continues it.
 Search begin_level(const Tools& t, Measure measure, LevelBegin begin, const wgsl::Name<wgsl::U32>& index);
 
+// The smallest number of ties, each of weight `one`, whose sum reaches the rest of a finished search.
+wgsl::Name<wgsl::U32> ties_for_share(const Tools& t, const Search& s, const wgsl::Name<wgsl::F32>& one);
+
+// Calls body(key) for each of a part's logits, divided among the invocations.
+template <class Body>
+void for_part(const SampleConfig& c, const SampleLogits& logits, const Keys& keys, const wgsl::WorkgroupId& wg,
+              const wgsl::LocalIndex& tid, Body&& body) {
+  using namespace wgsl;
+  auto end = let("end", min(wg.x * part_size(c) + part_size(c), c.n));
+  loop("i", wg.x * part_size(c) + tid, end, kSize,
+       [&](const Name<U32>& i) { body(let("key", keys.key(logits[wg.y * c.n + i]))); });
+}
+
+// A level of the search among places: place_of(key) orders the keys, and is 0 for those that are no candidates.
+template <class PlaceOf>
+void fill_level(const Tools& t, const SampleLogits& logits, const SampleLevelUniform& level, Measure measure,
+                LevelBegin begin, const wgsl::WorkgroupId& wg, PlaceOf&& place_of) {
+  using namespace wgsl;
+  const LocalIndex& tid = t.tid;
+  auto index = level.get<"index">();
+  const Search s = begin_level(t, measure, begin, index);
+  when(wg.x == 0u && tid == 0u, [&] { store_search(t, index, s); });
+
+  auto bins = shared<Atomic<U32>>("bins", kSampleBins * kHistWords);
+  auto shift = level.get<"shift">();
+  for_part(t.c, logits, t.keys, wg, tid, [&](const Name<U32>& key) {
+    const Name<U32> place = place_of(key);
+    auto high = let("high", place >> shift);
+    when(place >= s.floor && (high >> 8u) == s.prefix, [&] {
+      auto at = let("at", (high & 255u) * kHistWords);
+      auto scaled = let("scaled", t.keys.weight(key, t.greatest, 1.0f) * kCoarse);
+      auto whole = let("whole", floor(scaled));
+      atomicAdd(bins[at], 1u);
+      atomicAdd(bins[at + 1u], u32(whole));
+      atomicAdd(bins[at + 2u], u32(round((scaled - whole) * kFine)));
+    });
+  });
+  workgroupBarrier();
+  when(atomicLoad(bins[tid * kHistWords]) > 0u, [&] {
+    for (uint32_t word = 0; word < kHistWords; ++word) {
+      auto sum = atomicLoad(bins[tid * kHistWords + word]);
+      atomicAdd(t.hist[t.hist_of_row + (index * kSampleBins + tid) * kHistWords + word], sum);
+    }
+  });
+}
+
 }  // namespace tern::gpu::sampling
