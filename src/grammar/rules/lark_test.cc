@@ -72,6 +72,57 @@ TEST(Lark, ExpressionsAreThoseOfPython) {
   EXPECT_EQ(taken(Grammar::lark("start: /[].]+/"), "x"), "no");
 }
 
+TEST(Lark, ClassesAreThoseOfPythonForText) {
+  const auto one = [](const std::string& expression, std::string_view text) {
+    return taken(Grammar::lark("start: \"<\" /" + expression + "/ \">\""), "<" + std::string(text) + ">");
+  };
+  for (const char* word : {"a", "_", "9", "é", "ß", "ж", "中", "𝔘", "²", "½", "Ⅷ", "٣", "ᧀ"}) {
+    EXPECT_EQ(one("\\w", word), "yes") << word;
+    EXPECT_EQ(one("\\W", word), "no") << word;
+    EXPECT_EQ(one("[^\\W]", word), "yes") << word;
+  }
+  for (const char* other : {"-", " ", "\u0301", "€", "→", "\u200D", "😀"}) {
+    EXPECT_EQ(one("\\w", other), "no") << other;
+    EXPECT_EQ(one("\\W", other), "yes") << other;
+  }
+  for (const char* digit : {"0", "٣", "𝟗"}) {
+    EXPECT_EQ(one("\\d", digit), "yes") << digit;
+    EXPECT_EQ(one("\\D", digit), "no") << digit;
+  }
+  EXPECT_EQ(one("\\d", "²"), "no");
+  for (const char* space : {" ", "\x1C", "\x1F", "\u0085", "\u00A0", "\u3000"}) {
+    EXPECT_EQ(one("\\s", space), "yes") << space;
+    EXPECT_EQ(one("\\S", space), "no") << space;
+  }
+  EXPECT_EQ(one("\\s", "\uFEFF"), "no");
+  EXPECT_EQ(one("\\S", "\uFEFF"), "yes");
+  EXPECT_EQ(one("\\a\\U0001F600", "\a😀"), "yes");
+  EXPECT_TRUE(one("\\u{61}", "a").contains("hexadecimal"));
+}
+
+// Python finds more letters in another case than ASCII has.
+TEST(Lark, ClassesWithoutRegardToCase) {
+  const auto one = [](std::string_view text) { return taken(Grammar::lark("start: /[^k-sI]/i"), text); };
+  for (const char* no : {"k", "K", "\u212A", "s", "\u017F", "i", "I", "\u0130", "\u0131"})
+    EXPECT_EQ(one(no), "no") << no;
+  EXPECT_EQ(one("j"), "yes");
+  EXPECT_EQ(one("é"), "yes");
+  EXPECT_TRUE(error_of(Grammar::lark("start: /[^é]/i")).contains("a class with ^ and characters beyond ASCII, in any case, at column 1"));
+  EXPECT_EQ(taken(Grammar::lark("start: /[^\\W]/i"), "é"), "yes");
+}
+
+// Python's ^ and $ mean the ends of the whole text, wherever their terminal stands.
+TEST(Lark, AnchorsAreRefusedUnlessATerminalIsTheText) {
+  for (const char* whole : {"start: /^ab$/", "start: /^a/ -> one | /b$/"})
+    EXPECT_EQ(error_of(Grammar::lark(whole)), "none");
+  EXPECT_EQ(taken(Grammar::lark("start: /^ab$/"), "ab"), "yes");
+  for (const char* part : {"start: /^a/ \"b\"", "start: A\nA: /^a/", "start: /a$/+", "start: /^a/\n%ignore \" \""}) {
+    const std::string error = error_of(Grammar::lark(part));
+    EXPECT_TRUE(error.contains("an end of the whole text, at column")) << part << "\n" << error;
+  }
+  EXPECT_TRUE(error_of(Grammar::lark("start: /\\Aa/")).contains("'\\A' at column 1"));
+}
+
 TEST(Lark, LargeGrammarsAreRefusedInTime) {
   std::string chain = "start: T0\n", expressions = "start: a\n";
   for (int i = 0; i < 60'000; ++i) chain += format_text("T{}: T{}\n", i, i + 1);
@@ -95,6 +146,7 @@ TEST(Lark, CommonTerminals) {
   EXPECT_EQ(one("CNAME", "_a1"), "yes");
   EXPECT_EQ(one("NEWLINE", "\r\n\n"), "yes");
   EXPECT_EQ(taken(Grammar::lark("start: NL\n%import common.LF -> NL"), "\n"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: LF\n%import common.LF\n%import common (LF, WS)"), "\n"), "yes");
 }
 
 // The grammar of a client that sends patches.
@@ -136,6 +188,7 @@ TEST(Lark, MistakesAreNamedWithTheirPlace) {
   says("start: /a/x", "flag 'x'");
   says("%import python.NAME\nstart: NAME", "only terminals of 'common'");
   says("start: UP\n%import common.UP", "line 2, column 9: 'common' has no terminal 'UP'");
+  says("%import common.INT -> A\n%import common.WS -> A\nstart: A", "line 2, column 9: 'A' is imported a second time");
   says("start: \"a\" )", "this belongs to no rule");
   says("start: (\"a\"", "'(' without ')'");
   says("start: <token>", "'<' is not supported here");
