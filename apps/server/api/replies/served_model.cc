@@ -89,10 +89,10 @@ ApiResult<void> ServedModel::check_route(const std::string& route, bool embeddin
   return std::unexpected(only_for_embeddings());
 }
 
-ApiResult<Asked> ServedModel::read(ReadRequest reader, const Json& body) const {
+ApiResult<Asked> ServedModel::read(ReadRequest reader, const Json& body, const Client& client) const {
   TRY_STATUS(check_writes());
   TRY_STATUS(check_name(body));
-  return reader(body, profile_);
+  return reader(body, profile_, client);
 }
 
 ApiResult<void> ServedModel::check_writes() const {
@@ -116,7 +116,7 @@ ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body, 
   TRY_STATUS(check_route(route, embedder_ != nullptr));
   Json unkept = body;
   unkept["store"] = false;  // no conversation continues an answer in a batch's file
-  TRY(Asked asked, read(std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read, unkept));
+  TRY(Asked asked, read(std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read, unkept, {}));
   asked.options.stream = false;
   return whole_answer(*service_, std::move(asked), is_wanted, in_background);
 }

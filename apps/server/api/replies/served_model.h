@@ -43,8 +43,8 @@ class ServedModel {
   ApiResult<void> check_name(const Json& body) const;
 
   // Reads a request in the form of an API. 501: not for this model.
-  using ReadRequest = ApiResult<Asked> (*)(const Json& body, const ModelProfile& model);
-  ApiResult<Asked> read(ReadRequest reader, const Json& body) const;
+  using ReadRequest = ApiResult<Asked> (*)(const Json& body, const ModelProfile& model, const Client& client);
+  ApiResult<Asked> read(ReadRequest reader, const Json& body, const Client& client) const;
   ApiResult<void> check_writes() const;  // 501: the model was loaded for embeddings
 
   // OpenAI's, which batches may use, too.
