@@ -107,7 +107,8 @@ TEST(Lark, ClassesWithoutRegardToCase) {
     EXPECT_EQ(one(no), "no") << no;
   EXPECT_EQ(one("j"), "yes");
   EXPECT_EQ(one("é"), "yes");
-  EXPECT_TRUE(error_of(Grammar::lark("start: /[^é]/i")).contains("a class with ^ and characters beyond ASCII, in any case, at column 1"));
+  EXPECT_TRUE(error_of(Grammar::lark("start: /[^é]/i"))
+                  .contains("a class with ^ and characters beyond ASCII, in any case, at column 1"));
   EXPECT_EQ(taken(Grammar::lark("start: /[^\\W]/i"), "é"), "yes");
 }
 
@@ -130,6 +131,9 @@ TEST(Lark, LargeGrammarsAreRefusedInTime) {
   EXPECT_TRUE(error_of(Grammar::lark(chain + "T60000: T9")).contains("contains itself"));
   for (int i = 0; i < 20'000; ++i) expressions += format_text("r{}: /a{{50000}}/\n", i);
   EXPECT_TRUE(error_of(Grammar::lark(expressions + "a: \"x\"")).contains("too large"));
+  std::string nothing = "start:";
+  for (int i = 0; i < 15'000; ++i) nothing += " /(){50000}(){50000}(){50000}(){50000}a/";
+  EXPECT_EQ(error_of(Grammar::lark(nothing)), "none");
 }
 
 TEST(Lark, CommonTerminals) {
@@ -200,7 +204,8 @@ TEST(Lark, MistakesAreNamedWithTheirPlace) {
 std::string taken_without(const char* grammar, std::string_view mark, std::string_view text) {
   const auto rules = grammar::parse_lark(grammar);
   if (!rules) return rules.error().message;
-  const auto others = grammar::rules_without(*rules, mark);
+  size_t work_left = grammar::kMostGrammarWork;
+  const auto others = grammar::rules_without(*rules, mark, work_left);
   if (!others) return others.error().message;
   grammar::Automaton automaton(*others);
   grammar::PositionId at = automaton.start();
@@ -221,6 +226,38 @@ TEST(Lark, RulesWithoutAMark) {
   EXPECT_EQ(taken_without(kPatch, "</p>", "*** Begin\n*** Add: a\n+<p></q>\n*** End"), "yes");
   EXPECT_EQ(taken_without(kPatch, "</p>", "*** Begin\n*** Add: a\n+<p></p>\n*** End"), "no");
   EXPECT_EQ(taken_without(kPatch, "\n+", "*** Begin\n*** Add: a\n+"), "no");
+}
+
+// The grammars of one schema take no more time than one large one.
+TEST(Lark, GrammarsOfASchemaAreLimitedTogether) {
+  const auto calls = [](const std::string& grammar, int n) {
+    std::string tools;
+    for (int i = 0; i < n; ++i) {
+      tools += format_text(R"({}{{"all": ["t{}", {{"pairs": {{"type": "object", "required": ["input"],
+          "additionalProperties": false, "properties": {{"input": {{"type": "string", "$lark": "{}"}}}}}},
+          "values": "text", "key_begin": "<p=", "key_end": ">", "value_end": "</p>"}}]}})",
+                           i > 0 ? ", " : "", i, grammar);
+    }
+    return Grammar::tool_call(R"({"$calls": {"any": [)" + tools + R"(]}, "$defs": {}})", "");
+  };
+  const std::string small = R"(start: /[a-z<\\/>]+/)";
+  EXPECT_EQ(taken(calls(small, 100), "t7<p=input>a</p</p>"), "yes");
+  std::string large = R"(start: \"x\")";
+  for (int i = 0; i < 7; ++i) large += format_text(R"(\na{}: /b{{50000}}/)", i);
+  EXPECT_EQ(taken(calls(large, 1), "t0<p=input>x</p>"), "yes");
+  const std::string error = error_of(calls(large, 1000));
+  EXPECT_TRUE(error.contains("$lark': the grammar takes too many states where its texts end with a mark")) << error;
+  std::string calls_itself = "start: r0\n";
+  for (int i = 0; i < 20; ++i) {
+    calls_itself += format_text("r{}: /[<\\/par]/", i);
+    for (int k = 0; k < 10; ++k)
+      calls_itself += format_text(" | /./s r{} /./s r{}", (7 * i + k) % 20, (3 * i + k) % 20);
+    calls_itself += "\n";
+  }
+  for (size_t work_left : {grammar::kMostGrammarWork, size_t{1'000'000}}) {
+    EXPECT_FALSE(grammar::rules_without(*grammar::parse_lark(calls_itself), "</parameter>", work_left));
+    EXPECT_LT(work_left, size_t{5'000'000});
+  }
 }
 
 }  // namespace

@@ -53,7 +53,11 @@ class RegexWriter {
  private:
   uint32_t write_repeat(const RegexPart& part, uint32_t from) {
     const RegexPart& one = part.parts[0];
-    for (int i = 0; i < part.low && !is_full(); ++i) from = write(one, from);
+    for (int i = 0; i < part.low && !is_full(); ++i) {
+      const uint32_t next = write(one, from);
+      if (next == from) break;  // it takes nothing, however often
+      from = next;
+    }
     if (part.high < 0) {
       const uint32_t loop = out_.add_state();
       out_.add_nothing(from, loop);
