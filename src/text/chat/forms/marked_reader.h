@@ -48,6 +48,7 @@ class MarkedReader final : public CallReader {
   Progress slot();
   Progress json();
   Progress pair();
+  bool ends_pairs() const;
   Progress key();
   Progress typed_value(size_t begin);
   Progress begin_value(std::optional<uint8_t> types);
