@@ -70,7 +70,7 @@ class MarkReader final : public ReplyReader {
       case State::kCall:
         if (!call_->may_end() || !accept_call()) {
           tell_parts();
-          tell(Kind::kContent, call_->text());
+          if (!call_->is_told()) tell(Kind::kContent, call_->text());
         }
         tell(Kind::kContent, rest());
     }

@@ -22,6 +22,7 @@ class MarkedReader final : public CallReader {
   const std::string& text() const override { return text_; }
   bool may_end() const override;
   bool accept() override;
+  bool is_told() const override { return was_told_; }
   std::string rest() override { return std::exchange(rest_, {}); }
   std::optional<std::string> partial() const override;
 
