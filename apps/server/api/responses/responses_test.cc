@@ -156,6 +156,27 @@ TEST(Responses, AConversationBegunElsewhereGoesOn) {
   EXPECT_EQ(server.post(kResponses, body).status, 400);
 }
 
+// Agents send instructions, and then messages of the developer.
+TEST(Responses, ATemplateWithOneSystemMessageGetsOne) {
+  static const Engine engine =
+      Engine::load({.model_path = source_path("models/tern-stories.gguf"),
+                    .backend = BackendKind::kCpu,
+                    .chat_template = "{% for m in messages %}{% if m.role == 'system' and not loop.first %}"
+                                     "{{ raise_exception('one system message') }}{% endif %}<{{ m.role }}>"
+                                     "{{ m.content }}\n{% endfor %}<assistant>"})
+          .value();
+  const RunningServer server({}, engine);
+  Json body = response_to("");
+  body["instructions"] = "Be brief.";
+  body["input"] = {{{"role", "developer"}, {"content", "Be kind."}}, {{"role", "user"}, {"content", "Once"}}};
+  const Json answer = server.post(kResponses, body).json;
+  const auto wanted = engine.tokenizer().encode("<system>Be brief.\n\nBe kind.\n<user>Once\n<assistant>",
+                                                {.add_bos = false, .parse_special = true});
+  EXPECT_EQ(answer["usage"]["input_tokens"], wanted.size()) << answer;
+  body["input"].push_back({{"role", "developer"}, {"content", "Later."}});
+  EXPECT_TRUE(server.post(kResponses, body).text.contains("one system message"));
+}
+
 TEST(Responses, WhatIsCutIsIncomplete) {
   const RunningServer server({}, with_roles());
   Json body = response_to("Once");
