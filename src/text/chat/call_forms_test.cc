@@ -175,6 +175,21 @@ TEST(CallForms, ChosenCallsAreHeldToTheirGrammar) {
   }
 }
 
+// Nor does what has begun become content in a reply that must be a call.
+TEST(CallForms, RequiredCallsThatBreakOffAreNoContent) {
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    const std::string text = rendered(chat, conversations()[0]);
+    const std::string mark(format.calls->begin.empty() ? std::string() : without_json_space(format.calls->begin));
+    if (mark.empty()) continue;
+    for (size_t n = text.find(mark) + mark.size(); n <= text.size(); ++n) {
+      const ReadReply read = read_pieces(format, reading(true), {text.substr(0, n)});
+      EXPECT_EQ(without_json_space(read.message.content), "") << text.substr(0, n);
+    }
+  }
+}
+
 // Replies that end anywhere, and calls of other functions, stay content byte for byte.
 TEST(CallForms, WhatIsNoCallStaysContent) {
   for (const Form& form : kForms) {
