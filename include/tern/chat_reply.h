@@ -48,9 +48,9 @@ struct ChatReplyOptions {
   std::string tools = {};
   bool in_thought = false;  // the prompt ends inside a thought (ChatFormat::opens_thought)
   // Report a call's arguments as they arrive. Use it only if a grammar constrains the reply to the format: if the text
-  // breaks off or becomes invalid, the call keeps the arguments so far, and the rest is content. If false, a call is
-  // reported once it is complete. Calls in a list are always reported at its end. With `grammar`, only a call that it
-  // allows up to its arguments is reported so.
+  // breaks off or becomes invalid, the call keeps the arguments so far; the rest is content if it is invalid. If false,
+  // a call is reported once it is complete. Calls in a list are always reported at its end. With `grammar`, only a call
+  // that it allows up to its arguments is reported so.
   bool stream_arguments = false;
   // Calls have to match this grammar (Grammar::tool_call()); others stay content. Null: anything that looks like a
   // call.

@@ -19,6 +19,7 @@ ApiResult<std::string> read_body(const httplib::Request& request, const httplib:
 struct RequestBody {
   Json json;
   size_t n_bytes = 0;
+  std::string key = {};  // the API key of the request, if keys are in use
 
   // Calls `read`, and returns what it returns. See Preparation.
   template <class Read>

@@ -267,7 +267,7 @@ StateId CharAutomaton::write(RuleWriter& rules, StateId from, Spelling spelling)
   std::vector<CharSet> direct(sets_.size());
   CharSet simple = {{0, 0x7F}};
   if (spelling == Spelling::kJson) simple = simple.without(escaped_in_json());
-  for (size_t i = 0; i < sets_.size(); ++i) {
+  for (size_t i = 0; i < sets_.size() && !rules.is_full(); ++i) {
     direct[i] = sets_[i].common(simple);
     const CharSet rest = sets_[i].without(simple);
     if (!rest.empty()) rule_of[i] = chars_rule(rules, rest, spelling);

@@ -10,6 +10,7 @@ constexpr char32_t kFirstSurrogate = 0xD800, kLastSurrogate = 0xDFFF;
 }  // namespace
 
 CharSet::CharSet(std::initializer_list<Range> ranges) : ranges_(ranges) { tidy(); }
+CharSet::CharSet(std::vector<Range> ranges) : ranges_(std::move(ranges)) { tidy(); }
 
 void CharSet::add(char32_t low, char32_t high) {
   ranges_.emplace_back(low, high);

@@ -17,6 +17,7 @@ class CharSet {
 
   CharSet() = default;
   CharSet(std::initializer_list<Range> ranges);
+  explicit CharSet(std::vector<Range> ranges);
   static CharSet all() { return {{0, kLastChar}}; }
   static CharSet one(char32_t c) { return {{c, c}}; }
 

@@ -46,37 +46,6 @@ constexpr std::pair<std::string_view, std::string_view> kCommon[] = {
     {"SQL_COMMENT", "--[^\\n]*"},
 };
 
-// Python's dot leaves out only the line feed, its classes may begin with ], and its groups have names behind a P.
-std::string as_javascript(std::string_view pattern, bool dot_is_all) {
-  std::string out;
-  bool in_class = false;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    if (c == '\\' && i + 1 < pattern.size()) {
-      out += c;
-      out += pattern[++i];
-      continue;
-    }
-    if (c == '[' && !in_class) {
-      in_class = true;
-      out += c;
-      if (pattern.substr(i + 1).starts_with('^')) out += pattern[++i];
-      if (pattern.substr(i + 1).starts_with(']')) out += "\\", out += pattern[++i];
-      continue;
-    }
-    if (c == ']') in_class = false;
-    if (!in_class && c == '.') {
-      out += dot_is_all ? "[^]" : "[^\\n]";
-    } else if (!in_class && pattern.substr(i).starts_with("(?P<")) {
-      out += "(?<";
-      i += 3;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 class LarkWriter {
  public:
   LarkWriter(RuleWriter& rules, std::string_view text, const LarkGrammar& grammar, CharAutomaton::Spelling spelling)
@@ -282,6 +251,14 @@ class LarkWriter {
     return to;
   }
 
+  // The grammar consists of expressions like this one.
+  bool is_whole_text(const LarkNode& node) const {
+    if (!grammar_.ignored.empty()) return false;
+    return std::ranges::any_of(grammar_.definitions.find("start")->second.body.parts, [&](const LarkNode& one) {
+      return one.parts.size() == 1 && one.parts[0].kind == Node::kRegex && one.parts[0].at == node.at;
+    });
+  }
+
   Result<CharAutomaton> texts_of(const LarkNode& node) const {
     const bool any_case = node.flags.contains('i');
     const std::u32string chars = chars_of(node.text);
@@ -301,7 +278,11 @@ class LarkWriter {
       }
       out.end(at);
     } else {
-      auto parsed = parse_regex(as_javascript(node.text, node.flags.contains('s')), RegexMatch::kWhole, any_case);
+      auto parsed = parse_regex(node.text, RegexMatch::kWhole,
+                                {.is_python = true,
+                                 .any_case = any_case,
+                                 .dot_is_all = node.flags.contains('s'),
+                                 .is_whole_text = is_whole_text(node)});
       if (!parsed) return error(node, parsed.error().code, "the expression: " + parsed.error().message);
       out = *std::move(parsed);
     }

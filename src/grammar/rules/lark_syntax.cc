@@ -98,7 +98,9 @@ class LarkParser : NotationCursor {
     if (own.empty()) return error("a terminal's name was expected");
     const std::string& known = other.empty() ? own : other;
     if (grammar_.definitions.contains(known)) return error(format_text("'{}' is defined already", known));
-    grammar_.imports[known] = own;
+    const auto [import, is_new] = grammar_.imports.try_emplace(known, own);
+    if (!is_new && import->second != own)
+      return at_place(ErrorCode::kInvalidArgument, at, format_text("'{}' is imported a second time", known));
     grammar_.places_of_imports[known] = at;
     return {};
   }

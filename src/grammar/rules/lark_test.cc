@@ -72,6 +72,58 @@ TEST(Lark, ExpressionsAreThoseOfPython) {
   EXPECT_EQ(taken(Grammar::lark("start: /[].]+/"), "x"), "no");
 }
 
+TEST(Lark, ClassesAreThoseOfPythonForText) {
+  const auto one = [](const std::string& expression, std::string_view text) {
+    return taken(Grammar::lark("start: \"<\" /" + expression + "/ \">\""), "<" + std::string(text) + ">");
+  };
+  for (const char* word : {"a", "_", "9", "é", "ß", "ж", "中", "𝔘", "²", "½", "Ⅷ", "٣", "ᧀ"}) {
+    EXPECT_EQ(one("\\w", word), "yes") << word;
+    EXPECT_EQ(one("\\W", word), "no") << word;
+    EXPECT_EQ(one("[^\\W]", word), "yes") << word;
+  }
+  for (const char* other : {"-", " ", "\u0301", "€", "→", "\u200D", "😀"}) {
+    EXPECT_EQ(one("\\w", other), "no") << other;
+    EXPECT_EQ(one("\\W", other), "yes") << other;
+  }
+  for (const char* digit : {"0", "٣", "𝟗"}) {
+    EXPECT_EQ(one("\\d", digit), "yes") << digit;
+    EXPECT_EQ(one("\\D", digit), "no") << digit;
+  }
+  EXPECT_EQ(one("\\d", "²"), "no");
+  for (const char* space : {" ", "\x1C", "\x1F", "\u0085", "\u00A0", "\u3000"}) {
+    EXPECT_EQ(one("\\s", space), "yes") << space;
+    EXPECT_EQ(one("\\S", space), "no") << space;
+  }
+  EXPECT_EQ(one("\\s", "\uFEFF"), "no");
+  EXPECT_EQ(one("\\S", "\uFEFF"), "yes");
+  EXPECT_EQ(one("\\a\\U0001F600", "\a😀"), "yes");
+  EXPECT_TRUE(one("\\u{61}", "a").contains("hexadecimal"));
+}
+
+// Python finds more letters in another case than ASCII has.
+TEST(Lark, ClassesWithoutRegardToCase) {
+  const auto one = [](std::string_view text) { return taken(Grammar::lark("start: /[^k-sI]/i"), text); };
+  for (const char* no : {"k", "K", "\u212A", "s", "\u017F", "i", "I", "\u0130", "\u0131"})
+    EXPECT_EQ(one(no), "no") << no;
+  EXPECT_EQ(one("j"), "yes");
+  EXPECT_EQ(one("é"), "yes");
+  EXPECT_TRUE(error_of(Grammar::lark("start: /[^é]/i"))
+                  .contains("a class with ^ and characters beyond ASCII, in any case, at column 1"));
+  EXPECT_EQ(taken(Grammar::lark("start: /[^\\W]/i"), "é"), "yes");
+}
+
+// Python's ^ and $ mean the ends of the whole text, wherever their terminal stands.
+TEST(Lark, AnchorsAreRefusedUnlessATerminalIsTheText) {
+  for (const char* whole : {"start: /^ab$/", "start: /^a/ -> one | /b$/"})
+    EXPECT_EQ(error_of(Grammar::lark(whole)), "none");
+  EXPECT_EQ(taken(Grammar::lark("start: /^ab$/"), "ab"), "yes");
+  for (const char* part : {"start: /^a/ \"b\"", "start: A\nA: /^a/", "start: /a$/+", "start: /^a/\n%ignore \" \""}) {
+    const std::string error = error_of(Grammar::lark(part));
+    EXPECT_TRUE(error.contains("an end of the whole text, at column")) << part << "\n" << error;
+  }
+  EXPECT_TRUE(error_of(Grammar::lark("start: /\\Aa/")).contains("'\\A' at column 1"));
+}
+
 TEST(Lark, LargeGrammarsAreRefusedInTime) {
   std::string chain = "start: T0\n", expressions = "start: a\n";
   for (int i = 0; i < 60'000; ++i) chain += format_text("T{}: T{}\n", i, i + 1);
@@ -79,6 +131,9 @@ TEST(Lark, LargeGrammarsAreRefusedInTime) {
   EXPECT_TRUE(error_of(Grammar::lark(chain + "T60000: T9")).contains("contains itself"));
   for (int i = 0; i < 20'000; ++i) expressions += format_text("r{}: /a{{50000}}/\n", i);
   EXPECT_TRUE(error_of(Grammar::lark(expressions + "a: \"x\"")).contains("too large"));
+  std::string nothing = "start:";
+  for (int i = 0; i < 15'000; ++i) nothing += " /(){50000}(){50000}(){50000}(){50000}a/";
+  EXPECT_EQ(error_of(Grammar::lark(nothing)), "none");
 }
 
 TEST(Lark, CommonTerminals) {
@@ -95,6 +150,7 @@ TEST(Lark, CommonTerminals) {
   EXPECT_EQ(one("CNAME", "_a1"), "yes");
   EXPECT_EQ(one("NEWLINE", "\r\n\n"), "yes");
   EXPECT_EQ(taken(Grammar::lark("start: NL\n%import common.LF -> NL"), "\n"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: LF\n%import common.LF\n%import common (LF, WS)"), "\n"), "yes");
 }
 
 // The grammar of a client that sends patches.
@@ -136,6 +192,7 @@ TEST(Lark, MistakesAreNamedWithTheirPlace) {
   says("start: /a/x", "flag 'x'");
   says("%import python.NAME\nstart: NAME", "only terminals of 'common'");
   says("start: UP\n%import common.UP", "line 2, column 9: 'common' has no terminal 'UP'");
+  says("%import common.INT -> A\n%import common.WS -> A\nstart: A", "line 2, column 9: 'A' is imported a second time");
   says("start: \"a\" )", "this belongs to no rule");
   says("start: (\"a\"", "'(' without ')'");
   says("start: <token>", "'<' is not supported here");
@@ -147,7 +204,8 @@ TEST(Lark, MistakesAreNamedWithTheirPlace) {
 std::string taken_without(const char* grammar, std::string_view mark, std::string_view text) {
   const auto rules = grammar::parse_lark(grammar);
   if (!rules) return rules.error().message;
-  const auto others = grammar::rules_without(*rules, mark);
+  size_t work_left = grammar::kMostGrammarWork;
+  const auto others = grammar::rules_without(*rules, mark, work_left);
   if (!others) return others.error().message;
   grammar::Automaton automaton(*others);
   grammar::PositionId at = automaton.start();
@@ -168,6 +226,38 @@ TEST(Lark, RulesWithoutAMark) {
   EXPECT_EQ(taken_without(kPatch, "</p>", "*** Begin\n*** Add: a\n+<p></q>\n*** End"), "yes");
   EXPECT_EQ(taken_without(kPatch, "</p>", "*** Begin\n*** Add: a\n+<p></p>\n*** End"), "no");
   EXPECT_EQ(taken_without(kPatch, "\n+", "*** Begin\n*** Add: a\n+"), "no");
+}
+
+// The grammars of one schema take no more time than one large one.
+TEST(Lark, GrammarsOfASchemaAreLimitedTogether) {
+  const auto calls = [](const std::string& grammar, int n) {
+    std::string tools;
+    for (int i = 0; i < n; ++i) {
+      tools += format_text(R"({}{{"all": ["t{}", {{"pairs": {{"type": "object", "required": ["input"],
+          "additionalProperties": false, "properties": {{"input": {{"type": "string", "$lark": "{}"}}}}}},
+          "values": "text", "key_begin": "<p=", "key_end": ">", "value_end": "</p>"}}]}})",
+                           i > 0 ? ", " : "", i, grammar);
+    }
+    return Grammar::tool_call(R"({"$calls": {"any": [)" + tools + R"(]}, "$defs": {}})", "");
+  };
+  const std::string small = R"(start: /[a-z<\\/>]+/)";
+  EXPECT_EQ(taken(calls(small, 100), "t7<p=input>a</p</p>"), "yes");
+  std::string large = R"(start: \"x\")";
+  for (int i = 0; i < 7; ++i) large += format_text(R"(\na{}: /b{{50000}}/)", i);
+  EXPECT_EQ(taken(calls(large, 1), "t0<p=input>x</p>"), "yes");
+  const std::string error = error_of(calls(large, 1000));
+  EXPECT_TRUE(error.contains("$lark': the grammar takes too many states where its texts end with a mark")) << error;
+  std::string calls_itself = "start: r0\n";
+  for (int i = 0; i < 20; ++i) {
+    calls_itself += format_text("r{}: /[<\\/par]/", i);
+    for (int k = 0; k < 10; ++k)
+      calls_itself += format_text(" | /./s r{} /./s r{}", (7 * i + k) % 20, (3 * i + k) % 20);
+    calls_itself += "\n";
+  }
+  for (size_t work_left : {grammar::kMostGrammarWork, size_t{1'000'000}}) {
+    EXPECT_FALSE(grammar::rules_without(*grammar::parse_lark(calls_itself), "</parameter>", work_left));
+    EXPECT_LT(work_left, size_t{5'000'000});
+  }
 }
 
 }  // namespace

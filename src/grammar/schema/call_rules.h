@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "grammar/rules/rules.h"
+#include "grammar/rules/rules_without.h"
 #include "grammar/schema/alternatives.h"
 #include "grammar/schema/clauses.h"
 #include "grammar/schema/json_rules.h"
@@ -30,6 +31,7 @@ struct SchemaRules {
   Alternatives& alternatives;
   JsonRules& json;
   std::function<RuleId(const Clauses&)> rule_of;
+  size_t grammar_work_left = kMostGrammarWork;  // for strings that a grammar describes
 };
 
 // Writes a root rule with them.

@@ -144,8 +144,12 @@ Result<StateId> NotatedValues::add_grammar(StateId from, const Clauses& clauses,
   const bool is_gemma = place.notation == Notation::kGemma, has_marks = !place.text_begin.empty();
   const std::string_view begin = is_gemma ? kQuote : std::string_view(place.text_begin);
   const std::string_view end = is_gemma ? kQuote : std::string_view(place.text_end);
-  TRY(const Rules texts, parse_lark(grammar.text));
-  const auto others = rules_without(texts, is_gemma || has_marks ? end : std::string_view(place.stop));
+  RuleWriter own;
+  TRY(const RuleId root, write_lark(own, grammar.text, CharAutomaton::Spelling::kUtf8));
+  TRY(const Rules texts, own.finish(root));
+  size_t& work_left = parts_.grammar_work_left;
+  work_left -= std::min(work_left, own.n_states() * kWorkOfState);
+  const auto others = rules_without(texts, is_gemma || has_marks ? end : std::string_view(place.stop), work_left);
   if (!others) return reader_.refuse(clauses, "$lark", others.error().message);
   const StateId to = rules_.new_state();
   rules_.add_call(rules_.add_text(from, begin), rules_.add_rules(*others), to);

@@ -85,6 +85,33 @@ TEST(CallForms, EveryCutGivesTheSame) {
   }
 }
 
+// A reply may be cut by its length. A call of which only a part of its last marks is missing is whole, and the other
+// part is no content.
+TEST(CallForms, ACallWhoseEndIsCutIsWhole) {
+  for (const Form& form : kForms) {
+    const auto [chat, format] = probed(form);
+    if (!format.calls->marked) continue;
+    SCOPED_TRACE(form.name);
+    const std::vector<ToolCall> calls = conversations()[0];
+    const std::string text(without_json_space(rendered(chat, calls)));
+    for (const bool streams : {false, true}) {
+      size_t n_whole = 0;
+      for (size_t n = 1; n <= text.size(); ++n) {
+        const ReadReply read = read_pieces(format, reading(streams), {text.substr(0, n)});
+        const bool is_whole = read.message.tool_calls.size() == 1 &&
+                              nlohmann::json::accept(read.message.tool_calls[0].arguments) &&
+                              value_of(read.message.tool_calls[0]) == value_of(calls[0]);
+        const bool is_told = streams && !read.message.tool_calls.empty();  // what is cut is no content then either
+        if (is_whole || is_told) EXPECT_EQ(read.message.content, "") << text.substr(0, n);
+        if (n_whole > 0) EXPECT_TRUE(is_whole) << text.substr(0, n);
+        n_whole += is_whole ? 1 : 0;
+      }
+      const std::string& end = format.calls->marked->pieces.back().text;
+      EXPECT_GE(n_whole, std::min<size_t>(end.size(), 4));
+    }
+  }
+}
+
 // Arguments arrive in parts.
 TEST(CallForms, ArgumentsAreStreamed) {
   for (const Form& form : kForms) {
@@ -145,6 +172,21 @@ TEST(CallForms, ChosenCallsAreHeldToTheirGrammar) {
     const ReadReply read = read_pieces(turn->format, whole, {wrong});
     EXPECT_TRUE(read.message.tool_calls.empty()) << wrong;
     EXPECT_EQ(read.message.content, wrong);
+  }
+}
+
+// Nor does what has begun become content in a reply that must be a call.
+TEST(CallForms, RequiredCallsThatBreakOffAreNoContent) {
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.name);
+    const auto [chat, format] = probed(form);
+    const std::string text = rendered(chat, conversations()[0]);
+    const std::string mark(format.calls->begin.empty() ? std::string() : without_json_space(format.calls->begin));
+    if (mark.empty()) continue;
+    for (size_t n = text.find(mark) + mark.size(); n <= text.size(); ++n) {
+      const ReadReply read = read_pieces(format, reading(true), {text.substr(0, n)});
+      EXPECT_EQ(without_json_space(read.message.content), "") << text.substr(0, n);
+    }
   }
 }
 

@@ -70,7 +70,7 @@ class MarkReader final : public ReplyReader {
       case State::kCall:
         if (!call_->may_end() || !accept_call()) {
           tell_parts();
-          tell(Kind::kContent, call_->text());
+          if (!is_surely_a_call()) tell(Kind::kContent, call_->text());
         }
         tell(Kind::kContent, rest());
     }
@@ -223,6 +223,12 @@ class MarkReader final : public ReplyReader {
       if (call_->has_parts()) tell_parts();
     }
     return false;
+  }
+
+  // What has begun would have become a call if the reply had not broken off: it is held to the form from its start.
+  bool is_surely_a_call() const {
+    if (call_->is_told()) return true;
+    return options_.stream_arguments && !options_.grammar && call_->partial();
   }
 
   // Reports the complete call. False: it is not a call.

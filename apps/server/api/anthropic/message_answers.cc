@@ -108,7 +108,7 @@ ApiResult<void> check_length(size_t n_tokens, int n_ctx) {
 
 }  // namespace
 
-ApiResult<Asked> read_message(const Json& body, const ModelProfile& model) {
+ApiResult<Asked> read_message(const Json& body, const ModelProfile& model, const Client& /*client*/) {
   Fields fields(body);
   ReplyOptions options = read_reply_options(fields, model.defaults, model.engine);
   options.n = 1;

@@ -6,7 +6,7 @@
 
 namespace tern::server::anthropic {
 
-ApiResult<Asked> read_message(const Json& body, const ModelProfile& model);
+ApiResult<Asked> read_message(const Json& body, const ModelProfile& model, const Client& client);
 
 // {"input_tokens": …}: the length of the prompt for a request's conversation and tools.
 ApiResult<Json> count_message_tokens(const Json& body, const ModelProfile& model);

@@ -238,7 +238,7 @@ TEST(Messages, AStreamThatFailsEndsWithAnError) {
   const ModelProfile model = {.engine = stories(), .name = "a", .n_ctx = 64, .defaults = {}, .grammars = grammars};
   Json body = ask("Once");
   body["stream"] = true;
-  const auto asked = server::anthropic::read_message(body, model);
+  const auto asked = server::anthropic::read_message(body, model, {});
   ASSERT_TRUE(asked);
   const Json event = asked->writer->error_event({.status = 503, .message = "no memory"});
   EXPECT_EQ(event, Json::parse(R"({"type": "error", "error": {"type": "overloaded_error", "message": "no memory"}})"));

@@ -13,6 +13,7 @@
 #include "base/text/format_text.h"
 #include "server/api/durable_files.h"
 #include "server/api/replies/reply_options.h"
+#include "server/connections/preparation.h"
 #include "tern/tools.h"
 
 namespace tern::server {
@@ -34,7 +35,7 @@ BatchFault too_long(size_t line) {
 std::expected<BatchRequest, BatchFault> read_batch_request(std::string_view line, size_t number) {
   const ApiResult<Json> json = parse_body(line);
   if (!json) return fault(number, "invalid_json_line", json.error().message);
-  BatchRequest request;
+  BatchRequest request{.custom_id = {}, .url = {}, .body = {}, .n_bytes = line.size()};
   Fields fields(*json);
   fields.read("custom_id", request.custom_id);
   if (const auto fine = fields.check(); !fine) {
@@ -64,6 +65,7 @@ std::expected<BatchRequest, BatchFault> read_batch_request(std::string_view line
 
 BatchInput::BatchInput(BatchInput&& other) noexcept
     : path_(std::move(other.path_)),
+      gives_way_(other.gives_way_),
       fd_(std::exchange(other.fd_, -1)),
       text_(std::move(other.text_)),
       lines_(std::move(other.lines_)),
@@ -73,8 +75,8 @@ BatchInput::~BatchInput() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Result<BatchInput> BatchInput::open(const std::string& path) {
-  BatchInput input(path);
+Result<BatchInput> BatchInput::open(const std::string& path, bool gives_way) {
+  BatchInput input(path, gives_way);
   if (path != "-") {
     input.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (input.fd_ < 0) return disk_error(path, "cannot be read");
@@ -104,6 +106,10 @@ Result<std::string> BatchInput::read(uint64_t offset, size_t size) const {
   return bytes;
 }
 
+void BatchInput::prepare(size_t n_bytes, const std::function<void()>& work) const {
+  gives_way_ ? Preparation::shared().run(n_bytes, work) : work();
+}
+
 // Calls `on_line` for each line that is not blank until it returns false. Of a line that is too long, it gets a part.
 Result<void> BatchInput::each_line(const std::function<bool(std::string_view, const Line&)>& on_line) const {
   std::string held;
@@ -121,15 +127,19 @@ Result<void> BatchInput::each_line(const std::function<bool(std::string_view, co
     if (piece->empty()) break;
     at += piece->size();
     held += *piece;
-    size_t begin = 0;
-    for (size_t end = held.find('\n', begin); end != held.npos; end = held.find('\n', begin)) {
-      if (!take(std::string_view(held).substr(begin, end - begin))) return {};
-      begin = end + 1;
-    }
-    held.erase(0, begin);
+    bool goes_on = true;
+    prepare(held.size(), [&] {
+      size_t begin = 0;
+      for (size_t end = held.find('\n', begin); goes_on && end != held.npos; end = held.find('\n', begin)) {
+        goes_on = take(std::string_view(held).substr(begin, end - begin));
+        begin = end + 1;
+      }
+      held.erase(0, begin);
+    });
+    if (!goes_on) return {};
     if (held.size() > kMostLineBytes) break;
   }
-  if (!held.empty()) take(held);
+  if (!held.empty()) prepare(held.size(), [&] { take(held); });
   return {};
 }
 
@@ -169,7 +179,8 @@ Result<BatchRequest> BatchInput::request(size_t index) const {
   const Line& line = lines_[index];
   const Result<std::string> text = read(line.offset, line.size);
   if (!text) return std::unexpected(text.error());
-  auto request = read_batch_request(*text, line.number);
+  std::expected<BatchRequest, BatchFault> request;
+  prepare(line.size, [&] { request = read_batch_request(*text, line.number); });
   if (request && request->custom_id == ids_[index]) return *std::move(request);
   return std::unexpected(
       Error{ErrorCode::kIo, format_text("{}, line {}: has changed since it was read first", path_, line.number)});

@@ -16,6 +16,7 @@ namespace tern::server {
 struct BatchRequest {
   std::string custom_id, url;
   Json body;
+  size_t n_bytes = 0;                  // of its line
   std::optional<ApiError> wrong = {};  // then this is the answer
 };
 
@@ -32,8 +33,9 @@ std::expected<BatchRequest, BatchFault> read_batch_request(std::string_view line
 // A file of requests. Only the positions and ids of its lines are kept in memory.
 class BatchInput {
  public:
-  // "-": standard input, which is read to its end and kept in memory. kNotFound, kIo, kOutOfMemory.
-  static Result<BatchInput> open(const std::string& path);
+  // "-": standard input, which is read to its end and kept in memory. kNotFound, kIo, kOutOfMemory. `gives_way`: lines
+  // are parsed as other requests of a server are; see Preparation.
+  static Result<BatchInput> open(const std::string& path, bool gives_way = false);
   BatchInput(BatchInput&& other) noexcept;
   BatchInput& operator=(BatchInput&&) = delete;
   ~BatchInput();
@@ -59,11 +61,13 @@ class BatchInput {
     size_t size, number;
   };
 
-  explicit BatchInput(std::string path) : path_(std::move(path)) {}
+  BatchInput(std::string path, bool gives_way) : path_(std::move(path)), gives_way_(gives_way) {}
+  void prepare(size_t n_bytes, const std::function<void()>& work) const;
   Result<std::string> read(uint64_t offset, size_t size) const;  // fewer bytes at the end
   Result<void> each_line(const std::function<bool(std::string_view text, const Line& line)>& on_line) const;
 
   std::string path_;
+  bool gives_way_;
   int fd_ = -1;
   std::string text_;  // content of standard input
   std::vector<Line> lines_;

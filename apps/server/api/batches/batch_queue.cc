@@ -177,7 +177,7 @@ void BatchQueue::run() {
 
 Result<void> BatchQueue::work_on(BatchRecord& batch) {
   if (batch.has_all_lines) return finish(batch);
-  auto input = BatchInput::open(files_->path_of(batch.input_file_id));
+  auto input = BatchInput::open(files_->path_of(batch.input_file_id), /*gives_way=*/true);
   if (!input) return std::unexpected(input.error());
   const Result<bool> is_valid = validate(batch, *input);
   if (!is_valid) return std::unexpected(is_valid.error());
@@ -233,7 +233,7 @@ Result<bool> BatchQueue::validate(BatchRecord& batch, BatchInput& input) {
 ApiResult<Json> BatchQueue::ask(const BatchRequest& request, const std::function<bool()>& is_wanted) {
   constexpr int kMostTimes = 50;
   for (int times = 1;;) {
-    ApiResult<Json> answer = options_.answer(request.url, request.body, is_wanted);
+    ApiResult<Json> answer = options_.answer(request, is_wanted);
     const bool has_no_room = !answer && answer.error().status == 429;  // while other requests take the room
     const bool is_for_later = has_no_room || (!answer && answer.error().status == 503);
     if (!has_no_room) ++times;

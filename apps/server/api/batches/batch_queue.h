@@ -25,8 +25,7 @@ struct BatchQueueOptions {
   int n_at_once = 1;   // requests
   // Returns the complete answer to a request. After 429 it is called again until the batch expires; after 503, a
   // limited number of times.
-  std::function<ApiResult<Json>(const std::string& url, const Json& body, const std::function<bool()>& is_wanted)>
-      answer = {};
+  std::function<ApiResult<Json>(const BatchRequest& request, const std::function<bool()>& is_wanted)> answer = {};
   // Checks that requests to a route can be answered.
   std::function<ApiResult<void>(const std::string& endpoint)> check_endpoint = {};
   std::chrono::milliseconds pause = std::chrono::milliseconds(200);  // before a retry

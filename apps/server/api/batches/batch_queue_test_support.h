@@ -35,15 +35,16 @@ class Batches : public testing::Test {
     queue_ = BatchQueue::open(options()).value();
   }
   BatchQueueOptions options() {
-    return {.folder = folder_,
-            .n_at_once = 3,
-            .answer = [this](const std::string&, const Json& body,
-                             const std::function<bool()>& is_wanted) { return answer_(body["prompt"], is_wanted); },
-            .check_endpoint = [](const std::string& endpoint) -> ApiResult<void> {
-              if (endpoint == "/v1/completions") return {};
-              return refuse("endpoint: there is nothing at " + endpoint, "endpoint");
-            },
-            .pause = std::chrono::milliseconds(1)};
+    return {
+        .folder = folder_,
+        .n_at_once = 3,
+        .answer = [this](const BatchRequest& request,
+                         const std::function<bool()>& is_wanted) { return answer_(request.body["prompt"], is_wanted); },
+        .check_endpoint = [](const std::string& endpoint) -> ApiResult<void> {
+          if (endpoint == "/v1/completions") return {};
+          return refuse("endpoint: there is nothing at " + endpoint, "endpoint");
+        },
+        .pause = std::chrono::milliseconds(1)};
   }
   std::string upload(const std::string& text) {
     const std::string id = "file-" + std::to_string(++n_uploads_);

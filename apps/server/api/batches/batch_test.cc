@@ -1,6 +1,7 @@
 #include "server/api/batches/batch.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -67,6 +68,32 @@ TEST_F(Batch, EachRequestIsAnsweredOnce) {
   }
   EXPECT_EQ(ids.size(), 20u);
   EXPECT_EQ(answers().size(), 20u);
+}
+
+// Where replies are being written besides, a file's lines are read on threads that give way.
+TEST_F(Batch, LinesAreParsedBesideOtherWork) {
+  std::string text = lines(200);
+  text += Json{{"custom_id", "long"},
+               {"method", "POST"},
+               {"url", "/v1/completions"},
+               {"body", {{"prompt", std::string(3 << 20, 'a')}}}}
+              .dump();
+  write("in", text);
+  const int priority = ::getpriority(PRIO_PROCESS, 0);
+  for (const bool gives_way : {false, true}) {
+    BatchInput input = BatchInput::open(path("in"), gives_way).value();
+    const auto check = [&](const BatchRequest&, size_t) -> std::optional<BatchFault> {
+#ifdef __linux__
+      EXPECT_EQ(::getpriority(PRIO_PROCESS, 0) > priority, gives_way);
+#endif
+      return std::nullopt;
+    };
+    EXPECT_TRUE(input.validate({.check = check}).value().empty());
+    EXPECT_EQ(input.n_requests(), 201u);
+    const BatchRequest last = input.request(200).value();
+    EXPECT_EQ(last.body["prompt"].get_ref<const std::string&>().size(), size_t{3} << 20);
+    EXPECT_EQ(last.n_bytes, text.size() - text.rfind('\n') - 1);
+  }
 }
 
 TEST_F(Batch, GoesOnWhereItWasBrokenOff) {

@@ -183,11 +183,11 @@ ApiResult<Asked> read(const Json& body, const ModelProfile& model, const std::st
 
 }  // namespace
 
-ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
+ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model, const Client& /*client*/) {
   return read(body, model, "prompt", read_prompt);
 }
 
-ApiResult<Asked> read_infill(const Json& body, const ModelProfile& model) {
+ApiResult<Asked> read_infill(const Json& body, const ModelProfile& model, const Client& /*client*/) {
   return read(body, model, "input_prefix",
               [](Fields& fields, const Tokenizer& tokenizer) -> ApiResult<std::vector<TokenId>> {
                 std::string prefix, suffix, begun;

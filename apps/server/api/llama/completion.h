@@ -6,7 +6,7 @@
 
 namespace tern::server::llama {
 
-ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model);
-ApiResult<Asked> read_infill(const Json& body, const ModelProfile& model);
+ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model, const Client& client);
+ApiResult<Asked> read_infill(const Json& body, const ModelProfile& model, const Client& client);
 
 }  // namespace tern::server::llama

@@ -180,7 +180,7 @@ TEST(Ollama, Embeddings) {
 TEST(Ollama, AStreamThatFailsEndsWithAnError) {
   GrammarCache grammars;
   const ModelProfile model = {.engine = stories(), .name = "a", .n_ctx = 64, .defaults = {}, .grammars = grammars};
-  const auto asked = server::ollama::read_chat(ask("Once"), model);
+  const auto asked = server::ollama::read_chat(ask("Once"), model, {});
   ASSERT_TRUE(asked);
   EXPECT_EQ(asked->writer->error_event({.status = 503, .message = "no memory"}), (Json{{"error", "no memory"}}));
 }

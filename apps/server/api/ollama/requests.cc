@@ -210,7 +210,7 @@ void read_logprobs(Fields& fields, GenerateOptions& generate) {
 
 }  // namespace
 
-ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
+ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model, const Client& /*client*/) {
   Fields fields(body);
   fields.refuse(kPromises, "is not supported");
   ReplyOptions options = read_options(fields, model);
@@ -229,7 +229,7 @@ ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model) {
   return asked(std::move(prompt), std::move(options), model, "messages", /*is_chat=*/true, std::move(rounds));
 }
 
-ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model) {
+ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model, const Client& /*client*/) {
   Fields fields(body);
   fields.refuse(kPromises, "is not supported");
   ReplyOptions options = read_options(fields, model);

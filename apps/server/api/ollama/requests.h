@@ -6,8 +6,8 @@
 
 namespace tern::server::ollama {
 
-ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model);
-ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model);
+ApiResult<Asked> read_chat(const Json& body, const ModelProfile& model, const Client& client);
+ApiResult<Asked> read_generate(const Json& body, const ModelProfile& model, const Client& client);
 
 // True for a request without a prompt, by which clients load or unload a model.
 bool is_for_loading(const Json& body, bool is_chat);

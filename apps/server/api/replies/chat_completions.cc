@@ -56,11 +56,12 @@ ApiResult<ReadChat> read_chat(const Json& body, const ModelProfile& model) {
 
 class ChatWriter final : public AnswerWriter {
  public:
-  ChatWriter(const ModelProfile& model, const ReadChat& chat)
+  ChatWriter(const ModelProfile& model, const ReadChat& chat, const Client& client)
       : tokenizer_(model.engine.tokenizer()),
         options_(chat.options),
         head_(answer_head("chatcmpl-", "chat.completion.chunk", model.name)),
         store_(model.responses),
+        client_(client),
         kept_(chat.kept) {
     head_.update(chat.repeated);
     for (int i = 0; i < options_.n; ++i) {
@@ -87,7 +88,7 @@ class ChatWriter final : public AnswerWriter {
     Json head = head_;
     head["object"] = "chat.completion";
     Json json = with_results(std::move(head), std::move(list), usage, stats);
-    if (!kept_.is_null()) store_->keep(json["id"], {.response = json, .items = kept_});
+    if (!kept_.is_null()) store_->keep(json["id"], {.response = json, .items = kept_, .owner = client_.key});
     return json;
   }
 
@@ -214,6 +215,7 @@ class ChatWriter final : public AnswerWriter {
   Json head_;  // of a stream's events
   std::vector<Choice> choices_;
   ResponseStore* const store_;
+  const Client client_;
   const Json kept_;  // the messages to keep the answer with; null: it is not kept
 };
 
@@ -224,10 +226,10 @@ ApiResult<ConversationPrompt> chat_prompt(const Json& body, const ModelProfile& 
   return std::move(chat.prompt);
 }
 
-ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model) {
+ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model, const Client& client) {
   TRY(ReadChat chat, read_chat(body, model));
   TRY_STATUS(check_prompt_length(chat.prompt.tokens.size(), model.n_ctx, "messages"));
-  auto writer = std::make_unique<ChatWriter>(model, chat);
+  auto writer = std::make_unique<ChatWriter>(model, chat, client);
   return Asked{.prompts = {std::move(chat.prompt.tokens)},
                .options = std::move(chat.options),
                .writer = std::move(writer),

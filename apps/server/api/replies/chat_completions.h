@@ -7,7 +7,7 @@
 
 namespace tern::server {
 
-ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model);
+ApiResult<Asked> read_chat_completion(const Json& body, const ModelProfile& model, const Client& client);
 
 // The prompt for a request's messages, as the model reads it; /apply-template returns it.
 ApiResult<ConversationPrompt> chat_prompt(const Json& body, const ModelProfile& model);

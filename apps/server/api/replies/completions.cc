@@ -200,7 +200,7 @@ std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, std::string_view tex
   return tokens;
 }
 
-ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model) {
+ApiResult<Asked> read_completion(const Json& body, const ModelProfile& model, const Client& /*client*/) {
   Fields fields(body);
   ReplyOptions options = read_reply_options(fields, model.defaults, model.engine);
   bool echo = false, parse_special = false;

@@ -18,6 +18,18 @@ std::string story(const std::vector<ChatMessage>& messages) {
   return text;
 }
 
+// Clients send instructions and then messages of the system or the developer, and some templates have a place for one
+// only. nullopt: there are not several at the beginning.
+std::optional<std::vector<ChatMessage>> with_one_system(const std::vector<ChatMessage>& messages) {
+  const auto is_system = [](const ChatMessage& m) { return m.role == "system" || m.role == "developer"; };
+  const auto end = std::ranges::find_if_not(messages, is_system);
+  if (end - messages.begin() < 2) return std::nullopt;
+  std::vector<ChatMessage> out = {messages.front()};
+  for (auto one = messages.begin() + 1; one != end; ++one) out.front().content += "\n\n" + one->content;
+  out.insert(out.end(), end, messages.end());
+  return out;
+}
+
 // Omits the thoughts of earlier turns if the template does not support them.
 Result<ChatPrompt> rendered(const Engine& engine, const std::vector<ChatMessage>& messages,
                             const ChatOptions& options) {
@@ -206,6 +218,9 @@ ApiResult<ConversationPrompt> make_prompt(const std::vector<ChatMessage>& messag
   ChatOptions with_tools = options;
   if (offers) with_tools.tools = tools.tools;
   Result<ChatPrompt> text = rendered(engine, messages, with_tools);
+  if (const auto fewer = with_one_system(messages); !text && fewer) {
+    if (auto other = rendered(engine, *fewer, with_tools)) text = std::move(other);
+  }
   if (!text) {
     const bool about_tools = offers && text.error().message.contains("tools");
     return refuse(text.error().message, about_tools ? "tools" : name);

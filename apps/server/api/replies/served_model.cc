@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "base/text/format_text.h"
 #include "server/api/replies/chat_completions.h"
 #include "server/api/replies/responses.h"
+#include "server/connections/preparation.h"
 
 namespace tern::server {
 namespace {
@@ -89,10 +91,10 @@ ApiResult<void> ServedModel::check_route(const std::string& route, bool embeddin
   return std::unexpected(only_for_embeddings());
 }
 
-ApiResult<Asked> ServedModel::read(ReadRequest reader, const Json& body) const {
+ApiResult<Asked> ServedModel::read(ReadRequest reader, const Json& body, const Client& client) const {
   TRY_STATUS(check_writes());
   TRY_STATUS(check_name(body));
-  return reader(body, profile_);
+  return reader(body, profile_, client);
 }
 
 ApiResult<void> ServedModel::check_writes() const {
@@ -111,12 +113,16 @@ ApiResult<Json> ServedModel::embed(const Json& body) {
 }
 
 ApiResult<Json> ServedModel::answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
-                                    bool in_background) {
+                                    bool in_background, size_t n_bytes) {
   if (route == kEmbeddings) return embed(body);
   TRY_STATUS(check_route(route, embedder_ != nullptr));
   Json unkept = body;
   unkept["store"] = false;  // no conversation continues an answer in a batch's file
-  TRY(Asked asked, read(std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read, unkept));
+  std::optional<ApiResult<Asked>> read_one;
+  Preparation::shared().run(n_bytes, [&] {
+    read_one.emplace(read(std::ranges::find(kReplyRoutes, route, &ReplyRoute::path)->read, unkept, {}));
+  });
+  TRY(Asked asked, *std::move(read_one));
   asked.options.stream = false;
   return whole_answer(*service_, std::move(asked), is_wanted, in_background);
 }

@@ -43,8 +43,8 @@ class ServedModel {
   ApiResult<void> check_name(const Json& body) const;
 
   // Reads a request in the form of an API. 501: not for this model.
-  using ReadRequest = ApiResult<Asked> (*)(const Json& body, const ModelProfile& model);
-  ApiResult<Asked> read(ReadRequest reader, const Json& body) const;
+  using ReadRequest = ApiResult<Asked> (*)(const Json& body, const ModelProfile& model, const Client& client);
+  ApiResult<Asked> read(ReadRequest reader, const Json& body, const Client& client) const;
   ApiResult<void> check_writes() const;  // 501: the model was loaded for embeddings
 
   // OpenAI's, which batches may use, too.
@@ -56,9 +56,10 @@ class ServedModel {
   ApiResult<Json> embed(const Json& body);
   ApiResult<Embedder*> embedder() const;  // 501: the model was not loaded for embeddings
 
-  // Returns the complete answer. 499: `is_wanted` returned false. `in_background`: see ModelService::ask().
+  // Returns the complete answer. 499: `is_wanted` returned false. `in_background`: see ModelService::ask(). `n_bytes`:
+  // of the request, for Preparation; 0: it is read at once.
   ApiResult<Json> answer(const std::string& route, const Json& body, const std::function<bool()>& is_wanted,
-                         bool in_background = false);
+                         bool in_background = false, size_t n_bytes = 0);
   // Checks that a model can answer a batch's requests for a route: 404, 501.
   static ApiResult<void> check_route(const std::string& route, bool embedding);
 

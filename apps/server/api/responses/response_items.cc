@@ -149,7 +149,7 @@ ApiResult<Json> input_items(const Fields& fields) {
 }
 
 // An item is there once, so what is referred to is not larger than what is kept.
-ApiResult<void> resolve_references(Json& items, ResponseStore& kept) {
+ApiResult<void> resolve_references(Json& items, ResponseStore& kept, const std::string& owner) {
   std::map<size_t, std::string> references;
   std::set<std::string> ids;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -161,7 +161,7 @@ ApiResult<void> resolve_references(Json& items, ResponseStore& kept) {
     return refuse(format_text("{}: '{}' is referred to twice", name, id.substr(0, 64)), name);
   }
   if (ids.empty()) return {};
-  std::map<std::string, Json> found = kept.find_items(ids);
+  std::map<std::string, Json> found = kept.find_items(ids, owner);
   for (const auto& [i, id] : references) {
     const auto item = found.find(id);
     const std::string name = format_text("input[{}].id", i);

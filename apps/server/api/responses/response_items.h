@@ -20,6 +20,6 @@ ApiResult<std::vector<ChatMessage>> read_items(Fields& fields, const Json& befor
 ApiResult<Json> tools_of_chats(Fields& fields, const OtherTools& client, Json& notes);
 
 // Puts the items that are kept here in the place of {"type": "item_reference", "id": …}. 400: one is not kept.
-ApiResult<void> resolve_references(Json& items, ResponseStore& kept);
+ApiResult<void> resolve_references(Json& items, ResponseStore& kept, const std::string& owner);
 
 }  // namespace tern::server

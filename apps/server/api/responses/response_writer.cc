@@ -155,7 +155,9 @@ class ResponseWriter final : public AnswerWriter {
     for (const Item& item : items_) pieces.push_back(item.pieces);
     Json& items = start_.items_before;
     for (const Json& item : response["output"]) items.push_back(item);
-    start_.store->keep(response["id"], {.response = response, .items = std::move(items), .pieces = std::move(pieces)});
+    start_.store->keep(
+        response["id"],
+        {.response = response, .items = std::move(items), .pieces = std::move(pieces), .owner = start_.owner});
   }
 
   Json response(const Usage* usage) const {

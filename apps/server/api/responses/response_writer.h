@@ -15,6 +15,7 @@ struct ResponseStart {
   Json repeated;  // fields of the request that the answer repeats
   ResponseForm form = {};
   ResponseStore* store = nullptr;     // keeps the answer; null: it is not kept
+  std::string owner = {};             // the API key for which it is kept
   Json items_before = Json::array();  // the conversation so far, which is kept with it
   std::shared_ptr<const ClientTools> tools = nullptr;
 };

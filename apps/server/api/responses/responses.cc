@@ -16,12 +16,12 @@ namespace tern::server {
 namespace {
 
 // The items of the conversation that the request continues.
-ApiResult<Json> earlier_items(Fields& fields, const ModelProfile& model) {
+ApiResult<Json> earlier_items(Fields& fields, const ModelProfile& model, const Client& client) {
   std::string id;
   fields.read("previous_response_id", id);
   TRY_STATUS(fields.check());
   if (id.empty()) return Json::array();
-  auto kept = model.responses ? model.responses->find(id) : std::nullopt;
+  auto kept = model.responses ? model.responses->find(id, client.key) : std::nullopt;
   if (kept && kept->response.at("object") == "response") return std::move(kept->items);
   return refuse(format_text("previous_response_id: '{}' is not kept here any more; send the whole conversation",
                             id.substr(0, 64)),
@@ -37,7 +37,7 @@ struct ResponsePrompt {
 };
 
 ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, const ModelProfile& model,
-                                            GenerateOptions& generate) {
+                                            const Client& client, GenerateOptions& generate) {
   ResponsePrompt read{.prompt = {}, .before = {}, .items = {}, .notes = Json::array(), .rounds = {}};
   std::string truncation = "disabled";
   fields.read("truncation", truncation);
@@ -45,9 +45,9 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
   read.form = read_response_form(fields);
   TRY(generate.grammar, read_text_format(fields, model.grammars));
   const ChatOptions chat = read_chat_options(fields, model, generate.thoughts);
-  TRY(read.before, earlier_items(fields, model));
+  TRY(read.before, earlier_items(fields, model, client));
   TRY(read.items, input_items(fields));
-  if (model.responses) TRY_STATUS(resolve_references(read.items, *model.responses));
+  if (model.responses) TRY_STATUS(resolve_references(read.items, *model.responses, client.key));
   TRY(const std::vector<ChatMessage> messages, read_items(fields, read.before, read.items, read.notes));
   TRY(const Json tools, tools_of_chats(fields, {*read.tools, model.grammars}, read.notes));
   Json as_chat = body;
@@ -66,7 +66,7 @@ ApiResult<ResponsePrompt> read_conversation(const Json& body, Fields& fields, co
 
 }  // namespace
 
-ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
+ApiResult<Asked> read_response(const Json& body, const ModelProfile& model, const Client& client) {
   Fields fields(body);
   ReplyOptions options = read_reply_options(fields, model.defaults, model.engine);
   fields.read("max_output_tokens", options.generate.max_tokens, {1, 1e9});
@@ -74,7 +74,7 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
   bool store = true;
   fields.read("store", store);
   TRY_STATUS(read_metadata(fields));
-  TRY(ResponsePrompt read, read_conversation(body, fields, model, options.generate));
+  TRY(ResponsePrompt read, read_conversation(body, fields, model, client, options.generate));
   TRY_STATUS(check_prompt_length(read.prompt.tokens.size(), model.n_ctx, "input"));
   ResponseStore* const responses = store ? model.responses : nullptr;
   Json repeated = repeated_fields(body, model.engine.sampling(options.generate.sample));
@@ -86,6 +86,7 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
                                 {.repeated = std::move(repeated),
                                  .form = read.form,
                                  .store = responses,
+                                 .owner = client.key,
                                  .items_before = std::move(all),
                                  .tools = std::move(read.tools)},
                                 read.rounds);
@@ -95,10 +96,10 @@ ApiResult<Asked> read_response(const Json& body, const ModelProfile& model) {
                .follow_up = std::move(read.rounds)};
 }
 
-ApiResult<Json> count_response_tokens(const Json& body, const ModelProfile& model) {
+ApiResult<Json> count_response_tokens(const Json& body, const ModelProfile& model, const Client& client) {
   Fields fields(body);
   GenerateOptions ignored;
-  TRY(const ResponsePrompt read, read_conversation(body, fields, model, ignored));
+  TRY(const ResponsePrompt read, read_conversation(body, fields, model, client, ignored));
   return Json{{"object", "response.input_tokens"}, {"input_tokens", read.prompt.tokens.size()}};
 }
 

@@ -87,6 +87,42 @@ TEST(Responses, KeptItemsMayBeReferredTo) {
   EXPECT_TRUE(server.post(kResponses, body).text.contains("input[2].id: '" + id + "' is referred to twice"));
 }
 
+// To another key, what is kept for one is as unknown as what never was.
+TEST(Responses, WhatIsKeptForAKeyIsNotThereForAnother) {
+  const RunningServer server({.api_keys = {"one", "other"}}, with_roles());
+  const auto client = server.client();
+  const auto as = [](const char* key) { return httplib::Headers{{"Authorization", std::string("Bearer ") + key}}; };
+  const auto post = [&](const char* key, const std::string& path, const Json& body) {
+    return client->Post(path, as(key), body.dump(), "application/json");
+  };
+  Json chat = {{"messages", {{{"role", "user"}, {"content", "Once"}}}}, {"max_tokens", 4}, {"store", true}};
+  const Json response = Json::parse(post("one", kResponses, response_to("Once"))->body);
+  const Json kept_chat = Json::parse(post("one", "/v1/chat/completions", chat)->body);
+  const std::string at = kResponses + "/" + response["id"].get<std::string>();
+  const std::string chat_at = "/v1/chat/completions/" + kept_chat["id"].get<std::string>();
+  for (const std::string& path : {at, at + "/input_items", chat_at, chat_at + "/messages"}) {
+    EXPECT_EQ(client->Get(path, as("one"))->status, 200) << path;
+    EXPECT_EQ(client->Get(path, as("other"))->status, 404) << path;
+  }
+  for (const std::string& path : {at, chat_at}) EXPECT_EQ(client->Delete(path, as("other"))->status, 404) << path;
+  EXPECT_EQ(post("other", at + "/cancel", Json::object())->status, 404);
+  EXPECT_EQ(post("one", at + "/cancel", Json::object())->status, 400);
+
+  Json next = response_to("Twice");
+  next["previous_response_id"] = response["id"];
+  Json item = response_to("");
+  item["input"] = Json::array({{{"type", "item_reference"}, {"id", response["output"][0]["id"]}}});
+  for (const Json& body : {next, item}) {
+    const std::string refused = post("other", kResponses, body)->body;
+    EXPECT_TRUE(refused.contains("is not kept here any more")) << refused;
+    for (const std::string& path : {kResponses, kResponses + "/input_tokens"}) {
+      EXPECT_EQ(post("one", path, body)->status, 200) << path;
+      EXPECT_EQ(post("other", path, body)->status, 400) << path;
+    }
+  }
+  for (const std::string& path : {at, chat_at}) EXPECT_EQ(client->Delete(path, as("one"))->status, 200) << path;
+}
+
 TEST(Responses, AnItemIsFoundThoughAnEarlierTextIsItsId) {
   ResponseStore store;
   const auto keep = [&](const std::string& id, const Json& item) {
@@ -95,7 +131,7 @@ TEST(Responses, AnItemIsFoundThoughAnEarlierTextIsItsId) {
   keep("a", {{"id", "msg_1"}, {"content", "msg_2"}});
   keep("b", {{"id", "msg_2"}, {"content", "b"}});
   keep("c", {{"id", 7}});
-  const auto found = store.find_items({"msg_2", "msg_3"});
+  const auto found = store.find_items({"msg_2", "msg_3"}, "");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.at("msg_2")["content"], "b");
 }
@@ -118,6 +154,27 @@ TEST(Responses, AConversationBegunElsewhereGoesOn) {
   EXPECT_TRUE(answer.json["notes"][0].get<std::string>().starts_with("input[1].type: 'web_search_call' was left out"));
   body["input"][1]["type"] = "no_such_call";
   EXPECT_EQ(server.post(kResponses, body).status, 400);
+}
+
+// Agents send instructions, and then messages of the developer.
+TEST(Responses, ATemplateWithOneSystemMessageGetsOne) {
+  static const Engine engine =
+      Engine::load({.model_path = source_path("models/tern-stories.gguf"),
+                    .backend = BackendKind::kCpu,
+                    .chat_template = "{% for m in messages %}{% if m.role == 'system' and not loop.first %}"
+                                     "{{ raise_exception('one system message') }}{% endif %}<{{ m.role }}>"
+                                     "{{ m.content }}\n{% endfor %}<assistant>"})
+          .value();
+  const RunningServer server({}, engine);
+  Json body = response_to("");
+  body["instructions"] = "Be brief.";
+  body["input"] = {{{"role", "developer"}, {"content", "Be kind."}}, {{"role", "user"}, {"content", "Once"}}};
+  const Json answer = server.post(kResponses, body).json;
+  const auto wanted = engine.tokenizer().encode("<system>Be brief.\n\nBe kind.\n<user>Once\n<assistant>",
+                                                {.add_bos = false, .parse_special = true});
+  EXPECT_EQ(answer["usage"]["input_tokens"], wanted.size()) << answer;
+  body["input"].push_back({{"role", "developer"}, {"content", "Later."}});
+  EXPECT_TRUE(server.post(kResponses, body).text.contains("one system message"));
 }
 
 TEST(Responses, WhatIsCutIsIncomplete) {

@@ -114,10 +114,9 @@ Result<void> ApiServer::Impl::open_folders() {
 Result<void> ApiServer::Impl::open_batches(int n_places) {
   if (options.files_folder.empty()) return {};
   BatchQueueOptions queue{.folder = options.files_folder, .n_at_once = n_places - n_places / 4};
-  queue.answer = [this](const std::string& route, const Json& body,
-                        const std::function<bool()>& is_wanted) -> ApiResult<Json> {
-    TRY(const ServedModels::Lease model, models->get(body, is_wanted, /*in_background=*/true));
-    return model->answer(route, body, is_wanted, /*in_background=*/true);
+  queue.answer = [this](const BatchRequest& request, const std::function<bool()>& is_wanted) -> ApiResult<Json> {
+    TRY(const ServedModels::Lease model, models->get(request.body, is_wanted, /*in_background=*/true));
+    return model->answer(request.url, request.body, is_wanted, /*in_background=*/true, request.n_bytes);
   };
   queue.check_endpoint = [this](const std::string& endpoint) -> ApiResult<void> {
     const ApiResult<void> known = models->check_route(endpoint);

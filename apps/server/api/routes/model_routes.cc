@@ -7,6 +7,7 @@
 #include "server/api/llama/completion.h"
 #include "server/api/replies/responses.h"
 #include "server/api/replies/similarity.h"
+#include "server/api/routes/request_guard.h"
 #include "server/api/routes/server_routes.h"
 #include "server/api/routes/token_routes.h"
 
@@ -23,11 +24,12 @@ void record_usage(const std::string& model, const Json& usage) {
 }  // namespace
 
 void post_to_model(const RouteContext& context, const std::string& path, ModelHandler handler) {
-  const auto handle = [&models = context.models, most = context.options.limits.body_bytes,
-                       handler = std::move(handler)](const httplib::Request& request, httplib::Response& response,
-                                                     const httplib::ContentReader& reader) {
-    const ApiResult<RequestBody> body = read_json(request, reader, most);
+  const auto handle = [&models = context.models, &options = context.options, handler = std::move(handler)](
+                          const httplib::Request& request, httplib::Response& response,
+                          const httplib::ContentReader& reader) {
+    ApiResult<RequestBody> body = read_json(request, reader, options.limits.body_bytes);
     if (!body) return answer_error(request, response, body.error());
+    body->key = key_of(request, options);
     const auto model = models.get(body->json, [&] { return !request.is_connection_closed(); });
     model ? handler(*body, *model, request, response) : answer_error(request, response, model.error());
   };
@@ -39,7 +41,7 @@ ModelHandler reply_handler(const RouteContext& context, ServedModel::ReadRequest
   const AnswerLimits limits = {.whole = context.options.most_time, .lag = context.options.limits.lag};
   return [read, limits](const RequestBody& body, const ServedModels::Lease& model, const httplib::Request& request,
                         httplib::Response& response) {
-    ApiResult<Asked> asked = body.prepare([&] { return model->read(read, body.json); });
+    ApiResult<Asked> asked = body.prepare([&] { return model->read(read, body.json, {.key = body.key}); });
     if (!asked) return answer_error(request, response, asked.error());
     const std::shared_ptr<RequestRecord>& record = Exchanges::current();
     record->model = model->profile().name;
@@ -83,9 +85,9 @@ void add_model_routes(const RouteContext& context) {
     TRY_STATUS(model.check_writes());
     return anthropic::count_message_tokens(body, model.profile());
   });
-  post_read("/v1/responses/input_tokens", [](const Json& body, const ServedModel& model) -> ApiResult<Json> {
+  post_json("/v1/responses/input_tokens", [](const RequestBody& body, const ServedModel& model) -> ApiResult<Json> {
     TRY_STATUS(model.check_writes());
-    return count_response_tokens(body, model.profile());
+    return body.prepare([&] { return count_response_tokens(body.json, model.profile(), {.key = body.key}); });
   });
   post_json("/v1/embeddings", [](const RequestBody& body, ServedModel& model) {
     ApiResult<Json> vectors = model.embed(body.json);

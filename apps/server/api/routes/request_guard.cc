@@ -29,12 +29,17 @@ bool is_bearer(std::string_view value) {
                     [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
 }
 
-bool is_allowed(const httplib::Request& request, const std::vector<std::string>& keys) {
-  if (keys.empty() || request.path == "/") return true;
-  if (request.path == "/health" || request.path == "/v1/health" || request.path == "/ready") return true;
+std::string sent_key(const httplib::Request& request) {
   std::string key = request.get_header_value("Authorization");
   if (is_bearer(key)) key = key.substr(kBearer.size());
   if (key.empty()) key = request.get_header_value("X-Api-Key");
+  return key;
+}
+
+bool is_allowed(const httplib::Request& request, const std::vector<std::string>& keys) {
+  if (keys.empty() || request.path == "/") return true;
+  if (request.path == "/health" || request.path == "/v1/health" || request.path == "/ready") return true;
+  const std::string key = sent_key(request);
   bool is_known = false;
   for (const std::string& known : keys) is_known |= is_same(key, known);
   return is_known;
@@ -57,6 +62,10 @@ std::optional<ApiError> refused(const httplib::Request& request, const ApiOption
   return ApiError{.status = 401,
                   .message = "the API key is missing or wrong: send it as Authorization: Bearer KEY",
                   .code = "invalid_api_key"};
+}
+
+std::string key_of(const httplib::Request& request, const ApiOptions& options) {
+  return options.api_keys.empty() ? std::string() : sent_key(request);
 }
 
 }  // namespace tern::server

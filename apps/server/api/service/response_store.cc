@@ -6,8 +6,8 @@
 
 namespace tern::server {
 
-std::list<ResponseStore::Entry>::iterator ResponseStore::place_of(const std::string& id) {
-  return std::ranges::find(entries_, id, &Entry::id);
+std::list<ResponseStore::Entry>::iterator ResponseStore::place_of(const std::string& id, const std::string& owner) {
+  return std::ranges::find_if(entries_, [&](const Entry& entry) { return entry.id == id && entry.owner == owner; });
 }
 
 void ResponseStore::drop(std::list<Entry>::iterator entry) {
@@ -24,6 +24,7 @@ void ResponseStore::keep(const std::string& id, const Kept& kept, Clock::time_po
               .response = dump(kept.response),
               .items = std::make_shared<const std::string>(dump(kept.items)),
               .pieces = dump(kept.pieces),
+              .owner = kept.owner,
               .since = now};
   const std::scoped_lock lock(mutex_);
   drop_old(now);
@@ -33,28 +34,32 @@ void ResponseStore::keep(const std::string& id, const Kept& kept, Clock::time_po
   entries_.push_back(std::move(entry));
 }
 
-std::optional<ResponseStore::Kept> ResponseStore::find(const std::string& id, Clock::time_point now) {
+std::optional<ResponseStore::Kept> ResponseStore::find(const std::string& id, const std::string& owner,
+                                                       Clock::time_point now) {
   std::string response, pieces;
   std::shared_ptr<const std::string> items;
   {
     const std::scoped_lock lock(mutex_);
     drop_old(now);
-    const auto it = place_of(id);
+    const auto it = place_of(id, owner);
     if (it == entries_.end()) return std::nullopt;
     response = it->response;
     items = it->items;
     pieces = it->pieces;
   }
-  return Kept{.response = Json::parse(response), .items = Json::parse(*items), .pieces = Json::parse(pieces)};
+  return Kept{
+      .response = Json::parse(response), .items = Json::parse(*items), .pieces = Json::parse(pieces), .owner = owner};
 }
 
 // Each conversation is read once, and without the lock: there may be many ids.
-std::map<std::string, Json> ResponseStore::find_items(const std::set<std::string>& ids) {
+std::map<std::string, Json> ResponseStore::find_items(const std::set<std::string>& ids, const std::string& owner) {
   constexpr size_t kFew = 16;  // for which a search in the text is worth it
   std::vector<std::shared_ptr<const std::string>> all;
   {
     const std::scoped_lock lock(mutex_);
-    for (const Entry& entry : entries_) all.push_back(entry.items);
+    for (const Entry& entry : entries_) {
+      if (entry.owner == owner) all.push_back(entry.items);
+    }
   }
   std::map<std::string, Json> found;
   for (const auto& items : all) {
@@ -70,9 +75,9 @@ std::map<std::string, Json> ResponseStore::find_items(const std::set<std::string
   return found;
 }
 
-bool ResponseStore::erase(const std::string& id) {
+bool ResponseStore::erase(const std::string& id, const std::string& owner) {
   const std::scoped_lock lock(mutex_);
-  const auto it = place_of(id);
+  const auto it = place_of(id, owner);
   if (it == entries_.end()) return false;
   drop(it);
   return true;

@@ -14,7 +14,8 @@
 
 namespace tern::server {
 
-// Thread-safe. The oldest responses are dropped when there are too many bytes, and all after some time.
+// Thread-safe. What is kept for one owner, an API key or none, is not there for others. The oldest responses are
+// dropped when there are too many bytes, and all after some time.
 class ResponseStore {
  public:
   using Clock = std::chrono::steady_clock;
@@ -29,22 +30,23 @@ class ResponseStore {
   struct Kept {
     Json response, items;
     Json pieces = nullptr;
+    std::string owner = {};
   };
   void keep(const std::string& id, const Kept& kept, Clock::time_point now = Clock::now());
-  std::optional<Kept> find(const std::string& id, Clock::time_point now = Clock::now());
+  std::optional<Kept> find(const std::string& id, const std::string& owner, Clock::time_point now = Clock::now());
   // The items with these ids in the kept conversations and outputs, as far as there are any.
-  std::map<std::string, Json> find_items(const std::set<std::string>& ids);
-  bool erase(const std::string& id);  // false: there was none
+  std::map<std::string, Json> find_items(const std::set<std::string>& ids, const std::string& owner);
+  bool erase(const std::string& id, const std::string& owner);  // false: there was none
 
  private:
   struct Entry {
     std::string id, response;  // as text, whose size is known
     std::shared_ptr<const std::string> items;
-    std::string pieces;
+    std::string pieces, owner;
     Clock::time_point since;
-    size_t bytes() const { return id.size() + response.size() + items->size() + pieces.size(); }
+    size_t bytes() const { return id.size() + response.size() + items->size() + pieces.size() + owner.size(); }
   };
-  std::list<Entry>::iterator place_of(const std::string& id);
+  std::list<Entry>::iterator place_of(const std::string& id, const std::string& owner);
   void drop(std::list<Entry>::iterator entry);
   void drop_old(Clock::time_point now);
 

@@ -49,6 +49,16 @@ Json custom_function(Fields& tool, const std::string& name, GrammarCache& gramma
   return {{"type", "function"}, {"function", std::move(function)}};
 }
 
+// Chat templates know no namespaces, so what is said about one stands before what is said about its function.
+void describe(Json& function, const std::string& space_description) {
+  if (space_description.empty()) return;
+  Json& own = function["description"];
+  if (own.is_null())
+    own = space_description;
+  else if (own.is_string())
+    own = space_description + " " + own.get<std::string>();
+}
+
 }  // namespace
 
 std::string ClientTools::function_name(std::string_view space, std::string_view name) {
@@ -80,8 +90,9 @@ bool ClientTools::read(Fields& tool, const Json& json, GrammarCache& grammars, J
 }
 
 void ClientTools::read_space(Fields& tool, const Json& json, Json& functions) {
-  std::string space;
+  std::string space, description;
   tool.read("name", space);
+  tool.read("description", description);
   if (space.empty()) return tool.fail("name", "is missing");
   const Json* inside = tool.find("tools");
   if (!inside || !inside->is_array()) return tool.fail("tools", "must be a list of functions");
@@ -97,6 +108,7 @@ void ClientTools::read_space(Fields& tool, const Json& json, Json& functions) {
       Json function = json["tools"][i];
       for (const char* member : {"type", "defer_loading"}) function.erase(member);
       function["name"] = own;
+      describe(function, description);
       functions.push_back({{"type", "function"}, {"function", std::move(function)}});
       add(one, own, {.name = name, .space = space});
     });

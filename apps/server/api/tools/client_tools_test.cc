@@ -209,6 +209,24 @@ TEST(Namespaces, FunctionsAreOfferedAndCalledWithTheirNamespace) {
   EXPECT_EQ(server.post(kItems, body).json["error"]["param"], "tools[1].tools[0].type");
 }
 
+TEST(Namespaces, DescriptionsStandBeforeThoseOfTheirFunctions) {
+  const Json json = {{"type", "namespace"},
+                     {"name", "mail"},
+                     {"description", "Letters of today."},
+                     {"tools",
+                      {{{"type", "function"}, {"name", "read"}, {"description", "Reads one."}},
+                       {{"type", "function"}, {"name", "list"}, {"description", nullptr}},
+                       {{"type", "function"}, {"name", "count"}}}}};
+  Fields fields(json);
+  GrammarCache grammars;
+  Json functions = Json::array();
+  EXPECT_TRUE(ClientTools().read(fields, json, grammars, functions));
+  ASSERT_EQ(functions.size(), 3u) << functions;
+  EXPECT_EQ(functions[0]["function"]["description"], "Letters of today. Reads one.");
+  EXPECT_EQ(functions[1]["function"]["description"], "Letters of today.");
+  EXPECT_EQ(functions[2]["function"]["description"], "Letters of today.");
+}
+
 TEST(Namespaces, AFunctionCannotHaveAnotherToolsName) {
   const RunningServer server({}, storyteller());
   const Json custom = {{"type", "custom"}, {"name", "a__b"}};

@@ -51,6 +51,8 @@ class CallReader {
   // The call has ended. True: all of it is in parts(). False: it is no call of a known function that the grammar
   // allows.
   virtual bool accept() = 0;
+  // True if parts of the call were taken before its end: it is a call, even if it breaks off.
+  virtual bool is_told() const = 0;
   // Text behind the call that had to be read to find its end.
   virtual std::string rest() { return {}; }
   // The parts that are certain and not yet taken.

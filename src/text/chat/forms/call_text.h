@@ -17,6 +17,7 @@ class CallText final : public CallReader {
   const std::string& text() const override { return text_; }
   bool may_end() const override { return json_end_ != 0; }
   bool accept() override;
+  bool is_told() const override { return reports_arguments_; }
   std::optional<std::string> partial() const override;
 
  private:

@@ -34,6 +34,14 @@ MarkedReader::Progress MarkedReader::pair() {
   return Progress::kMoved;
 }
 
+// True if the text that waits begins the last text of a call, and no other pair: only a part of that is missing.
+bool MarkedReader::ends_pairs() const {
+  if (place_ != Place::kPair || piece_ + 2 != form_.pieces.size() || without_json_space(left()).empty()) return false;
+  const std::string begin = (has_pairs_ ? form_.pair_between : "") + form_.key_begin;
+  return match_literal(text_, at_, without_end_space(text_of_piece(piece_ + 1))).match == Match::kMaybe &&
+         match_literal(text_, at_, begin).match == Match::kNo;
+}
+
 MarkedReader::Progress MarkedReader::key() {
   const std::string_view stop = without_json_space(form_.key_end);
   const std::string_view text = left();

@@ -282,11 +282,16 @@ MarkedReader::Progress MarkedReader::between() {
 }
 
 bool MarkedReader::may_end() const {
-  if (place_ == Place::kBetween) return true;
+  if (place_ == Place::kBetween || ends_pairs()) return true;
   return place_ == Place::kPiece && has_arguments_ && piece_ + 1 >= form_.pieces.size();
 }
 
 bool MarkedReader::accept() {
+  if (ends_pairs()) {
+    add("}");
+    (void)end_arguments();
+    if (was_told_) tell();
+  }
   if (was_told_) return true;
   const auto is_json = [](std::string_view text) { return nlohmann::json::accept(text); };
   if (!std::ranges::all_of(kept_, is_json, &CallPart::arguments)) return false;
@@ -299,7 +304,7 @@ bool MarkedReader::accept() {
 std::string MarkedReader::whole() const {
   std::string text = text_.substr(mark_end_, at_ - mark_end_);
   if (place_ == Place::kBetween && is_unfinished_) return text + end_;
-  if (place_ == Place::kPiece && piece_ < form_.pieces.size()) return text + std::string(text_of_piece(piece_));
+  if (place_ == Place::kPiece && piece_ < form_.pieces.size()) return text + std::string(text_of_piece(piece_)) + end_;
   return text;
 }
 

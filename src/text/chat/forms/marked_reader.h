@@ -22,6 +22,7 @@ class MarkedReader final : public CallReader {
   const std::string& text() const override { return text_; }
   bool may_end() const override;
   bool accept() override;
+  bool is_told() const override { return was_told_; }
   std::string rest() override { return std::exchange(rest_, {}); }
   std::optional<std::string> partial() const override;
 
@@ -48,6 +49,7 @@ class MarkedReader final : public CallReader {
   Progress slot();
   Progress json();
   Progress pair();
+  bool ends_pairs() const;
   Progress key();
   Progress typed_value(size_t begin);
   Progress begin_value(std::optional<uint8_t> types);
