@@ -1,7 +1,6 @@
 // The kernels that the GPU ran for the last token: how often, how long, and their text.
 
 import {byId, copyFrom, make} from '../base/dom.js';
-import {tokens} from './wgsl.js';
 
 /**
  * @typedef {{name: string, wgsl: string, dispatches: number, us: number}} Kernel
@@ -13,6 +12,7 @@ export class KernelsView {
   #chat;
   #dialog = byId('kernels');
   #button = byId('kernels-open');
+  #tokens = null;  // of WGSL: fetched when it is first shown
 
   /** @param {import('../model/model_host.js').ModelHost} host @param {import('../chat/chat.js').Chat} chat */
   constructor(host, chat) {
@@ -46,6 +46,7 @@ export class KernelsView {
     let kernels = [];
     try {
       kernels = await this.#host.tern.kernels();
+      this.#tokens ??= (await import('./wgsl.js')).tokens;
     } catch (error) {
       this.#enable();
       why.textContent = `The kernels could not be read: ${error.message}`;
@@ -86,7 +87,7 @@ export class KernelsView {
     button.setAttribute('aria-current', 'true');
     byId('kernel-name').textContent = kernel.name;
     const source = byId('kernel-source');
-    source.replaceChildren(...tokens(kernel.wgsl).map(({kind, text}) => (
+    source.replaceChildren(...this.#tokens(kernel.wgsl).map(({kind, text}) => (
       kind ? make('span', {class: `wgsl-${kind}`}, text) : document.createTextNode(text))));
     source.scrollTop = 0;
   }
