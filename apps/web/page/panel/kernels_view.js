@@ -12,6 +12,7 @@ export class KernelsView {
   #chat;
   #dialog = byId('kernels');
   #button = byId('kernels-open');
+  #isAsking = false;
   #tokens = null;  // of WGSL: fetched when it is first shown
 
   /** @param {import('../model/model_host.js').ModelHost} host @param {import('../chat/chat.js').Chat} chat */
@@ -40,8 +41,9 @@ export class KernelsView {
   }
 
   async #open() {
+    if (this.#isAsking) return;
+    this.#isAsking = true;  // a button that is disabled loses the focus
     const why = byId('kernels-why');
-    this.#button.disabled = true;
     why.textContent = 'Asking the GPU…';
     let kernels = [];
     try {
@@ -51,6 +53,8 @@ export class KernelsView {
       this.#enable();
       why.textContent = `The kernels could not be read: ${error.message}`;
       return;
+    } finally {
+      this.#isAsking = false;
     }
     this.#enable();
     if (kernels.length === 0) why.textContent = 'The engine names no kernels for the last token.';
