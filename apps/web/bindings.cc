@@ -185,7 +185,7 @@ Result<json> App::begin(const json& p) {
   auto generation = session_->begin(*prompt, generate_options_of(p));
   if (!generation) return std::unexpected(generation.error());
   generation_ = std::move(*generation);
-  return json{{"nPrompt", prompt->size()}};
+  return json{{"nPrompt", prompt->size()}, {"nReused", generation_->result().stats.n_reused}};
 }
 
 Result<json> App::step() {

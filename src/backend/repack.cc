@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "plan/step_weights.h"
@@ -199,6 +200,78 @@ Result<MaterializedTensors> make_resident(Plan& plan, ThreadPool& pool) {
     return {};
   };
   for (Step& step : plan.steps) TRY_STATUS(try_each_weight(step.body, replace));
+  return made;
+}
+
+namespace {
+
+bool is_in_file(const Tensor& w) { return !w.data.is_resident() && w.data.source()->file(); }
+
+// As try_each_weight, with tables that are looked up on the host.
+template <class F>
+Result<void> try_each_of_host(StepBody& body, F&& f) {
+  if (auto* embed = std::get_if<step::Embed>(&body); embed && embed->on_host) return f(embed->table);
+  return try_each_weight(body, [&](const Tensor*& w, WeightRole) -> Result<void> { return f(w); });
+}
+
+Result<void> read_alone(const StoredBytes& data, MutableBytes into) {
+  constexpr uint64_t kPiece = 8 << 20;
+  for (uint64_t at = 0; at < data.size(); at += kPiece) {
+    const uint64_t n = std::min(kPiece, data.size() - at);
+    TRY_STATUS(data.source()->read(data.offset() + at, into.subspan(at, n)));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool has_weights_in_files(Plan& plan) {
+  bool has = false;
+  for (Step& step : plan.steps) {
+    CHECK(try_each_of_host(step.body, [&](const Tensor*& w) -> Result<void> {
+      has = has || is_in_file(*w);
+      return {};
+    }));
+  }
+  return has;
+}
+
+Result<MaterializedTensors> bring_weights(Plan& plan, const std::function<bool(const Tensor*)>& stays) {
+  MaterializedTensors made;
+  std::map<const Tensor*, const Tensor*> copies;
+  std::map<std::pair<StoredBytes::Identity, uint64_t>, uint64_t> places;  // several tensors may be of one place
+  uint64_t bytes = 0;
+  const auto wants = [&](const Tensor* w) { return is_in_file(*w) && !stays(w); };
+  const auto visit = [&](const auto& use) -> Result<void> {
+    for (Step& step : plan.steps) {
+      TRY_STATUS(try_each_of_host(step.body, [&](const Tensor*& w) { return wants(w) ? use(w) : Result<void>(); }));
+    }
+    return {};
+  };
+  TRY_STATUS(visit([&](const Tensor*& w) -> Result<void> {
+    const bool is_new = places.try_emplace({w->data.identity(), w->data.size()}, bytes).second;
+    if (is_new) bytes += round_up(w->data.size(), 64);
+    return {};
+  }));
+  if (bytes == 0) return made;
+  // One allocation, because a browser's memory grows by more than is asked for.
+  TRY(auto memory, HostMemory::allocate(bytes, "the weights"));
+  const MutableBytes all(memory.data(), bytes);
+  std::set<uint64_t> read;
+  TRY_STATUS(visit([&](const Tensor*& w) -> Result<void> {
+    const Tensor*& copy = copies[w];
+    if (!copy) {
+      const uint64_t at = places.at({w->data.identity(), w->data.size()});
+      const MutableBytes place = all.subspan(at, w->data.size());
+      if (read.insert(at).second) TRY_STATUS(read_alone(w->data, place));
+      Tensor& tensor = made.tensors.emplace_back(*w);
+      tensor.data = Bytes(place);
+      copy = &tensor;
+    }
+    w = copy;
+    return {};
+  }));
+  made.memory.push_back(std::move(memory));
   return made;
 }
 

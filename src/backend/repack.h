@@ -36,7 +36,7 @@ std::deque<Repacked> repack_block_inputs(Plan& plan);
 // in memory. `w` must outlive it. kNotSupported where rows are not whole blocks of the format.
 Result<Repacked> reencode(const Tensor& w, Format format);
 
-// In-memory copies of the matrices of float layers that were made to be read in pieces.
+// In-memory copies of weights that are read in pieces.
 struct MaterializedTensors {
   std::deque<Tensor> tensors;
   std::deque<HostMemory> memory;
@@ -44,6 +44,13 @@ struct MaterializedTensors {
 
 // Makes every such matrix of a host's plan resident and replaces it in the plan. kOutOfMemory; errors of making them.
 Result<MaterializedTensors> make_resident(Plan& plan, ThreadPool& pool);
+
+// True if weights of the plan are in a file outside memory. Then only the calling thread may read them.
+bool has_weights_in_files(Plan& plan);
+
+// Reads these weights into memory and replaces them in a host's plan, but those for which `stays` is true.
+// kOutOfMemory, kIo.
+Result<MaterializedTensors> bring_weights(Plan& plan, const std::function<bool(const Tensor*)>& stays);
 
 // Calls `visit` on every matrix that is multiplied with int8 blocks, once per mention in the plan.
 void for_block_matrices(Plan& plan, const std::function<void(const Tensor*&)>& visit);

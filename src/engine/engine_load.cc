@@ -212,8 +212,11 @@ Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostC
     TRY(path, default_model_path());
   }
   auto impl = std::make_unique<Engine::Impl>();
-  // A GPU takes the weights in pieces. Keeping them all in memory is fine only if a mapped file costs nothing.
-  const bool pieces_do = options.backend == BackendKind::kWebGpu && !maps_files();
+  // A GPU takes the weights in pieces, and the CPU those of GGUF files. Keeping the file in memory is fine only if a
+  // mapped file costs nothing.
+  const bool takes_pieces =
+      options.backend == BackendKind::kWebGpu || (options.backend == BackendKind::kCpu && !is_directory(path));
+  const bool pieces_do = takes_pieces && !maps_files();
   PhaseTimes times;
   TRY(impl->model,
       open_model(path, options.on_progress, pieces_do ? Access::kPieces : Access::kResident, options.metadata));

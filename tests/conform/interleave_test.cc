@@ -134,10 +134,20 @@ TEST(Interleave, ReadsWhatIsNotInMemory) {
     const Tensor original = p.a;
     p.a.data = StoredBytes(made, 0, made.size());
     ThreadPool pool(3);
-    const auto weights = interleave_block_inputs(p.plan, UINT64_MAX, pool);
-    ASSERT_EQ(weights.tensors.size(), 2u);
-    expect_rows(*std::get<step::FloatGlu>(p.plan.steps[0].body).w_gate, original);
+    for (const bool reads_alone : {false, true}) {
+      Plan plan = p.plan;
+      const auto weights = interleave_block_inputs(plan, UINT64_MAX, pool, reads_alone);
+      ASSERT_EQ(weights.tensors.size(), 2u);
+      expect_rows(*std::get<step::FloatGlu>(plan.steps[0].body).w_gate, original);
+    }
   }
+}
+
+TEST(Interleave, KnowsWhatNoOtherStepReads) {
+  SomePlan p(Format::kQ4_0);
+  EXPECT_TRUE(only_interleaved(p.plan).contains(&p.b));
+  EXPECT_FALSE(only_interleaved(p.plan).contains(&p.a)) << "a step multiplies it with floats";
+  EXPECT_FALSE(only_interleaved(p.plan).contains(&p.other));
 }
 
 TEST(Interleave, LeavesAPlanAloneWhereMemoryIsShort) {

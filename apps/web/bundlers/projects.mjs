@@ -18,7 +18,7 @@ export const kProjects = {
     serve: {command: ['npx', 'vite', '--port', '0'], url: /Local:\s+(http:\S+)/}},
   'vite preview': {app: ['story.js', 'main.js', 'index.html'], build: [['npx', 'vite', 'build']],
     serve: {command: ['npx', 'vite', 'preview', '--port', '0'], url: /Local:\s+(http:\S+)/}},
-  webllm: {app: ['webllm.js:main.js', 'index.html'], build: [['npx', 'vite', 'build']], out: 'dist'},
+  webllm: {app: ['webllm.js:main.js', 'webllm_worker.js:worker.js', 'index.html'], build: [['npx', 'vite', 'build']], out: 'dist'},
   webpack: {app: ['story.js', 'main.js'], build: [['npx', 'webpack']], out: 'dist'},
   esbuild: {app: ['story.js', 'main_beside.js'], out: 'dist', beside: 'dist/tern',
     build: [['npx', 'esbuild', 'main_beside.js', '--bundle', '--minify', '--format=esm', '--outdir=dist']]},

@@ -6,6 +6,7 @@ import type {
 } from './openai.js';
 
 export type * from './openai.js';
+export * from './errors.js';
 
 /** Where a model comes from: an address, or files that are there already. */
 export type ModelSource =
@@ -49,6 +50,11 @@ export interface LoadOptions {
   kv?: 'f16' | 'f32' | 'q8_0';
   /** Of the whole file, in hexadecimal; of a model of several files, by path. Another file is a CorruptionError. */
   sha256?: string | Record<string, string>;
+  /**
+   * Of files by their paths, as the web has it: 'sha256-BASE64', 'sha384-…' or 'sha512-…'. Another file is an
+   * IntegrityError, or with onFailure 'warn' a note.
+   */
+  integrity?: {files: Record<string, string>; onFailure?: 'error' | 'warn'};
   /** Hash all of a stored model before it is used, whatever its size. */
   verify?: boolean;
   /** false: keep nothing on the device. */
@@ -87,6 +93,13 @@ export interface Message {
 export interface Tool {
   type: 'function';
   function: {name: string; description?: string; parameters?: object; strict?: boolean};
+}
+
+/** Your own functions between the model and the choice of a token. */
+export interface LogitProcessorOf {
+  /** Gets a logit for each token of the vocabulary, and returns as many. The choice is made by these. */
+  processLogits: (logits: Float32Array) => Float32Array;
+  processSampledToken?: (token: number) => void;
 }
 
 /** Sampling that is not given is as the model's makers recommend (`info.sampling`), and else as said here. */
@@ -183,6 +196,8 @@ export interface GenerateOptions {
   toolChoice?: 'auto' | 'none' | 'required' | (string & {});
   /** Several calls in a reply, as by default. */
   parallelToolCalls?: boolean;
+  /** Functions run where the engine does: for models that were loaded with `worker: false`. */
+  logitProcessor?: LogitProcessorOf;
   /** Stops the generation with a CancelledError. Leaving the loop stops it, too, quietly. */
   signal?: AbortSignal;
 }
@@ -362,24 +377,3 @@ export class Tern {
   /** Ends what runs and gives the memory back. */
   close(): Promise<void>;
 }
-
-export type ErrorCode =
-  | 'not_found' | 'corruption' | 'not_supported' | 'invalid_argument' | 'out_of_memory' | 'device_lost' | 'io'
-  | 'network' | 'quota' | 'cancelled' | 'worker_crashed' | 'busy' | 'internal';
-
-/** The message is one line: what, where, what to do. */
-export class TernError extends Error {
-  readonly code: ErrorCode;
-}
-export class NotFoundError extends TernError {}
-export class CorruptionError extends TernError {}
-export class NotSupportedError extends TernError {}
-export class InvalidArgumentError extends TernError {}
-export class OutOfMemoryError extends TernError {}
-export class DeviceLostError extends TernError {}
-export class IoError extends TernError {}
-export class NetworkError extends TernError {}
-export class QuotaError extends TernError {}
-export class CancelledError extends TernError {}
-export class WorkerCrashedError extends TernError {}
-export class BusyError extends TernError {}

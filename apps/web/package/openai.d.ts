@@ -50,7 +50,8 @@ interface Envelope<Name extends string, Choice> {
   choices: Choice[];
 }
 
-type Finish = 'stop' | 'length' | 'tool_calls';
+type PlainFinish = 'stop' | 'length';
+type Finish = PlainFinish | 'tool_calls';
 
 export interface ChatToolCall {
   id: string;
@@ -61,7 +62,8 @@ export interface ChatToolCall {
 /** What a chat's reply is held to. */
 export interface ChatForms {
   tools?: object[] | null;
-  tool_choice?: 'auto' | 'none' | 'required' | {type: 'function'; function: {name: string}} | null;
+  /** A function is possible; OpenAI's other objects are refused. */
+  tool_choice?: 'auto' | 'none' | 'required' | {type: string; function?: {name: string}} | null;
   parallel_tool_calls?: boolean | null;
   response_format?: {type: 'text' | 'json_object' | 'json_schema'; json_schema?: object; schema?: object} | null;
 }
@@ -104,14 +106,14 @@ export type Completion = Envelope<'text_completion', {
   index: number;
   text: string;
   logprobs: PlainLogprobs | null;
-  finish_reason: Finish;
+  finish_reason: PlainFinish;
 }> & {usage?: Usage};
 /** Of a stream: no reason until the last. */
 export type CompletionChunk = Envelope<'text_completion', {
   index: number;
   text: string;
   logprobs: PlainLogprobs | null;
-  finish_reason: Finish | null;
+  finish_reason: PlainFinish | null;
 }> & {usage?: Usage | null};
 
 export interface EmbeddingBody {

@@ -66,6 +66,7 @@ std::vector<bool> find_barriers(const Plan& plan) {
 
 // The matrices that are not used in the file's order.
 struct RepackedWeights {
+  MaterializedTensors brought, rest;
   Base3Weights base3;
   std::deque<Repacked> ternary, for_blocks;
   InterleavedWeights interleaved;
@@ -301,11 +302,19 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptio
   ExpandedPlan expanded = expand(plan);
   RepackedWeights weights;
   const int64_t given_bytes = matrix_bytes(expanded.plan);
+  // What is interleaved anyway need not be in memory in the file's order, too.
+  const bool reads_alone = has_weights_in_files(expanded.plan);
+  if (reads_alone) {
+    const auto interleaved = only_interleaved(expanded.plan);
+    TRY(weights.brought, bring_weights(expanded.plan, [&](const Tensor* w) { return interleaved.contains(w); }));
+  }
   TRY(weights.base3, rearrange_base3(expanded.plan, pool));
   TRY(weights.ternary, repack_ternary(expanded.plan));
   weights.for_blocks = repack_block_inputs(expanded.plan);
-  weights.interleaved = interleave_block_inputs(expanded.plan, most_bytes_to_copy(), pool);
-  TRY(weights.resident, make_resident(expanded.plan, pool));
+  weights.interleaved = interleave_block_inputs(expanded.plan, most_bytes_to_copy(), pool, reads_alone);
+  TRY(weights.rest, bring_weights(expanded.plan, [](const Tensor*) { return false; }));
+  ThreadPool alone(1);
+  TRY(weights.resident, make_resident(expanded.plan, reads_alone ? alone : pool));
   weights.bytes_beyond_plan = matrix_bytes(expanded.plan) - given_bytes;
   TRY(auto head, copy_head_of(expanded.plan, options.exact_head, most_bytes_to_copy(), pool));
   auto executable =

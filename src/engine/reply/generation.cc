@@ -183,7 +183,12 @@ void Generation::Impl::heal(std::span<const float> logits) {
 // Chooses the next token by `logits`.
 Result<void> Generation::Impl::choose(std::span<const float> logits) {
   TokenId next = 0;
-  if (is_constrained()) {
+  if (constraint_ && constraint_->changes_logits()) {
+    changed_logits_.assign(logits.begin(), logits.end());
+    TRY_STATUS(constraint_->change_logits(changed_logits_));
+    logits = changed_logits_;
+  }
+  if (constraint_ && constraint_->is_active()) {
     TRY(next, choose_among_allowed(logits));
     if (next < 0) return {};
   } else {

@@ -109,7 +109,8 @@ class Generation::Impl {
   // True if the device should choose tokens rather than check draft tokens.
   bool prefers_stream() const;
   bool device_may_choose() const { return !is_constrained() && sampler_.is_plain() && options_.n_logprobs < 0; }
-  bool is_constrained() const { return constraint_ && constraint_->is_active(); }
+  // True if the host must choose the next token.
+  bool is_constrained() const { return constraint_ && (constraint_->is_active() || constraint_->changes_logits()); }
   std::span<const TokenId> last_known() const { return std::span(tokens_).last(1); }
   void drop_stream();
   void take_back_draws();  // for tokens that a stream did not deliver
@@ -145,6 +146,7 @@ class Generation::Impl {
   Reply reply_;
   std::unique_ptr<TokenConstraint> constraint_;  // null: no constraint
   grammar::TokenMask allowed_;                   // allowed next tokens, including stop tokens
+  std::vector<float> changed_logits_;            // the constraint's; empty if it changes none
   Stream stream_;
   End end_;
 };

@@ -1,7 +1,8 @@
-// Constrains a reply: decides which tokens it may continue with.
+// Constrains a reply: decides which tokens it may continue with, and may change their logits first.
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "grammar/matcher.h"
 #include "tern/options.h"
@@ -24,6 +25,9 @@ class TokenConstraint {
   virtual bool accept(TokenId token) = 0;
   // True if the reply is over.
   virtual bool is_complete() const = 0;
+  // True if change_logits() has to see the logits before each choice, those of all tokens.
+  virtual bool changes_logits() const { return false; }
+  virtual Result<void> change_logits(std::span<float>) { return {}; }
 };
 
 // The constraint for these options; null: none. `strips_space`: the first token with text loses its leading space.

@@ -1,11 +1,13 @@
 // In a browser tab, constraints are in a separate module (forms.cc), which is downloaded on first use;
-// token_constraint.js calls it. Here, options.calls only marks a reply as constrained and has no content.
+// token_constraint.js calls it, and a page's own processor of logits. Here, options.calls only marks such a reply and
+// has no content.
 #include "engine/reply/token_constraint.h"
 
 extern "C" {
 int tern_constraint_start(int strips_space);
 int tern_constraint_accept(int token);
 int tern_constraint_allowed(uint64_t* words, size_t n_words);
+int tern_constraint_logits(float* logits, size_t n);
 }
 
 namespace tern {
@@ -30,6 +32,11 @@ class ScriptConstraint final : public TokenConstraint {
                   "the grammar can read the reply so far in too many ways at once; make it less ambiguous");
     }
     return GrammarMatcher::Allowed{.tokens = std::move(mask), .end = (flags & 2) != 0, .any = (flags & 4) != 0};
+  }
+  bool changes_logits() const override { return (flags_ & 8) != 0; }
+  Result<void> change_logits(std::span<float> logits) override {
+    if (tern_constraint_logits(logits.data(), logits.size()) != 0) return {};
+    return fail(ErrorCode::kInvalidArgument, "the logit processor has failed");  // the script knows why
   }
 
  private:

@@ -11,6 +11,7 @@ export function fakeEngine(script = {}) {
   let at = 0;
   let nPrompt = 0;
   let nLogprobs;
+  let isHeld;
   const logprobOf = (token, logprob) => ({token, text: `<${token}>`, bytes: [60, token, 62], logprob});
 
   const usual = {
@@ -41,12 +42,21 @@ export function fakeEngine(script = {}) {
     begin: (params) => {
       at = 0;
       nLogprobs = params.logprobs;
+      isHeld = params.isHeld;
       nPrompt = (params.prompt ?? params.tokens ?? params.messages).length;
       return {nPrompt, nReused: 1};
     },
-    step: () => {
+    step: (params, {options: {tokenConstraint}}) => {
       const i = at++;
       if (i === 0) return {text: '', tokens: [], done: false};
+      if (isHeld && tokenConstraint.accept(0) & 8) {
+        const logits = Float32Array.of(0, 1, 2);
+        if (!tokenConstraint.logits(logits.buffer, 0, logits.length)) {
+          throw Object.assign(new Error('the logit processor has failed'), {code: 'invalid_argument'});
+        }
+        const best = logits.indexOf(Math.max(...logits));
+        return {text: `${best} `, tokens: [best], done: i >= reply.length, reason: 'max_tokens'};
+      }
       const step = {text: reply[i - 1] ?? '', tokens: [100 + i], done: i >= reply.length};
       if (nLogprobs !== undefined) {
         const top = Array.from({length: nLogprobs}, (_, k) => logprobOf(100 + i + k, -0.5 - k));

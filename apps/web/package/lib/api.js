@@ -2,6 +2,6 @@
 
 export {Tern} from './tern.js';
 export {
-  BusyError, CancelledError, CorruptionError, DeviceLostError, InvalidArgumentError, IoError, NetworkError,
-  NotFoundError, NotSupportedError, OutOfMemoryError, QuotaError, TernError, WorkerCrashedError,
+  BusyError, CancelledError, CorruptionError, DeviceLostError, IntegrityError, InvalidArgumentError, IoError,
+  NetworkError, NotFoundError, NotSupportedError, OutOfMemoryError, QuotaError, TernError, WorkerCrashedError,
 } from './errors.js';

@@ -39,6 +39,18 @@ function errorClass(name, code) {
 export const NotFoundError = errorClass('NotFoundError', 'not_found');
 /** Bytes that contradict their format, their checksum or what was announced. */
 export const CorruptionError = errorClass('CorruptionError', 'corruption');
+/** A file that is not what the caller's `integrity` says. */
+export class IntegrityError extends CorruptionError {
+  /**
+   * @param {string} url of the file
+   * @param {string} expected 'sha256-…'
+   * @param {string} actual
+   */
+  constructor(url, expected, actual) {
+    super(`${url}: its hash is ${actual}, but ${expected} was asked for; it is another file than expected`);
+    Object.assign(this, {name: 'IntegrityError', url, expected, actual});
+  }
+}
 /** Well-formed, but neither Tern nor this browser can do it. */
 export const NotSupportedError = errorClass('NotSupportedError', 'not_supported');
 /** The caller's argument is wrong. */
@@ -79,15 +91,17 @@ export function asTernError(error) {
   return new TernError(`something went wrong inside Tern: ${error?.message ?? error}`, {cause: error});
 }
 
-/** @returns {{code: ErrorCode, message: string, cause?: string}} what structured cloning can carry */
+/** @returns {{code: ErrorCode, message: string, cause?: string, integrity?: string[]}} what can be cloned */
 export function toPlain(error) {
   const tern = asTernError(error);
   const cause = tern.cause === undefined ? undefined : String(tern.cause?.stack ?? tern.cause);
-  return {code: tern.code, message: tern.message, cause};
+  const {code, message, url, expected, actual} = tern;
+  return {code, message, cause, ...(tern instanceof IntegrityError ? {integrity: [url, expected, actual]} : {})};
 }
 
 /** @returns {TernError} */
-export function fromPlain({code, message, cause}) {
+export function fromPlain({code, message, cause, integrity}) {
+  if (integrity) return new IntegrityError(...integrity);
   return errorOf(code, message, cause);
 }
 

@@ -21,12 +21,13 @@ const kTurnMs = 8;
  * @param {import('./engine_module.js').EngineModule} engine
  * @param {object} params of the engine's 'begin'
  * @param {{onPiece: (piece: {text: string, nGenerated: number, nPrompt: number, nReused: number, ms: number}) => void,
- *   isCancelled: () => boolean}} options `onPiece` gets whole characters, the first at once
+ *   isCancelled: () => boolean, onToken?: (token: number) => void}} options `onPiece` gets whole characters, the first
+ *   at once
  * @returns {Promise<Outcome>}
  */
-export async function runGeneration(env, engine, params, {onPiece, isCancelled}) {
+export async function runGeneration(env, engine, params, {onPiece, isCancelled, onToken = () => {}}) {
   const begin = env.now();
-  const {nPrompt, nReused = 0} = await engine.call('begin', params);
+  const {nPrompt, nReused} = await engine.call('begin', params);
   const tokens = [];
   const logprobs = [];
   let text = '';
@@ -53,6 +54,7 @@ export async function runGeneration(env, engine, params, {onPiece, isCancelled})
       const step = await engine.call('step');
       const isFirst = tokens.length === 0 && step.tokens.length > 0;
       tokens.push(...step.tokens);
+      step.tokens.forEach(onToken);
       text += step.text;
       if (step.done) reason = step.reason;
       if (step.logprobs && reason !== 'stop_token') logprobs.push(step.logprobs);

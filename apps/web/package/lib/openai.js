@@ -237,11 +237,11 @@ function summed(usages) {
 }
 
 /** What begins each of the choices, one after the other, each with a seed of its own. */
-function generations(kind, tern, body, input, signal) {
+function generations(kind, tern, body, input, given) {
   const options = optionsOf(kind.where, body);
   const seedOf = (i) => (options.seed === undefined ? {} : {seed: options.seed + i});
   return Array.from({length: wantedChoices(kind.where, body)},
-    (_, i) => () => tern.generate(input, {...options, ...seedOf(i), signal}));
+    (_, i) => () => tern.generate(input, {...options, ...seedOf(i), ...given}));
 }
 
 /** What `tern` has to say about the tokens since the last call. */
@@ -277,8 +277,8 @@ async function* stream(kind, tern, body, replies) {
   if (wantsUsage) yield {...chunk(), usage: summed(usages)};
 }
 
-async function create(kind, tern, body, input, {signal} = {}) {
-  const replies = generations(kind, tern, body, input, signal);
+async function create(kind, tern, body, input, {signal, logitProcessor} = {}) {
+  const replies = generations(kind, tern, body, input, {signal, logitProcessor});
   if (body.stream) return stream(kind, tern, body, replies);
   const choices = [];
   const usages = [];
@@ -295,7 +295,7 @@ async function create(kind, tern, body, input, {signal} = {}) {
 /**
  * @param {import('./tern.js').Tern} tern
  * @param {object} body as OpenAI's, plus top_k, min_p, repeat_penalty and heal_prompt
- * @param {{signal?: AbortSignal}} [options]
+ * @param {{signal?: AbortSignal, logitProcessor?: object}} [options]
  * @returns {Promise<object | AsyncIterable<object>>}
  */
 export async function chatCompletions(tern, body, options) {

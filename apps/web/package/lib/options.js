@@ -1,6 +1,7 @@
 // What callers may pass, checked: every wrong option is told by its name.
 
 import {InvalidArgumentError, NotSupportedError} from './errors.js';
+import {isValidSRI} from './integrity.js';
 import {filesOf} from './local_model.js';
 import {shapeOf} from './locate_model.js';
 
@@ -71,6 +72,27 @@ function list(name) {
   };
 }
 
+/** {path: 'sha256-…'}, or with what is done of another file. @returns {import('./integrity.js').Integrity} */
+function integrity(name) {
+  return (value) => {
+    const {files, onFailure = 'error'} = value;
+    const fits = typeof files === 'object' && files !== null && ['error', 'warn'].includes(onFailure) &&
+      Object.values(files).every((sri) => typeof sri === 'string' && isValidSRI(sri));
+    if (!fits) refuse(name, value, "{files: {PATH: 'sha256-…' (or sha384, sha512)}, onFailure: 'error' or 'warn'}");
+    return {files, onFailure};
+  };
+}
+
+/** WebLLM's, as far as a generation needs it. */
+function logitProcessor(name) {
+  return (value) => {
+    const isMethod = (method) => method === undefined || typeof method === 'function';
+    const fits = typeof value.processLogits === 'function' && isMethod(value.processSampledToken);
+    if (!fits) refuse(name, value, 'an object with the method processLogits');
+    return value;
+  };
+}
+
 const any = (value) => value;
 
 const kLoad = {
@@ -82,6 +104,7 @@ const kLoad = {
   context: number('context', {min: 1, integer: true}),
   kv: oneOf('kv', 'f16', 'f32', 'q8_0'),
   sha256: any,
+  integrity: integrity('integrity'),
   verify: ofType('verify', 'boolean'),
   worker: any,
   gpu: any,
@@ -136,6 +159,7 @@ const kGenerate = {
   tools: list('tools'),
   toolChoice: ofType('toolChoice', 'string'),
   parallelToolCalls: ofType('parallelToolCalls', 'boolean'),
+  logitProcessor: logitProcessor('logitProcessor'),
   signal: any,
 };
 

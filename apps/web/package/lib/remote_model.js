@@ -5,6 +5,7 @@ import {CorruptionError, InvalidArgumentError, NetworkError, NotFoundError, asTe
 import {downloadModel} from './download.js';
 import {holdShared, withLock} from './environment.js';
 import {ChangedError} from './file_download.js';
+import {checkIntegrity, checksums} from './integrity.js';
 import {locateModel} from './locate_model.js';
 import {findModel, keyOf, keyWithSha256, lockOf, newManifest, writeManifest} from './model_store.js';
 import {openStorages} from './storage/storage.js';
@@ -23,16 +24,6 @@ import {checkSha256, findDamage} from './verify.js';
  *   model is closed afterwards
  * @property {() => void | Promise<void>} close
  */
-
-/** @returns {Record<string, string>} by path; '' stands for the only file */
-function checksums(sha256) {
-  const wanted = typeof sha256 === 'string' ? {'': sha256} : sha256 ?? {};
-  for (const [path, hex] of Object.entries(wanted)) {
-    if (/^[0-9a-f]{64}$/i.test(hex)) wanted[path] = hex.toLowerCase();
-    else throw new InvalidArgumentError(`sha256 ${path}: ${JSON.stringify(hex)} is not 64 hexadecimal digits`);
-  }
-  return wanted;
-}
 
 /** What a load of one address is made of. */
 class RemoteModel {
@@ -153,6 +144,7 @@ class RemoteModel {
     }
     try {
       const checked = await checkSha256(manifest, readers, wanted, this.#options);
+      this.#notes.push(...await this.#checkIntegrity(manifest, readers));
       manifest.used = Date.now();
       if (storage.canWrite || checked) await writeManifest(storage, manifest);
     } catch (error) {
@@ -162,6 +154,12 @@ class RemoteModel {
       }
       if (asTernError(error) === error) throw error;  // else: when it was last used is no reason to fail
     }
+  }
+
+  #checkIntegrity({files}, readers) {
+    const indexOf = (path) => files.findIndex((file) => file.path === path);
+    return checkIntegrity({get: (path) => readers[indexOf(path)]}, this.#options.integrity,
+      {...this.#options, urlOf: (path) => files[indexOf(path)].url});
   }
 
   #result(storage, manifest, readers, close) {
@@ -238,7 +236,8 @@ class RemoteModel {
  * @param {import('./environment.js').Environment} env
  * @param {string} where an absolute address, or hf:OWNER/NAME[/FILE]
  * @param {{signal?: AbortSignal, onProgress: (progress: object) => void, storage?: boolean, hub: string,
- *   sha256?: string | Record<string, string>, verify?: boolean}} options
+ *   sha256?: string | Record<string, string>, integrity?: import('./integrity.js').Integrity,
+ *   verify?: boolean}} options
  * @returns {Promise<OpenModel>}
  */
 export function openRemoteModel(env, where, options) {

@@ -10,12 +10,17 @@ import {Forms, ReplyMessage} from './forms.js';
 import {EngineModule} from './engine_module.js';
 import {keepModel, notOfFiles} from './keep.js';
 import {runGeneration} from './generation.js';
+import {checkLocal} from './integrity.js';
 import {openLocalModel} from './local_model.js';
+import {LogitProcessing} from './logit_processing.js';
 import {engineFiles, enginePath, makeSync} from './model_files.js';
 import {openRemoteModel} from './remote_model.js';
 import {Threads} from './threads.js';
 
 const kProgressMs = 50;
+// Of a reply that is held to nothing: flags as src/engine/web/token_constraint.cc has them.
+const kFree = {start: () => 1, accept: () => 1, allowed: () => 0};
+const kSeesLogits = 8;
 // Calls of the engine that do not touch the conversation.
 export const kAnyTime = new Set(['tokenize', 'detokenize', 'render_chat']);
 
@@ -90,8 +95,10 @@ export class Runner {
   }
 
   async #openModel({where, files}, options, events) {
-    if (files) return openLocalModel(this.#env, files);
-    if (this.#env.openFile && where.startsWith('file:')) return this.#env.openFile(where);
+    if (files) return checkLocal(await openLocalModel(this.#env, files), {...options, ...events});
+    if (this.#env.openFile && where.startsWith('file:')) {
+      return checkLocal(await this.#env.openFile(where), {...options, ...events});
+    }
     return openRemoteModel(this.#env, where, {...options, ...events});
   }
 
@@ -207,8 +214,24 @@ export class Runner {
     }
   }
 
-  #run(params, onPiece) {
-    return runGeneration(this.#env, this.#engine, params, {onPiece, isCancelled: () => this.#isCancelled});
+  async #run({logitProcessor, ...params}, onPiece) {
+    const isCancelled = () => this.#isCancelled;
+    if (!logitProcessor) return runGeneration(this.#env, this.#engine, params, {onPiece, isCancelled});
+    const processing = new LogitProcessing(logitProcessor);
+    const constraint = params.isHeld ? this.#forms.tokenConstraint : kFree;
+    Object.assign(this.#tokenConstraint, constraint, {
+      start: (stripsSpace) => constraint.start(stripsSpace) | kSeesLogits,
+      accept: (token) => constraint.accept(token) | kSeesLogits,
+      logits: (buffer, at, n) => processing.process(new Float32Array(buffer, at, n)),
+    });
+    try {
+      return await runGeneration(this.#env, this.#engine, {...params, isHeld: true},
+        {onPiece, isCancelled, onToken: (token) => processing.accept(token)});
+    } catch (error) {
+      throw processing.error ?? error;
+    } finally {
+      Object.assign(this.#tokenConstraint, this.#forms?.tokenConstraint);
+    }
   }
 
   /** A reply that is held to something, or may have calls of tools in it. */

@@ -77,6 +77,36 @@ class Host {
   }
 }
 
+/**
+ * The pieces of a generation that may have to be begun again. Its random numbers are those of its seed, so it says the
+ * same again, and that is left out.
+ */
+class Pieces {
+  #onPiece;
+  #said = '';
+  #again = '';  // what is still to be said again
+
+  constructor(onPiece) {
+    this.#onPiece = onPiece;
+  }
+
+  beginAgain() {
+    this.#again = this.#said;
+  }
+
+  /** @returns {boolean} false: it says something else */
+  take(piece) {
+    const {text} = piece;
+    const again = this.#again;
+    this.#again = again.slice(text.length);
+    if (!again.startsWith(text) && !text.startsWith(again)) return false;
+    const more = text.slice(again.length);
+    this.#said += more;
+    this.#onPiece({...piece, text: more});
+    return true;
+  }
+}
+
 /** @implements the interface of Runner */
 export class SharedRunner {
   #env;
@@ -191,14 +221,21 @@ export class SharedRunner {
   /** Somebody has the engine: asks for all that is not answered. */
   #meetHost(info) {
     this.#ready?.resolve(info);
-    for (const [id, {request, hasBegun, reject}] of this.#pending) {
-      if (!hasBegun) {
+    for (const [id, {request, hasBegun, pieces, isCancelled, reject}] of this.#pending) {
+      if (isCancelled) {
+        this.#settle({id, result: kNeverBegun});
+      } else if (!hasBegun || pieces) {
+        pieces?.beginAgain();
         this.#ask(id, request);
-        continue;
+      } else {
+        this.#lose(id, reject);
       }
-      this.#pending.delete(id);
-      reject(new WorkerCrashedError('the tab that computed was closed in the middle of this; ask again'));
     }
+  }
+
+  #lose(id, reject) {
+    this.#pending.delete(id);
+    reject(new WorkerCrashedError('the tab that computed was closed in the middle of this; ask again'));
   }
 
   #ask(id, request) {
@@ -209,8 +246,12 @@ export class SharedRunner {
   #settle({id, event, result, error}) {
     const waiting = this.#pending.get(id);
     if (event !== undefined) {
-      if (waiting) waiting.hasBegun = true;
-      return waiting?.onEvent(event);
+      if (!waiting) return;
+      waiting.hasBegun = true;
+      if (!waiting.pieces) return waiting.onEvent(event);
+      if (waiting.pieces.take(event)) return;
+      this.cancel();
+      return this.#lose(id, waiting.reject);
     }
     this.#pending.delete(id);
     if (!error) return waiting?.resolve(result);
@@ -226,8 +267,10 @@ export class SharedRunner {
     if (this.#end) return Promise.reject(this.#end);
     const id = this.#nextId++;
     if (method === 'generate') this.#generation = id;
+    // Log probabilities are told with the pieces, which may be cut elsewhere the second time.
+    const pieces = method === 'generate' && params.logprobs === undefined ? new Pieces(onEvent) : null;
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, {request: {method, params}, resolve, reject, onEvent, hasBegun: false});
+      this.#pending.set(id, {request: {method, params}, resolve, reject, onEvent, pieces, hasBegun: false});
       this.#ask(id, {method, params});
     });
   }
@@ -257,6 +300,8 @@ export class SharedRunner {
   }
 
   cancel() {
+    const waiting = this.#pending.get(this.#generation);
+    if (waiting) waiting.isCancelled = true;
     if (this.#host) this.#host.cancel(this.#me, this.#generation);
     else if (!this.#end) this.#send({cancel: this.#generation});
   }

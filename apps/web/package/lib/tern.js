@@ -7,13 +7,14 @@ import {
 } from './errors.js';
 import {EngineModule} from './engine_module.js';
 import {StoredModels} from './model_store.js';
-import {chatCompletions, completions} from './openai.js';
-import {embeddings} from './openai_embeddings.js';
 import {checkLoadOptions, checkSource, checkTokens, generateParams} from './options.js';
 import {Runner} from './runner.js';
 import {sha256Hex} from './sha256.js';
 import {SharedRunner} from './shared_runner.js';
 import {WorkerClient} from './worker_client.js';
+
+// Fetched when a program first uses it.
+const openai = () => import('./openai.js');
 
 /** What relative addresses of models are relative to. */
 function pageUrl(env) {
@@ -103,9 +104,9 @@ export class Tern {
   #stats;
 
   /** OpenAI's shapes: tern.chat.completions.create(…), tern.completions.create(…). */
-  chat = {completions: {create: (body, options) => chatCompletions(this, body, options)}};
-  completions = {create: (body, options) => completions(this, body, options)};
-  embeddings = {create: (body) => embeddings(this, body)};
+  chat = {completions: {create: async (body, options) => (await openai()).chatCompletions(this, body, options)}};
+  completions = {create: async (body, options) => (await openai()).completions(this, body, options)};
+  embeddings = {create: async (body) => (await import('./openai_embeddings.js')).embeddings(this, body)};
 
   /** The stored models of this site. */
   static models = new StoredModels(environment());
@@ -159,6 +160,10 @@ export class Tern {
     if (params.messages && this.info.hasChatTemplate === false) {
       throw new NotSupportedError(`${this.info.name} has no chat template, so it holds no conversation; ` +
         'pass a text for it to continue');
+    }
+    if (params.logitProcessor && !(this.#runner instanceof Runner)) {
+      throw new NotSupportedError('logitProcessor: a function runs where the engine does; load with worker: false ' +
+        'and without shared');
     }
     throwIfAborted(signal);
     this.#take();

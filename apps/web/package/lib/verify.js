@@ -99,7 +99,8 @@ export async function checkSha256(manifest, readers, wanted, {signal, onProgress
   return checked;
 }
 
-async function sha256OfReader(reader, file, {signal, onProgress}) {
+/** @returns {Promise<string>} in hexadecimal */
+export async function sha256OfReader(reader, file, {signal, onProgress}) {
   const hash = new Sha256();
   const bytes = new Uint8Array(4 << 20);
   for (let at = 0; at < reader.size;) {

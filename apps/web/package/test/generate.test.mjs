@@ -237,6 +237,33 @@ for (const worker of [false, true]) {
   });
 }
 
+test('a logit processor sees the logits before each choice', async () => {
+  const {tern, engine} = await open({});
+  const seen = [];
+  const logitProcessor = {
+    processLogits: (logits) => {
+      seen.push([...logits]);
+      logits[0] = 9;
+      return logits;
+    },
+    processSampledToken: (token) => seen.push(token),
+  };
+  assert.equal(await collect(tern.generate('a', {logitProcessor})), '0 0 0 0 ');
+  assert.deepEqual(seen.slice(0, 4), [[0, 1, 2], 0, [0, 1, 2], 0]);
+  assert.equal(await collect(tern.generate('a')), 'Once upon a time', 'and no other reply is changed');
+  assert.ok(!engine.state.calls.some(({params}) => params.logitProcessor));
+  for (const [broken, message] of [[{processLogits: () => new Float32Array(2)}, /Float32Array of 3 logits/],
+    [{processLogits: () => assert.fail('mine')}, /the logit processor failed: mine/],
+    [{...logitProcessor, processSampledToken: () => assert.fail('mine')}, /the logit processor failed: mine/]]) {
+    await assert.rejects(collect(tern.generate('a', {logitProcessor: broken})),
+      {name: 'InvalidArgumentError', message});
+  }
+  await assert.rejects(collect(tern.generate('a', {logitProcessor: {}})), {name: 'InvalidArgumentError'});
+  const away = await open({}, {worker: true});
+  await assert.rejects(collect(away.tern.generate('a', {logitProcessor})),
+    {name: 'NotSupportedError', message: /logitProcessor.*worker: false/});
+});
+
 test('a long generation lets other events through', async () => {
   const {tern} = await open({reply: Array(10_000_000).fill('x')});
   let turns = 0;

@@ -120,20 +120,48 @@ describe('tabs that share a model', () => {
     await assert.rejects(textOf(first), {code: 'cancelled'});
   });
 
-  test('a reply that was being written then is an error, one that waited is written', async () => {
-    const slow = engine = slowEngine();
-    const [first, second, third] = [await tab(), await tab(), await tab()];
-    const pieces = [];
-    const writing = (async () => {
-      for await (const piece of second.generate('Hello')) pieces.push(piece);
-    })();
-    while (pieces.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    const waiting = textOf(third);
-    slow.go();
-    void first.close();
-    await assert.rejects(writing, {code: 'worker_crashed', message: /closed in the middle/});
-    assert.equal(await waiting, 'Once upon a time');
-    assert.equal(await textOf(second), 'Once upon a time');
+  for (const logprobs of [undefined, 0]) {
+    const what = logprobs === 0 ? 'ends' : 'goes on';
+    test(`a reply that was being written then ${what}, one that waited is written`, async () => {
+      const slow = engine = slowEngine();
+      const [first, second, third] = [await tab(), await tab(), await tab()];
+      const pieces = [];
+      const writing = (async () => {
+        for await (const piece of second.generate('Hello', {seed: 7, logprobs})) pieces.push(piece);
+      })();
+      while (pieces.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      const waiting = textOf(third);
+      slow.go();
+      void first.close();
+      if (logprobs === 0) await assert.rejects(writing, {code: 'worker_crashed', message: /closed in the middle/});
+      else await writing;
+      if (logprobs === undefined) assert.equal(pieces.join(''), 'Once upon a time', 'nothing twice');
+      assert.equal(await waiting, 'Once upon a time');
+      assert.equal(await textOf(second), 'Once upon a time');
+      const seeds = slow.state.calls.filter(({method}) => method === 'begin').map(({params}) => params.seed);
+      assert.deepEqual(seeds.slice(0, 2), logprobs === 0 ? [7, seeds[1]] : [7, 7], 'begun again with the same numbers');
+    });
+  }
+
+  test('a reply that is another one in the other tab ends, and so does one that was stopped', async () => {
+    for (const isStopped of [false, true]) {
+      const slow = engine = slowEngine();
+      const first = await tab();
+      engine = fakeEngine({reply: ['Twice', ' upon', ' a', ' time']});
+      const second = await tab();
+      const pieces = [];
+      const control = new AbortController();
+      const writing = (async () => {
+        for await (const piece of second.generate('Hello', {signal: control.signal})) pieces.push(piece);
+      })();
+      while (pieces.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      if (isStopped) control.abort();
+      const closing = first.close();
+      slow.go();
+      await assert.rejects(writing, {code: isStopped ? 'cancelled' : 'worker_crashed'});
+      await closing;
+      await second.close();
+    }
   });
 
   test('the reply for a tab that is gone is not written to its end', async () => {

@@ -5,7 +5,11 @@ import {test} from 'node:test';
 import {fakeWorkerEnv} from '../fakes/browser.mjs';
 import {fakeEngine} from '../fakes/engine.mjs';
 import {FakeServer, fakeGguf} from '../fakes/server.mjs';
-import {makeWebLlm, prebuiltAppConfig} from '../lib/webllm.js';
+import {IntegrityError} from '../lib/errors.js';
+import {verifyIntegrity} from '../lib/integrity.js';
+import {makeWebLlm} from '../lib/webllm.js';
+import {ModelType, functionCallingModelIds, prebuiltAppConfig} from '../lib/webllm_models.js';
+import {ServiceWorkerMLCEngineHandler} from '../lib/webllm_worker.js';
 import {StoredModels} from '../lib/model_store.js';
 import {loadTern} from '../lib/tern.js';
 
@@ -36,7 +40,7 @@ test('a conversation of two rounds', async () => {
   const messages = [...kMessages];
   const reply = await mlc.chat.completions.create({stream: false, messages});
   assert.equal(reply.object, 'chat.completion');
-  assert.deepEqual(reply.choices[0].message, {role: 'assistant', content: 'Once upon a time', refusal: null});
+  assert.deepEqual(reply.choices[0].message, {role: 'assistant', content: 'Once upon a time'});
   assert.equal(reply.choices[0].finish_reason, 'stop');
   assert.equal(reply.usage.completion_tokens, 4);
   assert.equal(reply.usage.extra.decode_tokens_per_s, 10);
@@ -72,7 +76,7 @@ test('a stream, with usage where it is asked for', async () => {
 
 test('several choices, thinking, texts without a template', async () => {
   const {engine, webllm} = setUp();
-  const mlc = await webllm.CreateWebWorkerMLCEngine({terminate: () => {}}, 'mine', {appConfig});
+  const mlc = await webllm.CreateServiceWorkerMLCEngine('mine', {appConfig});
   const {choices, usage} = await mlc.chat.completions.create(
     {messages: kMessages, n: 3, extra_body: {enable_thinking: false}});
   assert.deepEqual(choices.map(({index}) => index), [0, 1, 2]);
@@ -158,6 +162,132 @@ test('what cannot be done is refused', async () => {
   const {webllm} = setUp();
   const mlc = await webllm.CreateMLCEngine('mine', {appConfig});
   await assert.rejects(mlc.chat.completions.create({messages: kMessages, functions: [{}]}), /functions/);
-  await assert.rejects(mlc.reload(['a', 'b']), /one model/);
-  assert.throws(() => new webllm.MLCEngine({logitProcessorRegistry: new Map([['a', {}]])}), /logit processors/);
+  await assert.rejects(mlc.reload(['a', 'a']), /once/);
+  for (const [options, message] of [[{sliding_window_size: 1024}, /sliding_window_size 1024/],
+    [{conv_template: {}}, /conv_template/]]) {
+    await assert.rejects(mlc.reload('mine', options), {name: 'NotSupportedError', message});
+  }
+  await mlc.reload('mine', {sliding_window_size: -1, attention_sink_size: 0});
+  for (const [more, message] of [[{response_format: {type: 'structural_tag'}}, /structural_tag/],
+    [{extra_body: {enable_latency_breakdown: true}}, /enable_latency_breakdown/], [{model: 'other'}, /other is not/]]) {
+    await assert.rejects(mlc.chat.completions.create({messages: kMessages, ...more}), message);
+  }
+  const registry = new Map([['a', {}]]);
+  assert.throws(() => new ServiceWorkerMLCEngineHandler().setLogitProcessorRegistry(registry), /service worker/);
+  assert.throws(() => new webllm.WebWorkerMLCEngine({}, {logitProcessorRegistry: registry}), /in the worker/);
+  await assert.rejects(mlc.resumeChatCompletion('a'), {name: 'NotSupportedError'});
+});
+
+// Weather's call, as a model with tools writes it.
+const kCall = {id: '0', type: 'function', function: {name: 'weather', arguments: '{"city": "Rome"}'}};
+
+/** A Tern whose replies are OpenAI's chunks, as they are given. */
+function withReplies(...replies) {
+  const stats = {nPrompt: 30, nReused: 20, nGenerated: 4, tokensPerSecond: 8, timeToFirstTokenMs: 500};
+  const create = async () => (async function* chunks() {
+    const chunk = (choices, more) => ({id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices,
+      usage: null, ...more});
+    for (const [delta, reason = null] of replies.shift()) {
+      yield chunk([{index: 0, delta, logprobs: null, finish_reason: reason}]);
+    }
+    yield chunk([], {usage: {}});
+  })();
+  const tern = {chat: {completions: {create}}, stats, close: async () => {}, reset: async () => {}};
+  return makeWebLlm({load: async () => tern});
+}
+
+test('calls of tools: in the message, and in the last chunk of a stream', async () => {
+  const reply = [[{role: 'assistant', content: ''}], [{tool_calls: [{index: 0, ...kCall}]}], [{}, 'tool_calls']];
+  const mlc = await withReplies(reply, reply, [[{content: 'I ask. '}], ...reply]).CreateMLCEngine('mine', {appConfig});
+  const {choices: [choice]} = await mlc.chat.completions.create({messages: kMessages, tools: [{}]});
+  assert.deepEqual(choice, {index: 0, message: {role: 'assistant', content: null, tool_calls: [kCall]}, logprobs: null,
+    finish_reason: 'tool_calls'});
+  let last;
+  for await (const chunk of await mlc.chat.completions.create({messages: kMessages, stream: true})) last = chunk;
+  assert.deepEqual(last.choices[0].delta, {tool_calls: [{index: 0, ...kCall}]});
+  assert.equal(last.choices[0].finish_reason, 'tool_calls');
+  assert.ok(!('usage' in last));
+  const {choices: [mixed]} = await mlc.chat.completions.create({messages: kMessages});
+  assert.equal(mixed.message.content, 'I ask. ');
+  assert.deepEqual(mixed.message.tool_calls, [kCall]);
+});
+
+test('tokens of a prompt are counted as WebLLM counts: of a conversation that goes on only the new ones', async () => {
+  const reply = [[{content: 'hello'}, 'stop']];
+  const mlc = await withReplies(...Array(5).fill(reply)).CreateMLCEngine('mine', {appConfig});
+  const ask = async (messages) => (await mlc.chat.completions.create({messages})).usage;
+  const {extra, ...first} = await ask(kMessages);
+  assert.deepEqual(first, {prompt_tokens: 30, completion_tokens: 4, total_tokens: 34});
+  assert.ok(extra.e2e_latency_s >= 0);
+  assert.equal(extra.time_to_first_token_s, 0.5);
+  assert.equal(extra.time_per_output_token_s, 1 / 8);
+  const second = [...kMessages, {role: 'assistant', content: 'hello'}, {role: 'user', content: 'more'}];
+  assert.equal((await ask(second)).prompt_tokens, 10);
+  assert.equal((await ask(second)).prompt_tokens, 30, 'the same again goes on with nothing');
+  const third = [...second, {role: 'assistant', content: 'other words'}, {role: 'user', content: 'more'}];
+  assert.equal((await ask(third)).prompt_tokens, 30);
+  await mlc.resetChat();
+  assert.equal((await ask([...third, {role: 'assistant', content: 'hello'}, kMessages[1]])).prompt_tokens, 30);
+});
+
+test('log probabilities of a text have a chat\'s shape', async () => {
+  const {webllm} = setUp();
+  const mlc = await webllm.CreateMLCEngine('mine', {appConfig});
+  const {choices: [{logprobs}]} = await mlc.completions.create({prompt: 'Once', logprobs: true, top_logprobs: 1});
+  assert.deepEqual(logprobs.content[0], {token: '<101>', bytes: [60, 49, 48, 49, 62], logprob: -0.5,
+    top_logprobs: [{token: '<101>', bytes: [60, 49, 48, 49, 62], logprob: -0.5}]});
+});
+
+test('several models in one engine', async () => {
+  const {engine, webllm} = setUp();
+  const two = {model_list: [...appConfig.model_list, {model: kUrl, model_id: 'other', overrides: {}}]};
+  const mlc = await webllm.CreateMLCEngine(['mine', 'other'], {appConfig: two}, [{temperature: 0.9}, {temperature: 0}]);
+  await assert.rejects(mlc.chat.completions.create({messages: kMessages}), /several models.*mine, other/);
+  const ask = (model) => mlc.chat.completions.create({messages: kMessages, model});
+  assert.deepEqual((await Promise.all([ask('mine'), ask('other')])).map(({model}) => model), ['mine', 'other']);
+  const begun = engine.state.calls.filter(({method}) => method === 'begin').map(({params}) => params.temperature);
+  assert.deepEqual(begun.sort(), [0, 0.9]);
+  await assert.rejects(mlc.getMessage(), /several/);
+  assert.match(await mlc.getMessage('other'), /time$/);
+});
+
+test('integrity: another file is an IntegrityError, or a warning', async (t) => {
+  const {webllm} = setUp();
+  const sha256 = 'sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
+  const load = (integrity) => webllm.CreateMLCEngine('mine', {appConfig: {model_list: [
+    {model: kUrl, model_id: 'mine', integrity}]}});
+  const wrong = await load({tokenizer: {'m.gguf': sha256}}).catch((error) => error);
+  assert.ok(wrong instanceof IntegrityError);
+  assert.deepEqual([wrong.name, wrong.code, wrong.url, wrong.expected], ['IntegrityError', 'corruption', kUrl, sha256]);
+  await (await load({tokenizer: {'m.gguf': wrong.actual}, model_lib: sha256})).unload();
+  await assert.rejects(load({config: sha256}), /mlc-chat-config.json is not among the files/);
+  await assert.rejects(load({weights: sha256}), /no 'weights'/);
+  await assert.rejects(load({config: 'sha1-abc'}), {name: 'InvalidArgumentError'});
+  const warn = t.mock.method(console, 'warn', () => {});
+  await (await load({tokenizer: {'m.gguf': sha256}, onFailure: 'warn'})).unload();
+  assert.match(warn.mock.calls[0].arguments[0], /another file/);
+
+  const data = new TextEncoder().encode('a').buffer;
+  const right = 'sha384-VKWaEFUD4wlgEqG86N1Fh0MBeQjmP4Pt5VMSWuZ7lkHXnxPY1q6TLuz7gXnSFWde';
+  const other = await verifyIntegrity(data, right, 'a').catch((error) => error);
+  await verifyIntegrity(data, other.actual, 'a');
+  await assert.rejects(verifyIntegrity(data, 'md5-x', 'a'), {name: 'InvalidArgumentError'});
+});
+
+test('models for vectors, and names that WebLLM exports', async () => {
+  const {loads, webllm} = setUp();
+  const vectors = {model_list: [{model: kUrl, model_id: 'mine', model_type: ModelType.embedding}]};
+  const mlc = await webllm.CreateMLCEngine('mine', {appConfig: vectors});
+  const {data, usage} = await mlc.embeddings.create({input: 'x'});
+  assert.deepEqual(data[0].embedding, [0.5, -0.5]);
+  assert.ok(usage.extra.prefill_tokens_per_s > 0);
+  assert.equal(loads[0].options.embeddings, true);
+  assert.ok(functionCallingModelIds.length > 0);
+  const exported = await import('../webllm.js');
+  for (const name of ['IntegrityError', 'verifyIntegrity', 'isValidSRI', 'ModelType', 'functionCallingModelIds',
+    'ExtensionServiceWorkerMLCEngine', 'CreateExtensionServiceWorkerMLCEngine',
+    'ExtensionServiceWorkerMLCEngineHandler', 'ServiceWorkerMLCEngineHandler', 'WebWorkerMLCEngineHandler']) {
+    assert.equal(typeof exported[name], name === 'ModelType' || name === 'functionCallingModelIds' ? 'object' :
+      'function', name);
+  }
 });

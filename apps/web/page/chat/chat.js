@@ -109,6 +109,7 @@ export class Chat extends EventTarget {
     const {record} = this.#conversation;
     const options = this.#settings.generateOptions();
     const {prompt, dropped} = this.#prompt(reply);
+    const before = reply.content;
     delete reply.trouble;
     delete reply.note;
     this.#enter('writing');
@@ -126,7 +127,10 @@ export class Chat extends EventTarget {
       if (!isCancelled(error) && !abort.signal.aborted) failure = error;
     }
     this.#abort = null;
-    reply.note = noteOn(tern.stats, {...options, dropped, stopped: abort.signal.aborted});
+    const stopped = abort.signal.aborted;
+    const wroteNothing = reply.content === before && !reply.thought && !stopped && !failure;
+    reply.note = wroteNothing ? noteOnNothing(tern.stats, before, this.#host.isStory) :
+      noteOn(tern.stats, {...options, dropped, stopped});
     if (failure) reply.trouble = describe(failure, 'run').title;
     this.#conversation.save(record);  // which need not be the open one any more
     this.#enter('idle');
@@ -147,6 +151,14 @@ const kEndings = {
   max_tokens: 'reached the limit of tokens', length: 'reached the limit of tokens',
   context_full: 'the model’s context is full',
 };
+
+/** Where the model had nothing to add, that is what there is to say. */
+function noteOnNothing(stats, before, isStory) {
+  const ending = kEndings[stats?.finishReason];
+  if (ending) return `nothing was written: ${ending}`;
+  if (before) return 'the story has ended here: the model has nothing to add';
+  return `the model wrote nothing${isStory ? ': another beginning may help' : ': “Again” may help'}`;
+}
 
 /** One line under a reply: how fast, how long, with which seed, and why it ended where that is not plain. */
 function noteOn(stats, {temperature, seed, dropped, stopped}) {

@@ -6,8 +6,10 @@
  *     {type: 'paragraph', text: string}
  *   | {type: 'heading', level: number, text: string}
  *   | {type: 'code', language: string, text: string}
+ *   | {type: 'math', text: string}
+ *   | {type: 'note', mark: string, text: string}
  *   | {type: 'quote', blocks: Block[]}
- *   | {type: 'list', ordered: boolean, first: number, loose: boolean, items: Block[][]}
+ *   | {type: 'list', ordered: boolean, first: number, loose: boolean, items: (Block[] & {task?: boolean})[]}
  *   | {type: 'table', align: ('left'|'center'|'right'|null)[], head: string[], rows: string[][]}
  *   | {type: 'rule'})} Block
  * start: where the block's first line begins in the text
@@ -17,6 +19,9 @@ const kFence = /^( {0,3})(`{3,}|~{3,})[ \t]*([^`]*)$/;
 const kHeading = /^ {0,3}(#{1,6})[ \t]+(.*)$/;
 const kRule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 const kQuote = /^ {0,3}>/;
+const kMath = /^ {0,3}(\$\$|\\\[)/;
+const kNote = /^ {0,3}\[\^([^\]\s]{1,40})\]:[ \t]*(.*)$/;
+const kTask = /^\[([ xX])\] /;
 const kItem = /^( *)([-*+]|\d{1,9}[.)])(?:( +)|$)/;
 const kDelimiterRow = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 const kMaxDepth = 8;  // of quotes and lists in one another; deeper ones stay text
@@ -72,6 +77,12 @@ class BlockParser {
       this.at++;
       return {type: 'rule'};
     }
+    if (startsMath(line)) return this.#math();
+    const note = kNote.exec(line);
+    if (note) {
+      this.lines[this.at] = {...this.lines[this.at], text: note[2]};
+      return {...this.#paragraph(), type: 'note', mark: note[1]};
+    }
     if (this.depth < kMaxDepth) {
       if (kQuote.test(line)) return this.#quote();
       if (isItem(line)) return this.#list();
@@ -93,6 +104,18 @@ class BlockParser {
     return {type: 'code', language: info.trim().split(/\s/)[0] ?? '', text: text.join('\n')};
   }
 
+  /** Lines from one that begins a formula to one that ends it. None is empty, so an empty one ends it, too. */
+  #math() {
+    const end = kMath.exec(this.#line())[1] === '$$' ? '$$' : '\\]';
+    const text = [];
+    while (this.at < this.lines.length && !isBlank(this.#line())) {
+      text.push(this.#line());
+      this.at++;
+      if (text.length > 1 && text.at(-1).includes(end)) break;
+    }
+    return {type: 'math', text: text.join('\n')};
+  }
+
   #quote() {
     const text = [];
     for (; this.at < this.lines.length && kQuote.test(this.#line()); this.at++) {
@@ -111,7 +134,9 @@ class BlockParser {
       const item = kItem.exec(this.#line());
       if (!item || item[1].length > 3 || item[2].at(-1) !== kind || kRule.test(this.#line())) break;
       const {text, blankInside} = this.#item(item);
-      items.push(parseBlocks(text.join('\n'), this.depth + 1));
+      const task = kTask.exec(text[0]);
+      if (task) text[0] = `${task[1] === ' ' ? '☐' : '☑'} ${text[0].slice(4)}`;
+      items.push(Object.assign(parseBlocks(text.join('\n'), this.depth + 1), task ? {task: true} : {}));
       loose ||= blankInside && items.at(-1).length > 1;
       let blanks = 0;
       while (isBlank(this.#line(blanks) ?? 'end')) blanks++;
@@ -187,7 +212,13 @@ class BlockParser {
 const isBlank = (line) => line.trim() === '';
 const leadingSpaces = (line) => line.length - line.trimStart().length;
 const stripIndent = (line, n) => line.slice(Math.min(n, leadingSpaces(line)));
-const startsBlock = (line) => kFence.test(line) || kHeading.test(line) || kRule.test(line) || kQuote.test(line);
+/** A formula of one line is part of its paragraph. */
+const startsMath = (line) => {
+  const found = kMath.exec(line);
+  return found !== null && !line.includes(found[1] === '$$' ? '$$' : '\\]', found[0].length);
+};
+const kStarts = [kNote, kFence, kHeading, kRule, kQuote];
+const startsBlock = (line) => startsMath(line) || kStarts.some((start) => start.test(line));
 
 function isItem(line) {
   const item = kItem.exec(line);

@@ -4,7 +4,7 @@
 /**
  * @typedef {string
  *   | {type: 'strong'|'em'|'del', children: Inline[]}
- *   | {type: 'code', text: string}
+ *   | {type: 'code'|'math'|'sup', text: string} math: LaTeX, with what it stands between
  *   | {type: 'link', href: string, children: Inline[]}
  *   | {type: 'break'}} Inline
  */
@@ -14,7 +14,14 @@ const kWord = /[\p{L}\p{N}]/u;
 const kMaxDepth = 6;        // of links and emphasis in one another
 const kMaxOpeners = 64;     // of emphasis that has not closed: bounds the search for what a closing run matches
 const kMaxLabel = 1000;     // characters between [ and ]: bounds the search for the closing bracket
-const kStops = /[\\`*_~[!<\nh]/g;  // where something may begin; h for bare https://
+const kStops = /[\\`*_~[!<\nh$&]/g;  // where something may begin; h for bare https://
+const kMaxMath = 2000;      // characters of a formula in a line
+const kEntity = /^&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z]\w{1,9}));/;
+const kEntities = new Map(('amp & lt < gt > quot " apos \' nbsp \u00a0 copy © reg ® trade ™ hellip … mdash — ndash – ' +
+  'lsquo ‘ rsquo ’ ldquo “ rdquo ” laquo « raquo » bull • middot · times × divide ÷ minus − plusmn ± deg ° le ≤ ge ≥ ' +
+  'ne ≠ asymp ≈ infin ∞ larr ← rarr → uarr ↑ darr ↓ harr ↔ euro € pound £ yen ¥ cent ¢ sect § para ¶ frac12 ½ ' +
+  'sup2 ² sup3 ³ micro µ pi π').split(' ')
+    .map((word, k, words) => [word, words[k + 1]]).filter((_, k) => k % 2 === 0));
 
 /**
  * The address if a click on it may be offered: http, https or mailto, absolute. Everything else (javascript:, data:,
@@ -51,7 +58,7 @@ class InlineParser {
     this.out = [];
     /** @type {{char: string, count: number, index: number}[]} */
     this.openers = [];
-    this.noCodeEnd = new Set();  // lengths of backtick runs that have no partner further on
+    this.noEnd = new Set();  // lengths of backtick runs, and ends of formulas, that do not come any more
   }
 
   parse() {
@@ -70,10 +77,12 @@ class InlineParser {
 
   #special(char) {
     switch (char) {
-      case '\\': return this.#escape();
+      case '\\': return this.#math() || this.#escape();
+      case '$': return this.#math();
+      case '&': return this.#entity();
       case '`': return this.#code();
       case '*': case '_': case '~': return this.#delimiters(char);
-      case '[': return this.#link(this.at);
+      case '[': return this.#footnote() || this.#link(this.at);
       case '!': return this.text[this.at + 1] === '[' && this.#link(this.at + 1);
       case '<': return this.#angleLink();
       case '\n': return this.#lineBreak();
@@ -97,6 +106,56 @@ class InlineParser {
     return true;
   }
 
+  /** A formula stays as it was written: \(…\), \[…\], $$…$$ and $…$. */
+  #math() {
+    const {text, at} = this;
+    const begin = /^(?:\$\$?|\\[([])/.exec(text.slice(at, at + 2))?.[0];
+    if (!begin) return false;
+    let end = this.#mathEnd(at + begin.length, {'\\(': '\\)', '\\[': '\\]'}[begin] ?? begin);
+    const unfinished = end < 0 && this.open && this.depth === 0 && begin !== '$';
+    if (unfinished) end = text.length;
+    const isMath = end > at + (unfinished ? 1 : 2) * begin.length &&
+      (begin === '$' ? isFormula(text.slice(at + 1, end - 1), text[end]) : begin !== '\\[' || text[end] !== '(');
+    if (!isMath) return false;
+    this.out.push({type: 'math', text: text.slice(at, end)});
+    this.at = end;
+    return true;
+  }
+
+  /** Where the text goes on after a formula's `end`; -1 where that does not come. */
+  #mathEnd(from, end) {
+    const {text} = this;
+    const last = this.noEnd.has(end) ? -1 : text.indexOf(end, from);
+    if (last < 0) this.noEnd.add(end);
+    const limit = Math.min(text.length, from + kMaxMath);
+    for (let i = last < 0 ? limit : from; i < limit; i++) {
+      if (text.startsWith(end, i)) return i + end.length;
+      if (text[i] === '\\') i++;
+    }
+    return -1;
+  }
+
+  #entity() {
+    const found = kEntity.exec(this.text.slice(this.at, this.at + 12));
+    if (!found) return false;
+    const [all, decimal, hex, name] = found;
+    const code = Number(decimal ?? (hex && `0x${hex}`));
+    const text = name ? kEntities.get(name) : code > 0 && code < 0x110000 ? String.fromCodePoint(code) : '\ufffd';
+    if (!text) return false;
+    this.#write(text);
+    this.at += all.length;
+    return true;
+  }
+
+  /** A mark that leads to a note below. */
+  #footnote() {
+    const found = /^\[\^([^\]\s]{1,40})\]/.exec(this.text.slice(this.at, this.at + 43));
+    if (!found) return false;
+    this.out.push({type: 'sup', text: found[1]});
+    this.at += found[0].length;
+    return true;
+  }
+
   #lineBreak() {
     const last = this.out.length - 1;
     if (typeof this.out[last] === 'string') this.out[last] = this.out[last].trimEnd();
@@ -115,8 +174,8 @@ class InlineParser {
   #code() {
     const n = this.#runLength('`');
     const begin = this.at + n;
-    const end = this.noCodeEnd.has(n) ? -1 : findRun(this.text, begin, n);
-    if (end < 0) this.noCodeEnd.add(n);
+    const end = this.noEnd.has(n) ? -1 : findRun(this.text, begin, n);
+    if (end < 0) this.noEnd.add(n);
     const unfinished = end < 0 && this.open && n === 1 && this.depth === 0 && begin < this.text.length;
     if (end < 0 && !unfinished) {
       this.#write(this.text.slice(this.at, begin));
@@ -228,6 +287,11 @@ function findRun(text, from, n) {
     i = end;
   }
   return -1;
+}
+
+/** Whether what is between two dollars is one, and no prices. */
+function isFormula(inside, next) {
+  return !/^\s|\s$|\n/.test(inside) && !/\d/.test(next) && /[\\^_{}=<>+]|^[A-Za-z]\w?$/.test(inside);
 }
 
 function matchingBracket(text, open) {

@@ -8,6 +8,7 @@ import {parseInline} from './inline.js';
 /** @typedef {import('./inline.js').Inline} Inline */
 
 const kInlineTags = {strong: 'strong', em: 'em', del: 'del'};
+const kTextTags = {code: 'code', math: 'code', sup: 'sup'};
 
 /** A growing Markdown text inside an element. Only the blocks that may still change are made anew. */
 export class MarkdownView {
@@ -94,6 +95,14 @@ export function renderBlock(document, block, open = false, rank = 0) {
       return rank ? make(`h${rank}`, ...inline(block.text)) : make('p', make('strong', ...inline(block.text)));
     case 'code':
       return renderCode(document, block);
+    case 'math': {
+      const formula = make('pre', block.text);
+      formula.className = 'math';
+      formula.tabIndex = 0;
+      return formula;
+    }
+    case 'note':
+      return make('p', make('sup', block.mark), ' ', ...inline(block.text));
     case 'rule':
       return make('hr');
     case 'quote':
@@ -101,8 +110,12 @@ export function renderBlock(document, block, open = false, rank = 0) {
     case 'list': {
       const list = make(block.ordered ? 'ol' : 'ul');
       if (block.ordered && block.first !== 1) list.setAttribute('start', String(block.first));
-      list.append(...block.items.map((item) => make('li', ...item.flatMap((b) => (
-        b.type === 'paragraph' && !block.loose ? inline(b.text) : [renderBlock(document, b, open)])))));
+      list.append(...block.items.map((item) => {
+        const entry = make('li', ...item.flatMap((b) => (
+          b.type === 'paragraph' && !block.loose ? inline(b.text) : [renderBlock(document, b, open)])));
+        if (item.task) entry.className = 'task';
+        return entry;
+      }));
       return list;
     }
     case 'table':
@@ -157,10 +170,11 @@ export function renderInline(document, nodes) {
   return nodes.map((node) => {
     if (typeof node === 'string') return document.createTextNode(node);
     if (node.type === 'break') return document.createElement('br');
-    if (node.type === 'code') {
-      const code = document.createElement('code');
-      code.append(document.createTextNode(node.text));
-      return code;
+    if (kTextTags[node.type]) {
+      const element = document.createElement(kTextTags[node.type]);
+      if (node.type === 'math') element.className = 'math';
+      element.append(document.createTextNode(node.text));
+      return element;
     }
     const element = document.createElement(node.type === 'link' ? 'a' : kInlineTags[node.type]);
     if (node.type === 'link') {

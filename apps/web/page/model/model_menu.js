@@ -6,7 +6,10 @@ import {formatBytes} from '../base/format.js';
 import {addressSource, filesSource, kDefaultModel, kDefaultModelLimits} from './model_host.js';
 
 const kMostWasm = 3.5e9;  // bytes that a module can have
-const kShare = 0.75;      // of a device's memory that a tab may hope for
+// Of a device's memory that a tab may hope for. Phones end a tab that takes more than this, without a word.
+const kShare = 0.6;
+const kShareOfPhone = 0.35;
+const kPhoneMemory = 4;   // where a phone does not say
 
 const defaultAddress = () => new URL(kDefaultModel, document.baseURI).href;
 const isAddress = (text) => /^(https?:|hf:|\.{0,2}\/)\S+$/.test(text) || /\.gguf$/i.test(text);
@@ -15,12 +18,16 @@ const isHubName = (text) => /^[\w.-]+\/[\w.-]+(:[\w.-]+|@\S+)?$/.test(text);
 /**
  * Whether a published model can be expected to run here.
  * @param {{memoryBytes: number, downloadBytes: number}} model
- * @param {{usage: {used: number, quota: number}|null, deviceMemory?: number, hasGpu: boolean}} here
+ * @param {{usage: {used: number, quota: number}|null, deviceMemory?: number, isPhone?: boolean, hasGpu: boolean}} here
  * @returns {string} '' if so; else why not, in words
  */
-export function whyNotHere({memoryBytes, downloadBytes}, {usage, deviceMemory, hasGpu}) {
+export function whyNotHere({memoryBytes, downloadBytes}, {usage, deviceMemory, isPhone = false, hasGpu}) {
   const need = formatBytes(memoryBytes);
   if (!hasGpu && memoryBytes > kMostWasm) return `needs ${need} of memory, more than a tab has without a GPU`;
+  const mostOfPhone = (deviceMemory ?? kPhoneMemory) * 1e9 * kShareOfPhone;
+  if (isPhone && memoryBytes > mostOfPhone) {
+    return `needs ${need} of memory; a tab gets about ${formatBytes(mostOfPhone)} on this device`;
+  }
   // Browsers say at most 8, which may be any number.
   if (deviceMemory < 8 && memoryBytes > deviceMemory * 1e9 * kShare) {
     return `needs ${need} of memory; this device has about ${deviceMemory} GB`;
@@ -28,6 +35,13 @@ export function whyNotHere({memoryBytes, downloadBytes}, {usage, deviceMemory, h
   const free = usage?.quota > 0 ? usage.quota - usage.used : Infinity;
   if (downloadBytes > free) return `needs ${formatBytes(downloadBytes)} of storage; ${formatBytes(free)} is left`;
   return '';
+}
+
+/** Whether the device is one whose system ends tabs that take much: a phone, or a tablet. */
+function isPhone() {
+  const {userAgentData, userAgent, platform, maxTouchPoints} = navigator;
+  const isIPad = platform === 'MacIntel' && maxTouchPoints > 1;  // which says that it is a Mac
+  return userAgentData?.mobile || isIPad || /Android|iPhone|iPad|Mobile/.test(userAgent);
 }
 
 export class ModelMenu {
@@ -147,7 +161,7 @@ export class ModelMenu {
 
   #publishedItem(model) {
     const {name, address, license, downloadBytes, memoryBytes} = model;
-    const why = whyNotHere(model, {usage: this.#usage, deviceMemory: navigator.deviceMemory,
+    const why = whyNotHere(model, {usage: this.#usage, deviceMemory: navigator.deviceMemory, isPhone: isPhone(),
       hasGpu: this.#host.backend === 'webgpu'});
     return this.#item({url: address, name, why,
       about: [`${formatBytes(downloadBytes)} to fetch`, `${formatBytes(memoryBytes)} of memory`, license,

@@ -82,9 +82,10 @@ export class StatusView {
 
   /** "95 tok/s · on your CPU": the speed of the last reply. */
   #showSpeed() {
-    const {backend, tern} = this.#host;
+    const {backend, info, tern} = this.#host;
     const speed = tern?.stats?.tokensPerSecond;
-    const where = backend && (this.#words.where ?? kBackends[backend]);
+    const isSoftware = /swiftshader|llvmpipe|lavapipe|basic render/i.test(JSON.stringify(info?.adapter ?? ''));
+    const where = backend && (this.#words.where ?? (isSoftware ? 'on a GPU in software' : kBackends[backend]));
     byId('model-chip-where').textContent = [speed > 0 ? `${formatRate(speed)} tok/s` : '', where]
       .filter(Boolean).join(' · ');
   }

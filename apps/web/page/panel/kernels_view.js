@@ -1,7 +1,6 @@
 // The kernels that the GPU ran for the last token: how often, how long, and their text.
 
 import {byId, copyFrom, make} from '../base/dom.js';
-import {tokens} from './wgsl.js';
 
 /**
  * @typedef {{name: string, wgsl: string, dispatches: number, us: number}} Kernel
@@ -13,6 +12,8 @@ export class KernelsView {
   #chat;
   #dialog = byId('kernels');
   #button = byId('kernels-open');
+  #isAsking = false;
+  #tokens = null;  // of WGSL: fetched when it is first shown
 
   /** @param {import('../model/model_host.js').ModelHost} host @param {import('../chat/chat.js').Chat} chat */
   constructor(host, chat) {
@@ -40,16 +41,20 @@ export class KernelsView {
   }
 
   async #open() {
+    if (this.#isAsking) return;
+    this.#isAsking = true;  // a button that is disabled loses the focus
     const why = byId('kernels-why');
-    this.#button.disabled = true;
     why.textContent = 'Asking the GPU…';
     let kernels = [];
     try {
       kernels = await this.#host.tern.kernels();
+      this.#tokens ??= (await import('./wgsl.js')).tokens;
     } catch (error) {
       this.#enable();
       why.textContent = `The kernels could not be read: ${error.message}`;
       return;
+    } finally {
+      this.#isAsking = false;
     }
     this.#enable();
     if (kernels.length === 0) why.textContent = 'The engine names no kernels for the last token.';
@@ -86,7 +91,7 @@ export class KernelsView {
     button.setAttribute('aria-current', 'true');
     byId('kernel-name').textContent = kernel.name;
     const source = byId('kernel-source');
-    source.replaceChildren(...tokens(kernel.wgsl).map(({kind, text}) => (
+    source.replaceChildren(...this.#tokens(kernel.wgsl).map(({kind, text}) => (
       kind ? make('span', {class: `wgsl-${kind}`}, text) : document.createTextNode(text))));
     source.scrollTop = 0;
   }

@@ -458,6 +458,26 @@ test('of a long conversation, the end is asked', async () => {
   assert.match(conversation.messages.at(-1).note, /without the oldest \d+ messages/);
 });
 
+test('a reply without a word says why', async () => {
+  const tern = new ScriptedTern({hasChatTemplate: false});
+  const {chat, conversation, idle, load} = setUp({tern});
+  await load();
+  chat.send('Once');
+  await idle();
+  tern.script = [];
+  chat.goOn();
+  await idle();
+  assert.equal(conversation.messages.at(-1).content, 'one two');
+  assert.match(conversation.messages.at(-1).note, /^the story has ended here/);
+  chat.send('Twice');
+  await idle();
+  assert.match(conversation.messages.at(-1).note, /^the model wrote nothing: another beginning/);
+  tern.script = ['x'];
+  chat.goOn();
+  await idle();
+  assert.doesNotMatch(conversation.messages.at(-1).note, /ended|nothing/);
+});
+
 test('a story that has filled the context goes on from its end', () => {
   const text = 'It was so. Then came more of it. '.repeat(60);
   const end = storyEnd(text, 512);

@@ -71,6 +71,35 @@ test('quotes and tables', () => {
   assert.equal(html('a | b\nc | d'), '<p>a | b<br></br>c | d</p>');
 });
 
+test('formulas keep their source, wherever they are', () => {
+  const math = (text) => `<code class="math">${text}</code>`;
+  const cases = ['\\[a\\]', '\\(x\\)', '$$\\frac{a_1}{b_2}$$', '$x^2_i$', '$n$', '\\(a\\,b * c * d\\)',
+    '\\(\\{a\\}\\)'];
+  for (const text of cases) {
+    assert.equal(html(`so ${text}, and`), `<p>so ${math(text)}, and</p>`);
+    assert.equal(html(`- **${text}**`), `<ul><li><strong>${math(text)}</strong></li></ul>`);
+    assert.ok(html(`| ${text} | b |\n|---|---|`).includes(`<th>${math(text)}</th><th>b</th>`));
+  }
+  const display = '\\[\n  \\sum_{i=0}^n a_i \\\\\n- b_i\n+ *c*\n\\]';
+  assert.equal(html(`so\n${display}\nand`), `<p>so</p><pre class="math">${display}</pre><p>and</p>`);
+  assert.equal(html('$$\n# a\n$$\n\nb'), '<pre class="math">$$\n# a\n$$</pre><p>b</p>');
+  for (const text of ['it costs $5, or $6 more', 'from $5-$10', 'US$ 5 and 6$', '$ 5', '\\$5']) {
+    assert.equal(html(text), `<p>${text.replace('\\', '')}</p>`);
+  }
+  assert.equal(html('\\[no link\\](x)'), '<p>[no link](x)</p>');
+  assert.equal(html('so \\(x^', {finish: false}), `<p>so ${math('\\(x^')}</p>`);
+});
+
+test('task lists, notes and entities', () => {
+  assert.equal(html('- [ ] a\n- [x] b\n- c'),
+      '<ul><li class="task">☐ a</li><li class="task">☑ b</li><li>c</li></ul>');
+  assert.equal(html('a[^1]\n\n[^1]: b *c*\n[^2]: d'),
+      '<p>a<sup>1</sup></p><p><sup>1</sup> b <em>c</em></p><p><sup>2</sup> d</p>');
+  assert.equal(html('&amp; &copy; &lt;b&gt; &#65;&#x42; &hellip; &nosuch; &#0; a&b'),
+      '<p>& © <b> AB … &nosuch; \ufffd a&b</p>');
+  assert.equal(html('`&amp;`'), '<p><code>&amp;</code></p>');
+});
+
 test('links go to http, https and mailto only', () => {
   assert.equal(html('[a *b*](https://x.org/y "t")'), `<p>${link('https://x.org/y', 'a <em>b</em>')}</p>`);
   assert.equal(html('[m](mailto:a@b.c)'), `<p>${link('mailto:a@b.c', 'm')}</p>`);
@@ -112,10 +141,15 @@ const kAttacks = [
   '> <style>*{display:none}</style>',
   '- <object data=x>\n- <base href=//x.org>',
   '[a](https://x.org) [b]: javascript:alert(1)',
+  '&lt;script&gt;alert(1)&lt;/script&gt;',
+  '[x](javascript&colon;alert(1))',
+  '$<img src=x onerror=alert(1)>^2$',
+  '$$\n<script>alert(1)</script>\n$$',
+  '[^<b>]: <img src=x onerror=alert(1)>',
   '\u0000<script\u0000>alert(1)</script>',
 ];
 const kTags = new Set(('p br h3 h4 h5 h6 hr em strong del code a ul ol li blockquote figure figcaption span button ' +
-    'pre div table thead tbody tr th td').split(' '));
+    'pre div table thead tbody tr th td sup').split(' '));
 const kAttributes = new Set('class start href rel target data-action aria-label'.split(' '));
 
 function assertHarmless(root, text) {
@@ -124,7 +158,7 @@ function assertHarmless(root, text) {
     for (const [name, value] of Object.entries(element.attributes)) {
       assert.ok(kAttributes.has(name), `${name} from ${text}`);
       if (name === 'href') assert.match(value, /^(https?:|mailto:)/, text);
-      if (name === 'class') assert.match(value, /^(code|quiet|table|align-(left|right|center))$/);
+      if (name === 'class') assert.match(value, /^(code|quiet|table|math|task|align-(left|right|center))$/);
     }
   }
 }
@@ -151,7 +185,7 @@ function random(seed) {
 
 const kBits = ['a', 'bc ', '\n', '\n\n', '# ', '- ', '1. ', '  ', '    ', '> ', '```', '```js\n', '|', '|--|', '*',
   '**', '_', '`', '[x](', 'https://x.org', ')', '~~', '---', '<b>', '\\', '\r\n', '&amp;', '![', ']', 'é', '鳥',
-  '1984. '];
+  '1984. ', '$$', '$', '\\(', '\\)', '\\[', '\\]', '[ ] ', '[^1]', '[^1]: ', '&lt;'];
 
 test('a text in pieces looks as it does in one, whatever it is', () => {
   const pick = random(7);
@@ -202,7 +236,8 @@ test('pathological texts take no time and no stack', () => {
   const begin = process.cpuUsage();  // wall time would measure what else the machine does
   for (const text of ['*a '.repeat(5000), '['.repeat(10000), '`'.repeat(5000) + ' `'.repeat(3000), '> '.repeat(3000),
     '- '.repeat(3000), '*_'.repeat(10000), '|'.repeat(10000) + '\n' + '|-'.repeat(10000), '('.repeat(10000),
-    '[a]('.repeat(2000), 'h'.repeat(50000), 'https://' .repeat(5000), '!['.repeat(4000), '# '.repeat(10000)]) {
+    '[a]('.repeat(2000), 'h'.repeat(50000), 'https://' .repeat(5000), '!['.repeat(4000), '# '.repeat(10000),
+    '\\('.repeat(10000), '$a'.repeat(10000), '$$'.repeat(9999), '&'.repeat(10000), '$$ a\n'.repeat(3000)]) {
     parseBlocks(text).forEach((block) => block.text && parseInline(block.text));
     show(text);
   }

@@ -8,6 +8,7 @@
 
 #include "backend/repack.h"
 #include "base/check.h"
+#include "plan/step_weights.h"
 #include "quant/formats/q4_0.h"
 #include "quant/formats/q8_0.h"
 
@@ -108,7 +109,59 @@ void interleave_row(Format format, Bytes row, int cols, MutableBytes out) {
   interleave_parts(info, row, out);
 }
 
-InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool) {
+std::set<const Tensor*> only_interleaved(Plan& plan) {
+  std::map<const Tensor*, int> other_uses;  // mentions, less those with int8 blocks
+  for (Step& step : plan.steps) for_each_weight(step.body, [&](const Tensor*& w, WeightRole) { ++other_uses[w]; });
+  for_block_matrices(plan, [&](const Tensor*& w) { --other_uses[w]; });
+  std::set<const Tensor*> only;
+  for (const auto& [w, n] : other_uses) {
+    if (n == 0 && has_interleaved(w->format)) only.insert(w);
+  }
+  return only;
+}
+
+namespace {
+
+// Rows of `w` as they are read become records in `out`. False if reading fails.
+bool interleave_rows(const Tensor& w, MutableBytes out, ThreadPool& pool, bool reads_alone) {
+  const uint64_t in_stride = row_bytes(w.format, w.cols), stride = interleaved_row_bytes(w.format, w.cols);
+  const auto workers = static_cast<int64_t>(pool.size()), rows = static_cast<int64_t>(w.rows);
+  const auto share = [workers](int64_t n, int64_t worker) {
+    const int64_t begin = n * worker / workers;
+    return RowRange{begin, n * (worker + 1) / workers - begin};
+  };
+  const auto put = [&](int64_t first, int64_t n, Bytes from) {
+    for (int64_t r = 0; r < n; ++r) {
+      const MutableBytes to = out.subspan(static_cast<uint64_t>(first + r) * stride, stride);
+      interleave_row(w.format, from.subspan(static_cast<uint64_t>(r) * in_stride, in_stride), w.cols, to);
+    }
+  };
+  if (w.data.is_resident() || reads_alone) {
+    return read_rows(w.data, in_stride, {0, rows},
+                     [&](RowRange part, Bytes from) -> Result<void> {
+                       pool.run([&](int worker) {
+                         const RowRange own = share(part.count, worker);
+                         put(part.first + own.first, own.count,
+                             from.subspan(static_cast<uint64_t>(own.first) * in_stride));
+                       });
+                       return {};
+                     })
+        .has_value();
+  }
+  std::atomic<bool> failed = false;
+  pool.run([&](int worker) {
+    const auto done = read_rows(w.data, in_stride, share(rows, worker), [&](RowRange part, Bytes from) -> Result<void> {
+      put(part.first, part.count, from);
+      return {};
+    });
+    if (!done) failed = true;
+  });
+  return !failed;
+}
+
+}  // namespace
+
+InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool, bool reads_alone) {
   std::map<const Tensor*, Tensor*> copies;  // a matrix may be in several steps
   std::vector<const Tensor*> originals;
   InterleavedWeights result;
@@ -127,26 +180,11 @@ InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, Thre
 
   MutableBytes free(result.memory.data(), bytes);
   for (const Tensor* w : originals) {
-    const uint64_t in_stride = row_bytes(w->format, w->cols), stride = interleaved_row_bytes(w->format, w->cols);
-    const auto rows = static_cast<uint64_t>(w->rows), workers = static_cast<uint64_t>(pool.size());
-    const MutableBytes out = free.first(rows * stride);
-    free = free.subspan(rows * stride);
-    std::atomic<bool> failed = false;  // if reading fails, the file's order stays in use
-    pool.run([&](int worker) {
-      const uint64_t begin = rows * static_cast<uint64_t>(worker) / workers;
-      const uint64_t end = rows * (static_cast<uint64_t>(worker) + 1) / workers;
-      const auto put = [&](RowRange part, Bytes from) -> Result<void> {
-        const auto first = static_cast<uint64_t>(part.first), n = static_cast<uint64_t>(part.count);
-        for (uint64_t r = 0; r < n; ++r) {
-          const MutableBytes to = out.subspan((first + r) * stride, stride);
-          interleave_row(w->format, from.subspan(r * in_stride, in_stride), w->cols, to);
-        }
-        return {};
-      };
-      const RowRange range{static_cast<int64_t>(begin), static_cast<int64_t>(end - begin)};
-      if (!read_rows(w->data, in_stride, range, put)) failed = true;
-    });
-    if (failed) return {};
+    const uint64_t bytes_of_w = static_cast<uint64_t>(w->rows) * interleaved_row_bytes(w->format, w->cols);
+    const MutableBytes out = free.first(bytes_of_w);
+    free = free.subspan(bytes_of_w);
+    // If reading fails, the file's order stays in use.
+    if (!interleave_rows(*w, out, pool, reads_alone)) return {};
     copies[w]->data = out;
     copies[w]->is_rearranged = true;
   }

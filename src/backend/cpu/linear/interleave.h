@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <set>
 
 #include "backend/host_memory.h"
 #include "base/thread_pool.h"
@@ -80,8 +81,12 @@ struct InterleavedWeights {
   std::deque<Tensor> tensors;  // views of `memory`; a deque keeps their addresses valid
 };
 
+// The matrices that no step needs in the file's order once they are interleaved.
+std::set<const Tensor*> only_interleaved(Plan& plan);
+
 // Interleaves the matrices that are multiplied with int8 blocks, each once, and points the plan's steps to the copies.
-// Does nothing if they need more than `most_bytes`.
-InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool);
+// Does nothing if they need more than `most_bytes`. `reads_alone`: only the calling thread may read what is not in
+// memory.
+InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool, bool reads_alone = false);
 
 }  // namespace tern::cpu

@@ -72,7 +72,11 @@ export async function checkQuota(env, storage, need, what) {
 export async function explainWriteError(env, error, need, what) {
   if (error?.name !== 'QuotaExceededError') return error;
   const {quota = 0, usage = 0} = (await env.navigator?.storage?.estimate?.().catch(() => ({}))) ?? {};
-  return tooSmall(what, need, Math.max(0, quota - usage), error);
+  const have = Math.max(0, quota - usage);
+  if (have < need) return tooSmall(what, need, have, error);
+  // Browsers may say more than there is, so that nobody learns how large the disk is.
+  return new QuotaError(`${what} needs ${humanSize(need)} of storage, and the browser stores no more for this site, ` +
+    `although it speaks of ${humanSize(have)}; delete stored models, or free disk space`, {cause: error});
 }
 
 function tooSmall(what, need, have, cause) {
