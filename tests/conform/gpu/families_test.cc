@@ -83,6 +83,8 @@ std::vector<TinyShape> shapes() {
                  .softcap = 2,
                  .format = Format::kQ8_0,
                  .head = Format::kQ8_0});
+  all.push_back(
+      {.name = "sinks", .parts = {.sinks = true}, .windows = {7, 0}, .format = Format::kQ8_0, .head = Format::kQ8_0});
   all.push_back({.name = "gemma3",
                  .parts = {.head_norms = true, .post_norms = true},
                  .act = GluAct::kGeluTanh,
@@ -214,7 +216,8 @@ class GpuPrompts {
 // tiles.
 class GpuFamiliesMatrices : public GpuFamilies {};
 INSTANTIATE_TEST_SUITE_P(, GpuFamiliesMatrices, testing::ValuesIn(shapes_where([](const TinyShape& s) {
-                           return s.name == "gemma2";  // a layer with a window, one without, and soft caps
+                           // A layer with a window, one without; with soft caps, or scores that have no value.
+                           return s.name == "gemma2" || s.name == "sinks";
                          })),
                          name_of);
 TEST_P(GpuFamiliesMatrices, PromptsAreThoseWithoutMatrices) {

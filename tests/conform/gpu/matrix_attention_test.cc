@@ -1,7 +1,10 @@
 // Attention of prompts on subgroup matrices.
 #include "backend/gpu/kernels/attention/matrix_attention.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
+#include <vector>
 
 #include "backend/gpu/device/device.h"
 #include "conform/gpu/attention_problem.h"
@@ -133,6 +136,33 @@ TEST_P(GpuMatrixAttention, SequencesShareATile) {
     p.expect(std::span(y).subspan(first, p.expected.size()), "in a tile with others", true);
     first += p.expected.size();
   }
+}
+
+// A score without a value: far below the others, like them, and so far above that the result vanishes.
+TEST_P(GpuMatrixAttention, Sinks) {
+  AttentionProblem p({3, 1, 32}, KvType::kF16, 99, 40, 51, 1.0f);
+  const auto config = config_for(p, 4, 32);
+  if (!config) GTEST_SKIP() << "no such matrices";
+  const std::vector<float> sinks = {-30, 2, 300};
+  const size_t dim = p.s.head_dim;
+  for (size_t row = 0; row < p.expected.size() / dim; ++row) {
+    const size_t n_pos = p.pos + row / p.s.n_heads + 1;
+    double greatest = -1e30, total = 0;
+    std::vector<double> scores(n_pos);
+    for (size_t pos = 0; pos < n_pos; ++pos) {
+      const float* const key = &p.values[p.kv.row(0, 0, pos) * dim];
+      for (size_t i = 0; i < dim; ++i) scores[pos] += static_cast<double>(p.q[row * dim + i]) * key[i] / std::sqrt(dim);
+      greatest = std::max(greatest, scores[pos]);
+    }
+    for (const double score : scores) total += std::exp(score - greatest);
+    const double share = total / (total + std::exp(sinks[row % p.s.n_heads] - greatest));
+    for (size_t i = 0; i < dim; ++i) p.expected[row * dim + i] *= static_cast<float>(share);
+  }
+  auto y = poisoned<float>(p.expected.size());
+  bench().run(gpu::matrix_attention_sinks<F16x2>(*config), {.x = p.s.n_heads, .y = ceil_div(p.n, config->tokens())},
+              in<Vec4<F32>>(p.q), in<gpu::MatrixKvQuad<F16x2>>(p.kv.words), in<U32>(p.params()), in<F32>(sinks),
+              out<F32>(y));
+  p.expect(y, "with sinks", true);
 }
 
 }  // namespace

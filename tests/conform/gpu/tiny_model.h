@@ -93,6 +93,7 @@ class TinyModel {
     if (parts.head_norms) l.attn_k_norm = gain(blk + "attn_k_norm.weight", c.head_dim);
     if (parts.sub_norms) l.attn_sub_norm = gain(blk + "attn_sub_norm.weight", q_width);
     if (parts.sub_norms) l.ffn_sub_norm = gain(blk + "ffn_sub_norm.weight", d_ff);
+    if (parts.sinks) l.attn_sinks = gain(blk + "attn_sinks.weight", c.layer(i).n_heads);
     if (parts.post_norms) l.attn_post_norm = gain(blk + "post_attention_norm.weight", c.d_model);
     if (parts.post_norms) l.ffn_post_norm = gain(blk + "post_ffw_norm.weight", c.d_model);
     return l;

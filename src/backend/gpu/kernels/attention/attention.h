@@ -1,6 +1,8 @@
 // Causal attention over the KV cache. A long history is split over several workgroups.
 #pragma once
 
+#include <string_view>
+
 #include "backend/gpu/kernels/heads.h"
 #include "backend/gpu/kernels/kv_cache.h"
 #include "backend/gpu/kernels/ternary/norm_fused.h"
@@ -73,6 +75,7 @@ AttentionMergeKernel attention_merge(const AttentionConfig& c);
 using SinkMergeKernel = wgsl::Kernel<wgsl::In<"parts", wgsl::F32>, ParamsBuffer, wgsl::In<"sinks", wgsl::F32>,
                                      wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // The same with one more score for each head, which has no value; without statistics.
+inline constexpr std::string_view kSinkMergeName = "attention_merge_sinks";
 SinkMergeKernel attention_merge_sinks(const AttentionConfig& c);
 
 }  // namespace tern::gpu

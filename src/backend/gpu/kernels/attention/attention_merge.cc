@@ -92,7 +92,7 @@ AttentionMergeKernel attention_merge(const AttentionConfig& c) {
 }
 
 SinkMergeKernel attention_merge_sinks(const AttentionConfig& c) {
-  return kernel("attention_merge_sinks", merge_workgroup(c),
+  return kernel(kSinkMergeName, merge_workgroup(c),
                 [&](In<"parts", F32> parts, ParamsBuffer params, In<"sinks", F32> sinks, Out<"y", F32> y,
                     WorkgroupId wg, LocalIndex tid) {
                   const SplitParts split(c, parts, params, wg);

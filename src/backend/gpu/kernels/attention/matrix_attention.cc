@@ -83,30 +83,25 @@ class MatrixAttentionBody {
     auto my_total = let("my_total", softmax_.total);
     auto factor = let("factor", 1.0f / of_row(Reduce::kSum, my_total));
     auto squares = var("squares", 0.0f), largest = var("largest", 0.0f);
-    auto first_row = let("first_row", mine_.subgroup * M);
-    for_pieces([&](uint32_t first_dim, uint32_t width) {
-      for_my_piece(width, [&](const Name<U32>& at, const Name<U32>& column) {
-        auto result = let("result", memory_.scores[at] * factor);
-        memory_.scores[at] = result;
-        squares += result * result;
-        auto g = let("g", gain[tile_.head * c_.heads.head_dim + first_dim + column]);
-        largest = max(largest, abs(result * g));
-      });
-      workgroupBarrier();
-      loop("i", mine_.lane, M * width, c_.subgroup, [&](const Name<U32>& i) {
-        auto row = let("row", first_row + i / width);
-        auto token = let("token", tile_.first_token + row);
-        when(token < tile_.n_tokens, [&] {
-          y[(token * c_.heads.n_heads + tile_.head) * c_.heads.head_dim + first_dim + i % width] =
-              memory_.scores[row * score_stride() + i % width];
-        });
-      });
+    store_rows(y, factor, [&](const Name<F32>& result, uint32_t first_dim, const Name<U32>& column) {
+      squares += result * result;
+      auto g = let("g", gain[tile_.head * c_.heads.head_dim + first_dim + column]);
+      largest = max(largest, abs(result * g));
     });
     auto my_squares = let("my_squares", squares), my_largest = let("my_largest", largest);
     auto all_squares = of_row(Reduce::kSum, my_squares);
     auto all_largest = of_row(Reduce::kMax, my_largest);
     when(mine_.part == 0u && mine_.token < tile_.n_tokens,
          [&] { parts[mine_.token * c_.heads.n_heads + tile_.head] = vec2f(all_squares, all_largest); });
+  }
+
+  // Stores the result with one more score for each head, which has no value.
+  void store(const Out<"y", F32>& y, const In<"sinks", F32>& sinks) {
+    auto my_total = let("my_total", softmax_.total);
+    auto sink = let("sink", sinks[tile_.head] * std::numbers::log2e_v<float>);
+    auto total = let("with_sink", of_row(Reduce::kSum, my_total) + exp2(sink - softmax_.from));
+    auto factor = let("factor", 1.0f / total);
+    store_rows(y, factor, [](const auto&...) {});
   }
 
  private:
@@ -314,6 +309,27 @@ class MatrixAttentionBody {
       workgroupBarrier();
     }
   }
+  // Stores the sums times `factor`, and calls each(result, first dimension, dimension after it).
+  template <class Each>
+  void store_rows(const Out<"y", F32>& y, const Name<F32>& factor, const Each& each) const {
+    auto first_row = let("first_row", mine_.subgroup * M);
+    for_pieces([&](uint32_t first_dim, uint32_t width) {
+      for_my_piece(width, [&](const Name<U32>& at, const Name<U32>& column) {
+        auto result = let("result", memory_.scores[at] * factor);
+        memory_.scores[at] = result;
+        each(result, first_dim, column);
+      });
+      workgroupBarrier();
+      loop("i", mine_.lane, M * width, c_.subgroup, [&](const Name<U32>& i) {
+        auto row = let("row", first_row + i / width);
+        auto token = let("token", tile_.first_token + row);
+        when(token < tile_.n_tokens, [&] {
+          y[(token * c_.heads.n_heads + tile_.head) * c_.heads.head_dim + first_dim + i % width] =
+              memory_.scores[row * score_stride() + i % width];
+        });
+      });
+    });
+  }
   // Calls body(index in the memory of the scores, column) for this lane's part of its token's row.
   template <class Body>
   void for_my_piece(uint32_t width, const Body& body) const {
@@ -392,6 +408,22 @@ MatrixAttentionKernel<KvWord> matrix_attention(const MatrixAttentionConfig& c) {
                 });
 }
 
+template <class KvWord>
+SinkMatrixKernel<KvWord> matrix_attention_sinks(const MatrixAttentionConfig& c) {
+  return kernel("attention_on_matrices_sinks", c.workgroup(),
+                [&](In<"q", Vec4<F32>> q, In<"kv", MatrixKvQuad<KvWord>> kv, ParamsBuffer params,
+                    In<"sinks", F32> sinks, Out<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
+                    MatrixAttentionBody<KvWord, M, N, K> body(c, q, kv, params, wg, n_wg, tid);
+                    body.attend();
+                    body.store(y, sinks);
+                  };
+                  CHECK(with_f16_shape(c.shape, use));
+                });
+}
+
+template SinkMatrixKernel<F16x2> matrix_attention_sinks<F16x2>(const MatrixAttentionConfig&);
+template SinkMatrixKernel<I8x4> matrix_attention_sinks<I8x4>(const MatrixAttentionConfig&);
 template MatrixAttentionKernel<F16x2> matrix_attention<F16x2>(const MatrixAttentionConfig&);
 template MatrixAttentionKernel<I8x4> matrix_attention<I8x4>(const MatrixAttentionConfig&);
 

@@ -42,4 +42,12 @@ using MatrixAttentionKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>,
 template <class KvWord>
 MatrixAttentionKernel<KvWord> matrix_attention(const MatrixAttentionConfig& c);
 
+// The same with one more score for each head, which has no value; without statistics.
+template <class KvWord>
+using SinkMatrixKernel = wgsl::Kernel<wgsl::In<"q", wgsl::Vec4<wgsl::F32>>, wgsl::In<"kv", MatrixKvQuad<KvWord>>,
+                                      ParamsBuffer, wgsl::In<"sinks", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
+                                      wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+template <class KvWord>
+SinkMatrixKernel<KvWord> matrix_attention_sinks(const MatrixAttentionConfig& c);
+
 }  // namespace tern::gpu

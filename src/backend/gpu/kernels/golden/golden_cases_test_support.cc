@@ -290,6 +290,7 @@ class Cases {
     add("float_glu_matmul_matrix_" + suffix, float_glu_matmul_matrix(c));
     MatrixAttentionConfig attention{.heads = m_.heads, .shape = c.shape, .subgroup = c.subgroup};
     add("attention_on_matrices_f16_" + suffix, matrix_attention<F16x2>(attention));
+    add("attention_on_matrices_sinks_f16_" + suffix, matrix_attention_sinks<F16x2>(attention));
     attention.window = 300, attention.softcap = 50;
     add("attention_on_matrices_q8_0_" + suffix, matrix_attention<I8x4>(attention));
   }

@@ -12,6 +12,10 @@ namespace {
 template <class KvWord>
 constexpr bool has_matrices = wgsl::kHasMatrixKernels && !std::same_as<KvWord, wgsl::F32>;
 
+Extent on_matrices(const MatrixAttentionConfig& config, const When& when) {
+  return {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .rows_per_workgroup = config.tokens(), .when = when};
+}
+
 }  // namespace
 
 Result<void> AttentionRecorder::record(const step::Attention& s) {
@@ -151,24 +155,26 @@ template <class KvWord>
 Result<void> AttentionRecorder::with_sinks(const step::Attention& s) {
   constexpr int kFewTokens = 16;  // with more of them there are enough workgroups
   if (s.next.gain) return fail(ErrorCode::kNotSupported, "no kernel leaves statistics of attention with sinks");
+  When rest;
+  if constexpr (has_matrices<KvWord>) {
+    if (const auto config = matrix_attention_config(r_.context().device, r_.layouts(), r_.context().max_batch, s)) {
+      const When long_slices = attention_on_matrices(r_.layouts());
+      TRY(const BufferView sinks, r_.weights().vector(*s.sinks));
+      TRY_STATUS(r_.dispatch(r_.traced(matrix_attention_sinks<KvWord>, *config), on_matrices(*config, long_slices),
+                             r_.work().float_quads(s.q), View<MatrixKvQuad<KvWord>>{r_.store().layer(s.layer)},
+                             r_.params(), View<wgsl::F32>{sinks}, r_.work().floats(s.out)));
+      rest.max_slice = long_slices.min_slice - 1;
+    }
+  }
   for (const bool is_few : {true, false}) {
-    const When when = is_few ? When{.max_tokens = kFewTokens} : When{.min_tokens = kFewTokens + 1};
+    When when = rest;
+    (is_few ? when.max_tokens : when.min_tokens) = is_few ? kFewTokens : kFewTokens + 1;
     if (when.min_tokens > r_.context().max_batch) break;
     AttentionConfig config = attention_config(s, r_.layouts().split_workgroup);
     config.max_splits = is_few ? r_.layouts().most_splits : 1;
     TRY_STATUS(in_splits<KvWord>(s, config, {.name = AttentionPhase::kSplits, .when = when}, {}));
   }
   return {};
-}
-
-template <class KvWord>
-Result<void> AttentionRecorder::on_matrices(const step::Attention& s, const MatrixAttentionConfig& config,
-                                            const When& when, const Out& out) {
-  return r_.dispatch(
-      r_.traced(matrix_attention<KvWord>, config),
-      {.grid = {.x = config.heads.n_heads}, .axis = Axis::kY, .rows_per_workgroup = config.tokens(), .when = when},
-      r_.work().float_quads(s.q), View<MatrixKvQuad<KvWord>>{r_.store().layer(s.layer)}, r_.params(), out.y,
-      out.next.gain, out.next.parts);
 }
 
 template <class KvWord>
@@ -205,7 +211,10 @@ Result<void> AttentionRecorder::attention_as(const step::Attention& s) {
     switch (phase.name) {
       case AttentionPhase::kOnMatrices:
         if constexpr (has_matrices<KvWord>) {
-          TRY_STATUS(on_matrices<KvWord>(s, *kernels.matrices, phase.when, out));
+          const MatrixAttentionConfig& config = *kernels.matrices;
+          TRY_STATUS(r_.dispatch(r_.traced(matrix_attention<KvWord>, config), on_matrices(config, phase.when),
+                                 r_.work().float_quads(s.q), View<MatrixKvQuad<KvWord>>{r_.store().layer(s.layer)},
+                                 r_.params(), out.y, out.next.gain, out.next.parts));
         }
         break;
       case AttentionPhase::kAlone:
@@ -232,7 +241,7 @@ Result<void> AttentionRecorder::attention_as(const step::Attention& s) {
 
 std::optional<MatrixAttentionConfig> matrix_attention_config(const Device& device, const Layouts& layouts,
                                                              int max_batch, const step::Attention& s) {
-  if (!wgsl::kHasMatrixKernels || s.sinks) return std::nullopt;
+  if (!wgsl::kHasMatrixKernels) return std::nullopt;
   if (layouts.attention_on_matrices_from > max_batch || !has_f16_matrices(device, layouts)) return std::nullopt;
   using Config = std::optional<MatrixAttentionConfig>;
   return with_largest_matrices(device.features(), [&](const wgsl::MatrixShape& shape) -> Config {

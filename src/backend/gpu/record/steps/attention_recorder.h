@@ -59,12 +59,9 @@ class AttentionRecorder {
   template <class KvWord>
   Result<void> in_splits(const step::Attention& s, const AttentionConfig& config, const Phase<AttentionPhase>& phase,
                          const NextViews& next);
-  // Layers with a score that has no value: always in splits, whose sums are merged with that score.
+  // Layers with a score that has no value: on matrices, or in splits, whose sums are merged with that score.
   template <class KvWord>
   Result<void> with_sinks(const step::Attention& s);
-  template <class KvWord>
-  Result<void> on_matrices(const step::Attention& s, const MatrixAttentionConfig& config, const When& when,
-                           const Out& out);
 
   Recording& r_;
   NormRecorder& norms_;

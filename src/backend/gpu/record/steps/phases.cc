@@ -255,14 +255,17 @@ void add_splits(const Layouts& layouts, const AttentionKernels& kernels, std::ve
 
 }  // namespace
 
+When attention_on_matrices(const Layouts& layouts) {
+  return {.slices = Slices::kLonger, .min_slice = std::max(layouts.attention_on_matrices_from, kMatmulTokens)};
+}
+
 std::vector<Phase<AttentionPhase>> attention_phases(const Layouts& layouts, const AttentionKernels& kernels) {
   if (layouts.serial) return {{AttentionPhase::kAlone, {}}};
   std::vector<Phase<AttentionPhase>> phases;
   When rest;  // of the runs
   if (kernels.on_matrices) {
-    const int from = std::max(layouts.attention_on_matrices_from, kMatmulTokens);
-    phases.push_back({AttentionPhase::kOnMatrices, {.slices = Slices::kLonger, .min_slice = from}});
-    rest.max_slice = from - 1;
+    phases.push_back({AttentionPhase::kOnMatrices, attention_on_matrices(layouts)});
+    rest.max_slice = phases.back().when.min_slice - 1;
   }
   const bool splits = reaches(kernels, layouts.split_attention_from);
   const auto add = [&](AttentionPhase name, uint32_t index, int first, int last, int last_pos = INT_MAX) {

@@ -126,6 +126,8 @@ struct AttentionKernels {
   std::optional<int> split_groups_from = {};  // positions; none: histories are split for single heads only
 };
 std::vector<Phase<AttentionPhase>> attention_phases(const Layouts& layouts, const AttentionKernels& kernels);
+// The runs whose attention is on subgroup matrices, where there is such a kernel.
+When attention_on_matrices(const Layouts& layouts);
 // The positions from which split histories are attended to in groups of `n_heads` heads.
 int split_groups_from(const Layouts& layouts, bool makes_heads, uint32_t n_heads);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "backend/gpu/kernels/attention/attention.h"
 #include "backend/gpu/memory/batch/batch_words.h"
 #include "backend/gpu/run/trust/noise.h"
 #include "backend/kv_layout.h"
@@ -155,8 +156,9 @@ Result<void> check_attention(Device& device, const Plan& plan, const Program& pr
   TRY_STATUS(device.read(block, std::as_writable_bytes(std::span(rows.block))));
   TRY_STATUS(device.read(out, std::as_writable_bytes(std::span(rows.out))));
   double error = error_of(rows, s, n_tokens);
-  if (error <= kMostErrorOfAttention) {      // now with other rows; only the step's last dispatches run again
-    const size_t n_again = s.sinks ? 2 : 1;  // sinks are merged with the sums in a dispatch of their own
+  if (error <= kMostErrorOfAttention) {  // now with other rows; only the step's last dispatches run again
+    // In splits, sinks are merged with the sums in a dispatch of their own.
+    const size_t n_again = commands.back().pipeline->module().name == kSinkMergeName ? 2 : 1;
     rows = growing_scores(rows, s);
     TRY_STATUS(device.write(*q.buffer, q.offset, std::as_bytes(std::span(rows.q))));
     TRY_STATUS(device.write(*block.buffer, block.offset, std::as_bytes(std::span(rows.block))));
