@@ -164,6 +164,14 @@ Result<void> FloatRecorder::int8_glu_of(const step::FloatGlu& s, const FloatLine
                      w.up_scales, x.x, x.runs, r_.params(), y, left->rows.x, left->rows.runs);
 }
 
+namespace {
+
+// Of float_matmul's tiles: matrices of few rows, as those that choose experts, would fill few workgroups with large
+// ones.
+uint32_t tile_side(uint32_t rows) { return rows <= 64 ? 16 : rows <= 256 ? 32 : 64; }
+
+}  // namespace
+
 RowKernels FloatRecorder::row_kernels(const Tensor& w, const WeightCoding& coding, uint32_t columns, Rows rows) const {
   return {.columns = columns,
           .slow_head = rows == Rows::kLogits && coding.bits() > 4,
@@ -181,8 +189,13 @@ Result<void> FloatRecorder::linear_many(const FloatMatrix& matrix, const Tensor&
     if (!normed) {
       TRY(normed, inputs_.normed(in, norm, when));
     }
-    const FloatMatmulConfig config{
-        .rows = r_.width(out.slot), .cols = static_cast<uint32_t>(w.cols), .coding = part.coding, .store = out.store};
+    const uint32_t side = tile_side(part.count);
+    const FloatMatmulConfig config{.rows = r_.width(out.slot),
+                                   .cols = static_cast<uint32_t>(w.cols),
+                                   .coding = part.coding,
+                                   .store = out.store,
+                                   .tile_rows = side,
+                                   .tile_tokens = side};
     TRY_STATUS(r_.dispatch(r_.traced(gpu::float_matmul, config), per_tile(config, part.count, when),
                            View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, r_.work().float_quads(*normed),
                            View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
