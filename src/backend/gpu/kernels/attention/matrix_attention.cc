@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "backend/gpu/kernels/attention/matrix_attention_memory.h"
 #include "backend/gpu/kernels/f16_shapes.h"
 #include "backend/gpu/kernels/staged_vectors.h"
 
@@ -12,25 +13,6 @@ namespace tern::gpu {
 using namespace wgsl;
 
 namespace {
-
-// Distance between rows in workgroup memory: 16 bytes of padding make rows start in different banks.
-uint32_t stride_of_halves(uint32_t n) { return n + 8; }
-uint32_t stride_of_floats(uint32_t n) { return n + 4; }
-
-// How far, in powers of two, a score may exceed the reference score m of the weights before the earlier sums are scaled
-// down. Weights stay below 2^8, which an f16 holds as precisely as weights below 1.
-constexpr float kSlack = 8;
-
-// Only the first is used. Matrices must begin at multiples of 16 bytes in workgroup memory, which holds if all arrays
-// there are multiples of 16 bytes.
-constexpr uint32_t kFlags = 4;
-
-// Staged at the same place: queries; or keys [chunk, head_dim] and values [head_dim, chunk].
-uint32_t staged_halves(const MatrixAttentionConfig& c) {
-  const uint32_t dim = c.heads.head_dim;
-  return std::max(c.tokens() * stride_of_halves(dim),
-                  c.chunk * stride_of_halves(dim) + dim * stride_of_halves(c.chunk));
-}
 
 // Online softmax as in attention.cc, for a tile of tokens and a chunk of positions at a time:
 //   scores    each subgroup has M tokens: M × chunk scores go through workgroup memory to the lanes that share a token
@@ -380,19 +362,6 @@ class MatrixAttentionBody {
 };
 
 }  // namespace
-
-uint32_t MatrixAttentionConfig::workgroup_bytes() const {
-  return 2 * staged_halves(*this) + 4 * tokens() * stride_of_floats(chunk) + 2 * tokens() * stride_of_halves(chunk) +
-         16;
-}
-
-bool has_matrix_attention(const MatrixAttentionConfig& c, uint32_t invocations, uint32_t workgroup_bytes) {
-  const uint32_t dim = c.heads.head_dim;
-  return dim % 16 == 0 && dim <= kMostMatrixHead && kBlockPositions % c.chunk == 0 && c.subgroup % c.shape.m == 0 &&
-         c.chunk % c.shape.n == 0 && c.chunk % c.shape.k == 0 && c.chunk * dim / 4 % c.workgroup() == 0 &&
-         c.workgroup() <= invocations && c.workgroup_bytes() <= workgroup_bytes &&
-         with_f16_shape(c.shape, []<uint32_t, uint32_t, uint32_t>() {});
-}
 
 template <class KvWord>
 MatrixAttentionKernel<KvWord> matrix_attention(const MatrixAttentionConfig& c) {

@@ -166,8 +166,7 @@ Result<void> FloatRecorder::int8_glu_of(const step::FloatGlu& s, const FloatLine
 
 namespace {
 
-// Of float_matmul's tiles: matrices of few rows, as those that choose experts, would fill few workgroups with large
-// ones.
+// The side of float_matmul's tiles. Matrices of few rows, as those that choose experts, make few large ones.
 uint32_t tile_side(uint32_t rows) { return rows <= 64 ? 16 : rows <= 256 ? 32 : 64; }
 
 }  // namespace
