@@ -70,6 +70,8 @@ TEST(Lark, ExpressionsAreThoseOfPython) {
   for (const char* no : {"xy", "]", "[", "axy"}) EXPECT_EQ(taken(Grammar::lark("start: /[^]x[y]+/"), no), "no") << no;
   EXPECT_EQ(taken(Grammar::lark("start: /[].]+/"), "]."), "yes");
   EXPECT_EQ(taken(Grammar::lark("start: /[].]+/"), "x"), "no");
+  EXPECT_EQ(taken(Grammar::lark("start: /a{,2}b{,}/"), "aabbb"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: /a{,2}/"), "aaa"), "no");
 }
 
 TEST(Lark, ClassesAreThoseOfPythonForText) {
