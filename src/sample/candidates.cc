@@ -167,7 +167,7 @@ void Candidates::drop_top_choices(float threshold) {
   const double least = static_cast<double>(threshold) * total_weight();
   const Candidate* worst = nullptr;  // of the top choices
   for (const Candidate& c : candidates_) {
-    if (c.weight >= least && (!worst || is_better(*worst, c))) worst = &c;
+    if (c.weight > 0 && c.weight >= least && (!worst || is_better(*worst, c))) worst = &c;
   }
   if (!worst) return;
   const Candidate kept = *worst;

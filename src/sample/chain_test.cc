@@ -187,6 +187,14 @@ TEST(Samplers, NumbersAreDrawnAsAnnounced) {
   }
 }
 
+// Where every token is a top choice, XTC keeps none that is forbidden.
+TEST(Samplers, XtcWithoutAThresholdKeepsATokenThatIsPossible) {
+  Sampling options = plain(1);
+  options.xtc_probability = 1;
+  options.xtc_threshold = 0;
+  EXPECT_EQ(tokens_seen(options, {3, 2, 1, -kInf, -500}), std::set<TokenId>{2});
+}
+
 // The list of changes says what the sampler does itself.
 TEST(ListedChanges, AreThoseOfTheSampler) {
   constexpr int kVocab = 12;

@@ -58,6 +58,7 @@ uint32_t CharAutomaton::number_of(const CharSet& set) {
   if (!sets_.empty() && sets_.back() == set) return static_cast<uint32_t>(sets_.size() - 1);
   const auto known = std::ranges::find(sets_, set);
   if (known == sets_.end()) {
+    n_ranges_ += set.ranges().size();
     sets_.push_back(set);
     return static_cast<uint32_t>(sets_.size() - 1);
   }
@@ -260,7 +261,8 @@ RuleId chars_rule(RuleWriter& rules, const CharSet& set, CharAutomaton::Spelling
 // ASCII characters become edges. The other characters of a set take many edges, so they become a rule that is called.
 StateId CharAutomaton::write(RuleWriter& rules, StateId from, Spelling spelling) const {
   const StateId to = rules.new_state();
-  if (is_full_) return to;
+  for (const CharSet& set : sets_) rules.count_ranges(set.ranges().size());
+  if (is_full_ || rules.is_full()) return to;
   std::vector<StateId> state_of(states_.size());
   for (StateId& state : state_of) state = rules.new_state();
   std::vector<RuleId> rule_of(sets_.size(), RuleWriter::kNoRule);

@@ -42,6 +42,7 @@ class CharAutomaton {
   void end(uint32_t state) { is_end_[state] = 1; }
   uint32_t start() const { return start_; }
   bool is_full() const { return is_full_; }
+  size_t n_ranges() const { return n_ranges_; }  // of the different sets that were added
 
   // An equivalent automaton without kAtStart and kAtEnd.
   CharAutomaton resolved() const;
@@ -71,6 +72,7 @@ class CharAutomaton {
   std::vector<std::vector<Edge>> states_;
   std::vector<uint8_t> is_end_;
   std::vector<CharSet> sets_;
+  size_t n_ranges_ = 0;
   uint32_t start_ = 0;
   bool is_full_ = false;
 };

@@ -63,13 +63,13 @@ CharSet CharSet::common(const CharSet& other) const {
 }
 
 CharSet CharSet::in_any_case() const {
-  CharSet out = *this;
+  std::vector<Range> ranges = ranges_;
   for (char32_t c = 'a'; c <= 'z'; ++c) {
     const char32_t capital = c - 'a' + 'A';
-    if (contains(c)) out.add(capital, capital);
-    if (contains(capital)) out.add(c, c);
+    if (contains(c)) ranges.emplace_back(capital, capital);
+    if (contains(capital)) ranges.emplace_back(c, c);
   }
-  return out;
+  return CharSet(std::move(ranges));
 }
 
 bool CharSet::contains(char32_t c) const {

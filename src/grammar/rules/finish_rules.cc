@@ -236,8 +236,9 @@ Result<Rules> RuleWriter::finish(RuleId root) const {
   if (is_full_) {
     return fail(
         ErrorCode::kNotSupported,
-        "the grammar is too large: it takes more than {} states, {} edges or {} rules; ask for fewer repetitions",
-        kMaxStates, kMaxEdges, kMaxRules);
+        "the grammar is too large: it takes more than {} states, {} edges, {} rules or {} ranges of characters; "
+        "ask for fewer repetitions",
+        kMaxStates, kMaxEdges, kMaxRules, kMaxRanges);
   }
   return RuleFinisher(*this).finish(root);
 }

@@ -57,6 +57,7 @@ class LarkWriter {
       return fail(ErrorCode::kInvalidArgument, "the grammar has no rule 'start', which is where a text begins");
     }
     TRY_STATUS(check_terminals());
+    find_whole_texts();
     for (const auto& [name, own] : grammar_.definitions) {
       const bool is_terminal = is_terminal_name(name);
       const RuleId rule = rule_of(name);
@@ -81,6 +82,31 @@ class LarkWriter {
     const auto [known, is_new] = names_.try_emplace(name, 0);
     if (is_new) known->second = rules_.new_rule(name);
     return known->second;
+  }
+
+  static void count_uses(const LarkNode& node, std::map<std::string, size_t>& out) {
+    if (node.kind == Node::kName) ++out[node.text];
+    for (const LarkNode& part : node.parts) count_uses(part, out);
+  }
+
+  // Finds the expressions that can only be the whole text: alternatives of 'start', and of what is used only as one.
+  void find_whole_texts() {
+    if (!grammar_.ignored.empty()) return;
+    std::map<std::string, size_t> n_uses;
+    for (const auto& [name, own] : grammar_.definitions) count_uses(own.body, n_uses);
+    std::vector<std::string> whole;
+    if (!n_uses.contains("start")) whole.push_back("start");
+    while (!whole.empty()) {
+      const auto own = grammar_.definitions.find(whole.back());
+      whole.pop_back();
+      if (own == grammar_.definitions.end()) continue;
+      for (const LarkNode& one : own->second.body.parts) {
+        if (one.parts.size() != 1) continue;
+        const LarkNode& only = one.parts[0];
+        if (only.kind == Node::kRegex) whole_texts_.insert(only.at);
+        if (only.kind == Node::kName && n_uses[only.text] == 1) whole.push_back(only.text);
+      }
+    }
   }
 
   using Uses = std::map<std::string, std::vector<const LarkNode*>, std::less<>>;
@@ -251,14 +277,6 @@ class LarkWriter {
     return to;
   }
 
-  // The grammar consists of expressions like this one.
-  bool is_whole_text(const LarkNode& node) const {
-    if (!grammar_.ignored.empty()) return false;
-    return std::ranges::any_of(grammar_.definitions.find("start")->second.body.parts, [&](const LarkNode& one) {
-      return one.parts.size() == 1 && one.parts[0].kind == Node::kRegex && one.parts[0].at == node.at;
-    });
-  }
-
   Result<CharAutomaton> texts_of(const LarkNode& node) const {
     const bool any_case = node.flags.contains('i');
     const std::u32string chars = chars_of(node.text);
@@ -282,7 +300,7 @@ class LarkWriter {
                                 {.is_python = true,
                                  .any_case = any_case,
                                  .dot_is_all = node.flags.contains('s'),
-                                 .is_whole_text = is_whole_text(node)});
+                                 .is_whole_text = whole_texts_.contains(node.at)});
       if (!parsed) return error(node, parsed.error().code, "the expression: " + parsed.error().message);
       out = *std::move(parsed);
     }
@@ -295,6 +313,7 @@ class LarkWriter {
   CharAutomaton::Spelling spelling_;
   std::map<std::string, RuleId> names_;
   std::optional<RuleId> ignored_;
+  std::set<size_t> whole_texts_;  // where their expressions are
 };
 
 }  // namespace

@@ -70,6 +70,8 @@ TEST(Lark, ExpressionsAreThoseOfPython) {
   for (const char* no : {"xy", "]", "[", "axy"}) EXPECT_EQ(taken(Grammar::lark("start: /[^]x[y]+/"), no), "no") << no;
   EXPECT_EQ(taken(Grammar::lark("start: /[].]+/"), "]."), "yes");
   EXPECT_EQ(taken(Grammar::lark("start: /[].]+/"), "x"), "no");
+  EXPECT_EQ(taken(Grammar::lark("start: /a{,2}b{,}/"), "aabbb"), "yes");
+  EXPECT_EQ(taken(Grammar::lark("start: /a{,2}/"), "aaa"), "no");
 }
 
 TEST(Lark, ClassesAreThoseOfPythonForText) {
@@ -114,10 +116,11 @@ TEST(Lark, ClassesWithoutRegardToCase) {
 
 // Python's ^ and $ mean the ends of the whole text, wherever their terminal stands.
 TEST(Lark, AnchorsAreRefusedUnlessATerminalIsTheText) {
-  for (const char* whole : {"start: /^ab$/", "start: /^a/ -> one | /b$/"})
+  for (const char* whole : {"start: /^ab$/", "start: /^a/ -> one | /b$/", "start: a\na: A | \"c\"\nA: /^ab$/"})
     EXPECT_EQ(error_of(Grammar::lark(whole)), "none");
   EXPECT_EQ(taken(Grammar::lark("start: /^ab$/"), "ab"), "yes");
-  for (const char* part : {"start: /^a/ \"b\"", "start: A\nA: /^a/", "start: /a$/+", "start: /^a/\n%ignore \" \""}) {
+  for (const char* part : {"start: /^a/ \"b\"", "start: /a$/+", "start: /^a/\n%ignore \" \"", "start: A \"b\"\nA: /^a/",
+                           "start: A | \"b\" A\nA: /^a/", "start: /^a/ | \"b\" start", "start: start \"b\" | /a$/"}) {
     const std::string error = error_of(Grammar::lark(part));
     EXPECT_TRUE(error.contains("an end of the whole text, at column")) << part << "\n" << error;
   }
@@ -134,6 +137,25 @@ TEST(Lark, LargeGrammarsAreRefusedInTime) {
   std::string nothing = "start:";
   for (int i = 0; i < 15'000; ++i) nothing += " /(){50000}(){50000}(){50000}(){50000}a/";
   EXPECT_EQ(error_of(Grammar::lark(nothing)), "none");
+  std::string choice = "start: /a/";
+  for (int i = 0; i < 50'000; ++i) choice += "|/a/";
+  EXPECT_EQ(error_of(Grammar::lark(choice)), "none");
+}
+
+// Python's \w has 760 ranges, and a class with one more character is another set.
+TEST(Lark, LargeClassesAreRefusedInTime) {
+  const auto classes = [](size_t n) {
+    std::string out = " /";
+    for (size_t i = 0; i < n; ++i) out += format_text("[\\w\\U{:08X}]", 0x90000 + 2 * i);
+    return out + "/i";
+  };
+  EXPECT_EQ(error_of(Grammar::lark("start:" + classes(100))), "none");
+  EXPECT_TRUE(error_of(Grammar::lark("start:" + classes(1400))).contains("or 100000 ranges of characters"));
+  std::string many = "start:", words = "start: /\\w/";
+  for (int i = 0; i < 500; ++i) many += classes(100);
+  EXPECT_TRUE(error_of(Grammar::lark(many)).contains("or 4000000 ranges of characters"));
+  for (int i = 0; i < 5000; ++i) words += "|/\\w/";
+  EXPECT_EQ(error_of(Grammar::lark(words)), "none");
 }
 
 TEST(Lark, CommonTerminals) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kMaxPattern = 20'000;  // characters
 constexpr size_t kMaxWork = 300'000;    // parts written; repeated parts count each time
+constexpr size_t kMaxRanges = 100'000;  // of different classes: more than a hundred of Python's \w
 
 class RegexWriter {
  public:
@@ -18,7 +19,7 @@ class RegexWriter {
   // Writes `part` at `from`. Returns the state after it.
   uint32_t write(const RegexPart& part, uint32_t from) {
     if (++work_ > kMaxWork) is_full_ = true;
-    if (is_full_ || out_.is_full()) return from;
+    if (is_full()) return from;
     switch (part.kind) {
       case RegexPart::kSequence:
         for (const RegexPart& one : part.parts) from = write(one, from);
@@ -48,7 +49,7 @@ class RegexWriter {
     }
     return to;
   }
-  bool is_full() const { return is_full_ || out_.is_full(); }
+  bool is_full() const { return is_full_ || out_.is_full() || out_.n_ranges() > kMaxRanges; }
 
  private:
   uint32_t write_repeat(const RegexPart& part, uint32_t from) {
@@ -112,8 +113,9 @@ Result<CharAutomaton> parse_regex(std::string_view pattern, RegexMatch match, co
   out.end(at);
   CharAutomaton resolved = out.resolved();
   if (writer.is_full() || resolved.is_full()) {
-    return fail(ErrorCode::kNotSupported, "it takes more than {} states; ask for fewer repetitions",
-                CharAutomaton::kMaxStates);
+    return fail(ErrorCode::kNotSupported,
+                "it takes more than {} states or {} ranges of characters; ask for fewer repetitions",
+                CharAutomaton::kMaxStates, kMaxRanges);
   }
   return resolved;
 }

@@ -94,7 +94,11 @@ class RegexParser {
   }
 
   Result<void> bounds(int& low, int& high) {
-    TRY(low, number());
+    if (syntax_.is_python && peek() == ',') {
+      low = 0;
+    } else {
+      TRY(low, number());
+    }
     high = low;
     if (skip(U",")) {
       high = -1;

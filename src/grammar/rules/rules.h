@@ -60,6 +60,7 @@ class RuleWriter {
   static constexpr size_t kMaxStates = 400'000;
   static constexpr size_t kMaxEdges = 1'200'000;
   static constexpr size_t kMaxRules = 20'000;
+  static constexpr size_t kMaxRanges = 4'000'000;
 
   // `name` is used in messages.
   RuleId new_rule(std::string name);
@@ -86,6 +87,13 @@ class RuleWriter {
     return rules_of_chars_.try_emplace({set, spelling}, kNoRule).first->second;
   }
   static constexpr RuleId kNoRule = UINT32_MAX;
+
+  // Sets of characters take time, even where their rule is known: expressions are limited by the ranges of theirs.
+  void count_ranges(size_t n) {
+    n_ranges_ += n;
+    if (n_ranges_ > kMaxRanges) is_full_ = true;
+  }
+  size_t n_ranges() const { return n_ranges_; }
 
   // Adds finished rules. Returns the number of their root here.
   RuleId add_rules(const Rules& rules);
@@ -115,6 +123,7 @@ class RuleWriter {
   std::vector<Linked> edges_;
   std::vector<uint8_t> is_end_;
   std::map<std::pair<CharSet, int>, RuleId> rules_of_chars_;
+  size_t n_ranges_ = 0;
   bool is_full_ = false;
 };
 

@@ -148,7 +148,7 @@ Result<StateId> NotatedValues::add_grammar(StateId from, const Clauses& clauses,
   TRY(const RuleId root, write_lark(own, grammar.text, CharAutomaton::Spelling::kUtf8));
   TRY(const Rules texts, own.finish(root));
   size_t& work_left = parts_.grammar_work_left;
-  work_left -= std::min(work_left, own.n_states() * kWorkOfState);
+  work_left -= std::min(work_left, (own.n_states() + own.n_ranges()) * kWorkOfState);
   const auto others = rules_without(texts, is_gemma || has_marks ? end : std::string_view(place.stop), work_left);
   if (!others) return reader_.refuse(clauses, "$lark", others.error().message);
   const StateId to = rules_.new_state();

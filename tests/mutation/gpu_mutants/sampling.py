@@ -73,6 +73,7 @@ DROPPED_LOGITS = [
     Mutant("ties of earlier parts are not counted", "sample_drop", r"if \(tid < wg\.x\)", "if (tid > 300u)", "TiesGoByTheirIds"),
     Mutant("XTC: the threshold of the first row for all", "sample_xtc", r"thresholds\[in_ring\]", "thresholds[in_ring - wg.y]", "RowsHaveOptionsOfTheirOwn"),
     Mutant("XTC: the threshold is no share", "sample_xtc", r"let least = thresholds\[in_ring\] \* \w+;", "let least = thresholds[in_ring];", "EachAlone"),
+    Mutant("XTC: what is impossible is a top choice", "sample_xtc", r"\(weight > 0f\)", "true", "XtcKeepsATokenThatIsPossible"),
     Mutant("XTC: the last top choice is dropped, too", "sample_drop_top", r"let is_better = \(?key > kept", "let is_better = key >= kept", "EachAlone"),
     Mutant("XTC: of equal ones the first is kept", "sample_drop_top", r"\(\w+ \+ 1u\) < reduced_1", "false", "TiesGoByTheirIds"),
     Mutant("XTC: each part keeps one", "sample_drop_top", r"\(wg\.y \* (\d+u) \+ tid\) \* 2u", "(wg.y * $1 + wg.x) * 2u", "RowsHaveOptionsOfTheirOwn"),

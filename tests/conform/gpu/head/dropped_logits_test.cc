@@ -115,6 +115,14 @@ TEST_F(DroppedLogitsTest, RowsWithoutTypicalPKeepImprobableTokens) {
   EXPECT_EQ(n_different(rows, {logits, logits}, 12, 6), 0) << text_;
 }
 
+// A threshold of 0 makes all tokens top choices that have a probability.
+TEST_F(DroppedLogitsTest, XtcKeepsATokenThatIsPossible) {
+  Logits logits(500, -kInf);
+  logits[20] = 3, logits[30] = 2, logits[40] = -500;
+  const std::vector<Sampling> rows = {{.temperature = 1, .top_k = 0, .xtc_probability = 1, .xtc_threshold = 0}};
+  EXPECT_EQ(n_different(rows, {logits}, 4, 6), 0) << text_;
+}
+
 TEST_F(DroppedLogitsTest, SameWithoutSubgroups) {
   open({.validation = true, .without = {.subgroups = true, .default_limits = true}});
   const auto logits = rows_of_logits(3000, kDropping.size(), 5, 2.0f);

@@ -5,7 +5,7 @@
 
 namespace tern::gpu {
 
-// Heads per workgroup, all or a part of those that share a key, at most four. 1: not worth a kernel.
+// Heads per workgroup, all or a part of those that share a key, at most seven. 1: not worth a kernel.
 uint32_t heads_together(const HeadShape& heads);
 // True if the layout fits into `workgroup_bytes` of workgroup memory.
 template <class KvWord>

@@ -23,7 +23,8 @@ SampleXtcKernel sample_xtc(const SampleConfig& c) {
         note("The least probable top choice of the part; the last one of those that are equal.");
         auto lowest = var<U32>("lowest");  // all bits of its key, inverted
         for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) {
-          when(key > 0u && keys.weight(key, greatest, 1.0f) >= least, [&] { lowest = max(lowest, ~key); });
+          auto weight = let("weight", keys.weight(key, greatest, 1.0f));
+          when(key > 0u && weight > 0.0f && weight >= least, [&] { lowest = max(lowest, ~key); });
         });
         auto found = reduce_workgroup(Reduce::kMax, c.caps, let("my_lowest", lowest), tid, kSize);
         auto after = var<U32>("after");

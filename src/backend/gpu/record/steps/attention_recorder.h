@@ -45,7 +45,7 @@ class AttentionRecorder {
   Result<void> attention_as(const step::Attention& s);
   template <class KvWord>
   Result<void> serial_attention_as(const step::Attention& s);
-  // Of groups of heads, unsplit or in splits; none if this device does not group heads.
+  // How groups of heads are computed, unsplit or in splits; none if this device does not group heads.
   template <class KvWord>
   std::optional<AttentionConfig> grouped_config(const step::Attention& s) const;
   template <class KvWord>
