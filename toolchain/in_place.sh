@@ -59,6 +59,7 @@ describe() {
   [[ ! -e $folder/tools/llvm-symbolizer-21 ]] || ln -sf llvm-symbolizer-21 "$folder/tools/llvm-symbolizer"
   case $1 in
     build) write_cmake_toolchain "$folder" ;;
+    arm64) move_linker_scripts "$folder" ;;
     web) configure_emscripten "$folder" && configure_node "$folder" ;;
     checks) write_font_configuration "$folder" && configure_node "$folder" ;;
     # llama.cpp looks for its kernels in a folder that is compiled in, and beside the program.
@@ -121,6 +122,12 @@ set(CMAKE_C_FLAGS_INIT "-B$folder/usr/bin")
 set(ENV{PKG_CONFIG_LIBDIR} "$folder/usr/lib/$triplet/pkgconfig:$folder/usr/share/pkgconfig")
 set(ENV{PKG_CONFIG_SYSROOT_DIR} "$folder")
 END
+}
+
+# The cross compiler's C library has text files among its libraries, which name others by the system's paths.
+move_linker_scripts() {
+  grep -lI 'GNU ld script' "$1"/usr/aarch64-linux-gnu/lib/*.so |
+    xargs sed -i "s, /usr/aarch64-linux-gnu/, $1/usr/aarch64-linux-gnu/,g"
 }
 
 # Emscripten reads where its tools are from a file in its own folder; the C library and the like that it builds on first use

@@ -17,6 +17,11 @@ checks_packages=(clang-21 clang-tidy-22 clang-format-21 libclang-rt-21-dev llvm-
 tests_packages=(clang-format-21 python3 python3-jsonschema)  # those of checks_packages that ./check --quick needs
 # What speaks with `tern serve` and is not ours.
 clients_packages=('haproxy>=2.6' python3-openai)
+# For ARM64 Linux, built and run on another machine: the cross compiler and the emulator of this machine, and what the
+# build links, of Debian's arm64.
+arm64_packages=(g++-16-aarch64-linux-gnu qemu-user)
+arm64_libraries_packages=(libc6-dev libstdc++-16-dev 'libhwy-dev>=1.2' 'libcli11-dev>=2.4' nlohmann-json3-dev libpcre2-dev libutf8proc-dev
+  libisocline-dev libcurl4-openssl-dev libssl-dev 'libcpp-httplib-dev>=0.41' 'libgtest-dev>=1.14')
 oracle_packages=(python3-torch python3-transformers python3-tokenizers python3-numpy python3-gguf
   llama.cpp-tools libllama-dev)
 
@@ -26,4 +31,6 @@ web_programs=(emcc em++ emar emranlib emcmake node python3 esbuild)
 checks_programs=(clang++-21 clang-21 clang-tidy-22 clang-format-21 llvm-symbolizer-21 python3 chromium firefox-esr node)
 tests_programs=(clang-format-21 python3)
 clients_programs=(haproxy python3)
+arm64_programs=(aarch64-linux-gnu-gcc-16 aarch64-linux-gnu-g++-16 qemu-aarch64)
+arm64_libraries_programs=()
 oracle_programs=(python3 llama-bench llama-cli llama-perplexity llama-server llama-quantize)

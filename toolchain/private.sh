@@ -73,7 +73,12 @@ take_lock() {
 # fetch_set SET: downloads, unpacks and patches; each step can be repeated after an interruption.
 fetch_set() {
   local -n set_packages=$1_packages
-  local names=("${set_packages[@]%%>=*}" patchelf) folder
+  local names=("${set_packages[@]%%>=*}") folder architecture=$architecture
+  if [[ $1 == arm64_libraries ]]; then
+    architecture=arm64
+  else
+    names+=(patchelf)
+  fi
   work=$toolchains/download
   log=$work/log
   mkdir -p "$work"/{state/lists/partial,cache/archives/partial,none/partial} || die "cannot write to $work"
@@ -89,8 +94,10 @@ fetch_set() {
     check_space
     download "${names[@]}"
     unpack "$folder"
-    say "making the programs run from there"
-    patch_programs "$folder"
+    if [[ $1 != arm64_libraries ]]; then  # the emulator takes its loader and libraries from the folder that it is given
+      say "making the programs run from there"
+      patch_programs "$folder"
+    fi
     describe "$1" "$folder"
     touch "$folder/.complete" || die "cannot write to $folder"
   fi
@@ -223,7 +230,8 @@ link_set() {
 # What was configured with another compiler has to be configured anew.
 forget_builds() {
   case $1 in
-    build) rm -f "$root"/build/{release,debug,asan,tsan,web}/CMakeCache.txt ;;
+    build) rm -f "$root"/build/{release,debug,asan,tsan,web,arm64}/CMakeCache.txt ;;
+    arm64*) rm -f "$root"/build/arm64/CMakeCache.txt ;;
     web) rm -f "$root"/build/web/CMakeCache.txt ;;
     checks) rm -f "$root"/build/asan/CMakeCache.txt ;;
   esac

@@ -199,6 +199,29 @@ TEST(Conform, AttentionReadsTheRightHeadAndPositions) {
   });
 }
 
+// A key that is not a number has a weight that is none, wherever it stands and however finite its value is.
+TEST(Conform, AttentionKeepsNan) {
+  on_every_target([] {
+    constexpr int kDim = 16, kPositions = 600;  // several runs
+    for (const int bad : {0, 3, 300, 599}) {
+      // Not f16: where a processor has no conversion of halves, Highway makes numbers of NaN.
+      KvOfOneLayer cache = blocks_of({kPositions, 0, 1, 1, kDim}, KvType::kF32);
+      std::vector<float> k(kPositions * kDim, 1.0f), v(k.size(), 2.0f);
+      k[static_cast<size_t>(bad * kDim + 5)] = NAN;
+      append(ref::kv_append, cache, k.data(), v.data(), kPositions, 0);
+      const auto [rows, tiles] = cache.rows(kPositions, 0);
+      std::vector<float> q(kPositions * kDim, 1.0f), expected(q.size()), out(q.size());
+      ref::attention({q.data(), rows, tiles, 1, 0, cache.layer, expected.data()});
+      run_attention(2, {q.data(), rows, tiles, 1, 0, cache.layer, out.data()});
+      for (int pos = 0; pos < kPositions; ++pos) {
+        const auto at = static_cast<size_t>(pos * kDim);
+        ASSERT_EQ(std::isnan(expected[at]), pos >= bad) << pos;
+        ASSERT_EQ(std::isnan(out[at]), pos >= bad) << "position " << pos << ", bad key " << bad;
+      }
+    }
+  });
+}
+
 // KV memory starts at a huge-page boundary, so that as much of it as possible is in huge pages. It is no larger than
 // requested.
 TEST(Conform, HostMemoryBeginsWithALargePage) {

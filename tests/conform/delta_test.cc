@@ -180,6 +180,20 @@ TEST(Conform, GatesAreWithinAFewRoundings) {
   });
 }
 
+TEST(Conform, SigmoidKeepsNan) {
+  on_every_target([] {
+    std::vector<float> gate(37, 1.0f), expected(37, 2.0f);
+    for (const size_t i : {0, 5, 31, 36}) gate[i] = NAN;
+    auto actual = expected;
+    ref::sigmoid_mul({gate.data(), gate.size(), expected.data()});
+    run_on(1, cpu::sigmoid_mul, {gate.data(), gate.size(), actual.data()});
+    for (size_t i = 0; i < gate.size(); ++i) {
+      ASSERT_EQ(std::isnan(expected[i]), std::isnan(gate[i])) << i;
+      ASSERT_EQ(std::isnan(actual[i]), std::isnan(gate[i])) << i;
+    }
+  });
+}
+
 TEST(Conform, HeadsAreSplitFromTheirGates) {
   constexpr int kHeads = 3, kDim = 8;
   std::vector<float> in(2 * kHeads * kDim);

@@ -54,6 +54,15 @@ setup_with "$work/cache" --allow-remove
 expect 1 '--allow-remove goes with --system' 'an option that needs another'
 setup_with "$work/cache" --dry-run
 expect 0 'would unpack' 'a dry run'
+setup_with "$work/cache" --arm64 --system
+expect 1 '(does not go with --system|is an ARM64 itself)' 'two architectures in one system'
+if [[ $(uname -m) != aarch64 ]]; then
+  # Packages of the machine are of its own architecture, whatever their names are.
+  fake dpkg-query 'shift 3; for name; do echo "installed $name 99:1"; done'
+  setup_with "$work/cache" --arm64 --dry-run
+  expect 0 "^setup: would unpack Debian 14's arm64 packages.*setup: would unpack Debian 14's arm64_libraries packages" 'ARM64'
+  fake dpkg-query 'exit 1'
+fi
 [[ ! -e $work/cache/tern && ! -e $work/checkout/build ]] || { echo 'FAILED: a dry run wrote something'; ((++failures)); }
 
 if compgen -G '/usr/share/keyrings/debian-archive-keyring.*' >/dev/null; then

@@ -242,9 +242,17 @@ void Exponentials(float* scores, size_t n_pos, float& largest_score, float& tota
   const DF d;
   const size_t lanes = hn::Lanes(d);
   VF most = hn::Set(d, scores[0]);
+  VF all = hn::Zero(d);  // their sum, for Max and Exp lose a NaN
   size_t i = 0;
-  for (; i + lanes <= n_pos; i += lanes) most = hn::Max(most, hn::LoadU(d, scores + i));
-  if (i < n_pos) most = hn::Max(most, hn::LoadNOr(most, d, scores + i, n_pos - i));
+  for (; i + lanes <= n_pos; i += lanes) {
+    const VF some = hn::LoadU(d, scores + i);
+    most = hn::Max(most, some);
+    all = hn::Add(all, some);
+  }
+  if (i < n_pos) {
+    most = hn::Max(most, hn::LoadNOr(most, d, scores + i, n_pos - i));
+    all = hn::Add(all, hn::LoadN(d, scores + i, n_pos - i));
+  }
   largest_score = hn::ReduceMax(d, most);
   const VF largest = hn::Set(d, largest_score);
   VF sums = hn::Zero(d);
@@ -259,6 +267,7 @@ void Exponentials(float* scores, size_t n_pos, float& largest_score, float& tota
     hn::StoreN(weights, d, scores + i, n_pos - i);
   }
   total = hn::ReduceSum(d, sums);
+  if (const float sum = hn::ReduceSum(d, all); std::isnan(sum)) total = sum;
 }
 
 // out[t] += Σ weights[t][pos − from[t]] · V[pos] over the positions of the range, block by block, so that a block's

@@ -32,8 +32,10 @@ void MulSigmoid(const float* gate, size_t n, float* x) {
   const size_t lanes = hn::Lanes(d);
   for (size_t i = 0; i < n; i += lanes) {
     const size_t count = std::min(lanes, n - i);
-    const auto e = hn::Exp(d, hn::Min(hn::Neg(hn::LoadN(d, gate + i, count)), hn::Set(d, 104.0f)));
-    hn::StoreN(hn::Div(hn::LoadN(d, x + i, count), hn::Add(hn::Set(d, 1.0f), e)), d, x + i, count);
+    const auto g = hn::LoadN(d, gate + i, count);
+    const auto e = hn::Exp(d, hn::Min(hn::Neg(g), hn::Set(d, 104.0f)));
+    const auto kept = hn::IfThenElse(hn::Eq(g, g), e, g);  // Min and Exp lose a NaN
+    hn::StoreN(hn::Div(hn::LoadN(d, x + i, count), hn::Add(hn::Set(d, 1.0f), kept)), d, x + i, count);
   }
 }
 
@@ -60,7 +62,7 @@ HWY_INLINE void GluRun(const float* gate, const float* up, size_t n, float* out)
       const auto act = hn::Mul(hn::Mul(g, hn::Set(d, 0.5f)), hn::Add(bend, hn::Set(d, 1.0f)));
       hn::StoreN(hn::Mul(act, u), d, out + i, count);
     } else {
-      const auto positive = hn::Max(hn::Zero(d), g);  // in this order: of 0 and NaN, x86 takes the second
+      const auto positive = hn::IfThenZeroElse(hn::Lt(g, hn::Zero(d)), g);  // ARM's Max of 0 and NaN is 0
       hn::StoreN(hn::Mul(hn::Mul(positive, positive), u), d, out + i, count);
     }
   }
