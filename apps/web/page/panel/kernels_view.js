@@ -48,7 +48,7 @@ export class KernelsView {
     let kernels = [];
     try {
       kernels = await this.#host.tern.kernels();
-      this.#tokens ??= (await import('./wgsl.js')).tokens;
+      this.#tokens ??= (await import('../markdown/typesetting.js')).tokens;
     } catch (error) {
       this.#enable();
       why.textContent = `The kernels could not be read: ${error.message}`;
@@ -91,8 +91,8 @@ export class KernelsView {
     button.setAttribute('aria-current', 'true');
     byId('kernel-name').textContent = kernel.name;
     const source = byId('kernel-source');
-    source.replaceChildren(...this.#tokens(kernel.wgsl).map(({kind, text}) => (
-      kind ? make('span', {class: `wgsl-${kind}`}, text) : document.createTextNode(text))));
+    source.replaceChildren(...this.#tokens(kernel.wgsl, 'wgsl').map(({kind, text}) => (
+      kind ? make('span', {class: `code-${kind}`}, text) : document.createTextNode(text))));
     source.scrollTop = 0;
   }
 }
