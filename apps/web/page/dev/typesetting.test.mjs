@@ -60,9 +60,11 @@ async function withShow(page) {
 }
 
 test('nothing of it is fetched before a formula or code of a known language appears', async () => {
-  const page = await open('fake=story');
-  await say(page);
-  assert.deepEqual(page.asked, []);
+  for (const plain of ['fake=story', 'fake=teller']) {
+    const page = await open(plain);
+    await say(page);
+    assert.deepEqual(page.asked, [], plain);
+  }
   const code = await open('fake=chat');
   await say(code);
   await code.waitForSelector('.code-keyword');

@@ -43,7 +43,8 @@ test('a formula that is wrong, or asks for too much, gives none', () => {
     '\\htmlId{a}{x}', '\\class{dock}{x}', '\\style{position:fixed}{x}', '\\htmlData{a=b}{x}'];
   const deep = ['{'.repeat(2000) + '}'.repeat(2000), '\\left('.repeat(500) + '\\right)'.repeat(500),
     'x^{'.repeat(900) + '}'.repeat(900), '\\begin{matrix}'.repeat(100) + '\\end{matrix}'.repeat(100)];
-  for (const tex of [...wrong, ...defines, ...trusted, ...deep, 'x'.repeat(1 << 20), 'x+'.repeat(2100)]) {
+  for (const tex of [...wrong, ...defines, ...trusted, ...deep, 'x'.repeat(1 << 20),
+    `x%${'a'.repeat(5000)}`, 'x+'.repeat(2100)]) {
     for (const display of [true, false]) assert.equal(mathml(tex, display), null, tex.slice(0, 60));
   }
 });
