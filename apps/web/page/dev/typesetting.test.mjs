@@ -219,6 +219,28 @@ test('frames stay short while formulas and code stream', async () => {
   assert.ok(longest[0] < 50, String(longest));
 });
 
+test('a long conversation is laid out only where it is read', async () => {
+  const page = await open('fake=formulas');
+  await say(page);
+  await page.evaluate(() => {
+    const key = Object.keys(localStorage).find((name) => localStorage[name].includes('"assistant"'));
+    const kept = JSON.parse(localStorage[key]);
+    const pair = kept.messages.slice(0, 2);
+    while (kept.messages.length < 200) kept.messages.push(...structuredClone(pair));
+    localStorage[key] = JSON.stringify(kept);
+  });
+  await page.reload();
+  await page.waitForSelector(kIdle);
+  await untilInPage(page, () => document.querySelectorAll('.formula').length === 1500);
+  const seen = await page.evaluate(async () => {
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const turns = [...document.querySelectorAll('.turn')];
+    const isLaidOut = (turn) => turn.querySelector('.text').checkVisibility({contentVisibilityAuto: true});
+    return {all: turns.length, laidOut: turns.filter(isLaidOut).length, last: isLaidOut(turns.at(-1))};
+  });
+  assert.ok(seen.all === 200 && seen.last && seen.laidOut < 30, JSON.stringify(seen));
+});
+
 test('axe finds nothing in colors and formulas', {skip: axe() ? false : `${kAxe} could not be had from npm`},
   async () => {
   for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]]) {
