@@ -92,6 +92,23 @@ own_json() {
 END
 }
 
+# vendored_json FOLDER: a library from npm, which the page has in share/tern/web/vendor/NAME-VERSION.
+vendored_json() {
+  local name=${1##*/} files
+  mapfile -t files < <(find "$1" -type f -printf "share/tern/web/vendor/$name/%f\n" | sort)
+  cat <<END
+    {
+      "type": "library",
+      "name": $(json "${name%-*}"),
+      "version": $(json "${name##*-}"),
+      "licenses": [{"license": {"id": "MIT"}}],
+      "purl": "pkg:npm/${name%-*}@${name##*-}",
+      "components": [$(files_json "${files[@]}")
+      ]
+    }
+END
+}
+
 # write_sbom FOLDER ARCHIVE: beside the archive that the folder was packed into.
 write_sbom() {
   local top=$1 archive=$2 file=${2%.tar.xz}.cdx.json package path
@@ -125,6 +142,11 @@ END
     own_json application tern-program "$version" libexec/tern-program
     echo '    ,'
     own_json machine-learning-model tern-stories "$version" share/tern/models/tern-stories.gguf
+    for path in "$top"/share/tern/web/vendor/*; do
+      [[ -d $path ]] || continue
+      echo '    ,'
+      vendored_json "$path"
+    done
     for package in $(printf '%s\n' "${!files[@]}" | sort); do
       echo '    ,'
       # shellcheck disable=SC2086  # names without blanks

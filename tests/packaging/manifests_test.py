@@ -155,6 +155,8 @@ class BillOfMaterials(InScratchFolder):
             licenses = top / "share/doc/tern/licenses"
             licenses.mkdir(parents=True, exist_ok=True)
             (licenses / f"{package}.txt").write_text(copyright_text)
+        (top / "share/tern/web/vendor/set-it-1.2.3").mkdir(parents=True)
+        (top / "share/tern/web/vendor/set-it-1.2.3/set.js").write_text("x")
         (self.folder / "a.tar.xz").write_text("an archive")
 
     def write(self):
@@ -186,6 +188,9 @@ class BillOfMaterials(InScratchFolder):
         self.assertEqual(licenses["libc6"], [{"id": "LGPL-2.1-or-later"}, {"id": "MIT"}])
         self.assertEqual(licenses["headers-dev"], [{"id": "MIT"}])
         self.assertEqual(licenses["libfoo2t64"], [{"name": 'Foo "and" bar'}])
+        self.assertEqual((parts["set-it"]["version"], parts["set-it"]["purl"]), ("1.2.3", "pkg:npm/set-it@1.2.3"))
+        self.assertEqual([file["name"] for file in parts["set-it"]["components"]],
+                         ["share/tern/web/vendor/set-it-1.2.3/set.js"])
         self.assertEqual(parts["libc6"]["version"], "1:2.3+dfsg-4+b5")
         self.assertEqual(parts["libc6"]["purl"], "pkg:deb/debian/libc6@1%3A2.3%2Bdfsg-4%2Bb5?arch=amd64")
         self.assertEqual(parts["libc6"]["externalReferences"][0]["url"],

@@ -41,7 +41,7 @@ function words(text) {
 }
 
 // Parts that are fetched when they are first used.
-const kFetchedLater = /tern_forms|tern_plain|webllm|openai|published|wgsl/;
+const kFetchedLater = /tern_forms|tern_plain|webllm|openai|published|typesetting|formulas|colors|temml|kernels\.css/;
 const kFox = 'Tell me a story about a fox and a lantern.';
 const kMade = 'Who made you?';  // the model is sure of its answer; in stories two names may be as likely
 const kSnow = 'Tell me a story about a snowy day.';
@@ -147,6 +147,14 @@ describe('with the default model', () => {
       assert.equal(await tab.page.evaluate(() => globalThis.crossOriginIsolated), true);
       await tab.greedy(20);
       assert.ok((await tab.say('One day')).length > 0);
+      await tab.page.evaluate(async () => {
+        const {MarkdownView} = await import(`${location.origin}/markdown/view.js`);
+        const body = document.createElement('div');
+        document.querySelector('[data-testid=messages]').append(body);
+        const view = new MarkdownView(body, () => {});
+        view.append('\\(\\mathscr{F}\\)\n\n```js\nlet a;\n```\n');
+      });
+      await untilInPage(tab.page, () => document.querySelector('.formula mi') && document.querySelector('.code-keyword'));
     } finally {
       await server.up();
     }

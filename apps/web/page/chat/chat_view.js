@@ -68,7 +68,8 @@ export class ChatView {
 
   #make(message) {
     const {messages} = this.#conversation;
-    const turn = new Turn(message, message.story ? messages[messages.indexOf(message) - 1]?.content ?? '' : '');
+    const given = message.story ? messages[messages.indexOf(message) - 1]?.content ?? '' : '';
+    const turn = new Turn(message, given, () => this.#follow.grown());
     this.#turns.set(message, turn);
     return turn;
   }
@@ -112,8 +113,8 @@ class Turn {
   /** @type {HTMLDetailsElement|null} */
   #thought = null;
 
-  /** @param {Message} message @param {string} given */
-  constructor(message, given) {
+  /** @param {Message} message @param {string} given @param {() => void} resized */
+  constructor(message, given, resized) {
     this.#message = message;
     const isReply = message.role === 'assistant';
     this.#body = make(message.story ? 'span' : 'div', {data: {testid: isReply ? 'reply' : 'said'}});
@@ -130,7 +131,7 @@ class Turn {
       this.tools.append(make('button', {type: 'button', class: 'quiet', data: {testid: 'copy'}, title: 'Copy this text',
         onclick: (event) => copyFrom(event.currentTarget, given + message.content)},
       icon('copy'), make('span', {class: 'label'}, 'Copy')));
-      if (!message.story) this.#markdown = new MarkdownView(this.#body);
+      if (!message.story) this.#markdown = new MarkdownView(this.#body, resized);
     }
     this.append(message.content);
     this.finish();

@@ -1,6 +1,7 @@
 // A stand-in for the package with the same interface and a script instead of a model, for working on the page, its
 // tests and its pictures. What it does can be chosen in the page's address:
 //   fake=chat       a model with a chat template that answers in Markdown (default: one that goes on with stories)
+//   fake=formulas the same, of formulas and code
 //   fake=teller     the model that comes with the page, which tells a story when it is asked
 //   fake-load=CODE  loading fails with this error      fake-run=CODE  the reply breaks off with this error, once
 //   fake-ms=N       milliseconds a token takes         fake-load-ms=N milliseconds that loading takes
@@ -52,6 +53,43 @@ console.log(years * 70_000);  // to the moon and back, three times
 \`\`\`
 
 More at [Wikipedia](https://en.wikipedia.org/wiki/Arctic_tern).`;
+
+const kFormulas = String.raw`For \(ax^2 + bx + c = 0\) with $a \ne 0$ the roots are
+
+$$x_{1,2} = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$$
+
+It costs $5 and $10, and \(\nosuchmacro{x}\) stays. Then:
+
+1. Let $f(x) = \sum_{n=0}^{\infty} \frac{f^{(n)}(0)}{n!} x^n$, with $\begin{pmatrix} a & b \\ c & d \end{pmatrix}$.
+2. **So** \(\lim_{h \to 0} \frac{f(x + h) - f(x)}{h} = f'(x)\) and
+   \(a_1 + a_2 + a_3 + a_4 + a_5 + a_6 + a_7 + a_8 = b\).
+
+\[
+\begin{aligned}
+\nabla \cdot \mathbf{E} &= \frac{\rho}{\varepsilon_0} &
+\nabla \times \mathbf{E} &= -\frac{\partial \mathbf{B}}{\partial t} \\
+\nabla \cdot \mathbf{B} &= 0 & \int_0^1 \mathcal{L}\,dx &\le \left\lVert \hat{v} \right\rVert
+\end{aligned}
+\]
+
+~~~math
+E = mc^2
+~~~
+
+| number $n$ | ways $n!$ | bits \(\log_2 n\) |
+|--:|--:|--:|
+| $4$ | $24$ | $2$ |
+
+~~~python
+@cache
+def far(years: int = 30) -> float:
+    """To the moon and back."""
+    return sum(70_000 for _ in range(years))  # km
+~~~
+
+~~~ts
+export const tern = await Tern.load({name: 'tern', size: 0x10});
+~~~`.replaceAll('~~~', '\`\`\`');
 
 const kWgsl = `@group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> gain: array<f32>;
@@ -157,7 +195,7 @@ export class Tern {
   }
 
   async* generate(prompt, {maxTokens = 512, signal} = {}) {
-    const text = {chat: kAnswer, story: kStory, teller: kTale}[kKind];
+    const text = {chat: kAnswer, formulas: kFormulas, story: kStory, teller: kTale}[kKind];
     const pieces = text.match(/\s*\S+|\s+$/g);
     this.stats = {...this.stats, nPrompt: Math.ceil(JSON.stringify(prompt).length / 4), nReused: 0, nGenerated: 0,
       promptTokensPerSecond: 1240, timeToFirstTokenMs: 84, finishReason: null};

@@ -40,6 +40,19 @@ const kStates = {
     await ask(page, 'How far do arctic terns fly?');
     await page.waitForSelector(kWritten);
   }],
+  formulas: ['fake=formulas&fake-ms=5', async (page) => {
+    await page.waitForSelector(kReady);
+    await ask(page, 'What are the roots?');
+    await page.waitForSelector(kWritten);
+    await page.waitForSelector('.formula');
+    await page.locator('#log').evaluate((log) => log.scrollTo(0, 0));
+  }],
+  colors: ['fake=formulas&fake-ms=5', async (page) => {
+    await page.waitForSelector(kReady);
+    await ask(page, 'What are the roots?');
+    await page.waitForSelector(kWritten);
+    await page.waitForSelector('.code-keyword');
+  }],
   writing: ['fake=chat&fake-ms=30', async (page) => {
     await page.waitForSelector(kReady);
     await ask(page, 'How far do arctic terns fly?');

@@ -5,7 +5,7 @@
  * @typedef {{start: number} & (
  *     {type: 'paragraph', text: string}
  *   | {type: 'heading', level: number, text: string}
- *   | {type: 'code', language: string, text: string}
+ *   | {type: 'code', language: string, text: string, closed: boolean}
  *   | {type: 'math', text: string}
  *   | {type: 'note', mark: string, text: string}
  *   | {type: 'quote', blocks: Block[]}
@@ -92,16 +92,18 @@ class BlockParser {
 
   #code([, indent, fence, info]) {
     const text = [];
+    let closed = false;
     for (this.at++; this.at < this.lines.length; this.at++) {
       const line = this.#line();
       const close = kFence.exec(line);
       if (close && close[2][0] === fence[0] && close[2].length >= fence.length && !close[3].trim()) {
         this.at++;
+        closed = true;
         break;
       }
       text.push(stripIndent(line, indent.length));
     }
-    return {type: 'code', language: info.trim().split(/\s/)[0] ?? '', text: text.join('\n')};
+    return {type: 'code', language: info.trim().split(/\s/)[0] ?? '', text: text.join('\n'), closed};
   }
 
   /** Lines from one that begins a formula to one that ends it. None is empty, so an empty one ends it, too. */

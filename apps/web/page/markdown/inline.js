@@ -291,7 +291,8 @@ function findRun(text, from, n) {
 
 /** Whether what is between two dollars is one, and no prices. */
 function isFormula(inside, next) {
-  return !/^\s|\s$|\n/.test(inside) && !/\d/.test(next) && /[\\^_{}=<>+]|^[A-Za-z]\w?$/.test(inside);
+  return !/^\s|[\s=<>+]$|\n/.test(inside) && !/\d/.test(next) &&
+    /[\\^_{}=<>+]|^[A-Za-z](?:\w?[!']*|'*\([\w, ]{1,12}\))$|^-?\d[\d.,]*$/.test(inside);
 }
 
 function matchingBracket(text, open) {

@@ -3,6 +3,7 @@
 
 import {BlockStream} from './blocks.js';
 import {parseInline} from './inline.js';
+import {added, change} from './later.js';
 
 /** @typedef {import('./blocks.js').Block} Block */
 /** @typedef {import('./inline.js').Inline} Inline */
@@ -15,11 +16,16 @@ export class MarkdownView {
   #stream = new BlockStream();
   #root;
   #document;
-  /** @type {{node: Element, block: Block, rank: number}[]} */
+  #resized;
+  /** @type {{block: Block, rank: number}[]} each one's node is the root's child of the same index */
   #shown = [];
 
-  /** @param {Element} root empty */
-  constructor(root) {
+  /**
+   * @param {Element} root empty
+   * @param {() => void} [resized] called when formulas have taken the place of their source. Without it none does.
+   */
+  constructor(root, resized) {
+    this.#resized = resized;
     this.#root = root;
     this.#document = root.ownerDocument;
   }
@@ -40,17 +46,21 @@ export class MarkdownView {
   }
 
   #show({keep, blocks}, open) {
+    const nodes = this.#root.childNodes;
     for (let i = 0; i < blocks.length; i++) {
       const last = open && i === blocks.length - 1;
       const old = this.#shown[keep + i];
-      if (old && this.#growCode(old, blocks[i])) continue;
+      const there = nodes[keep + i];
+      if (old && growCode(there, old, blocks[i])) continue;
       const rank = this.#rankOf(blocks[i], keep + i);
       const node = renderBlock(this.#document, blocks[i], last, rank);
-      if (old) old.node.replaceWith(node);
-      else this.#root.append(node);
-      this.#shown[keep + i] = {node, block: blocks[i], rank};
+      if (!old) this.#root.append(node);
+      else if (!change(there, node)) there.replaceWith(node);
+      this.#shown[keep + i] = {block: blocks[i], rank};
     }
-    for (const {node} of this.#shown.splice(keep + blocks.length)) node.remove();
+    this.#shown.length = keep + blocks.length;
+    while (nodes.length > this.#shown.length) nodes[nodes.length - 1].remove();
+    if (this.#resized) added([...nodes].slice(keep), this.#resized);
   }
 
   /**
@@ -63,17 +73,22 @@ export class MarkdownView {
     if (!before) return 3;
     return Math.min(Math.max(before.rank + block.level - before.block.level, 3), before.rank + 1, 6);
   }
-
-  /** Long code grows in place: its copy button keeps the focus, and the reader's selection stays. */
-  #growCode(old, block) {
-    const same = old.block.type === 'code' && block.type === 'code' && old.block.language === block.language;
-    if (!same || !block.text.startsWith(old.block.text)) return false;
-    const text = old.node.querySelector('code').firstChild;
-    text.appendData(block.text.slice(old.block.text.length));
-    old.block = block;
-    return true;
-  }
 }
+
+/** Long code grows in place: its copy button keeps the focus, and the reader's selection stays. */
+function growCode(node, old, block) {
+  const same = old.block.type === 'code' && block.type === 'code' && old.block.language === block.language;
+  if (!same || isMath(block) || !block.text.startsWith(old.block.text)) return false;
+  const code = node.querySelector('code');
+  const more = block.text.slice(old.block.text.length);
+  if (code.lastChild?.appendData) code.lastChild.appendData(more);
+  else if (more) code.append(more);
+  old.block = block;
+  return true;
+}
+
+/** A formula between fences, once it has ended. */
+const isMath = ({type, language, closed}) => type === 'code' && language === 'math' && closed;
 
 /**
  * @param {Document} document
@@ -94,9 +109,9 @@ export function renderBlock(document, block, open = false, rank = 0) {
       // One in a list or a quote is not one of the text's own.
       return rank ? make(`h${rank}`, ...inline(block.text)) : make('p', make('strong', ...inline(block.text)));
     case 'code':
-      return renderCode(document, block);
     case 'math': {
-      const formula = make('pre', block.text);
+      if (block.type === 'code' && !isMath(block)) return renderCode(document, block);
+      const formula = make('pre', block.type === 'math' ? block.text : `\`\`\`math\n${block.text}\n\`\`\``);
       formula.className = 'math';
       formula.tabIndex = 0;
       return formula;

@@ -13,7 +13,7 @@ export class KernelsView {
   #dialog = byId('kernels');
   #button = byId('kernels-open');
   #isAsking = false;
-  #tokens = null;  // of WGSL: fetched when it is first shown
+  #tokens = null;  // of WGSL: fetched, as is the style of this, when it is first shown
 
   /** @param {import('../model/model_host.js').ModelHost} host @param {import('../chat/chat.js').Chat} chat */
   constructor(host, chat) {
@@ -48,7 +48,11 @@ export class KernelsView {
     let kernels = [];
     try {
       kernels = await this.#host.tern.kernels();
-      this.#tokens ??= (await import('./wgsl.js')).tokens;
+      if (!this.#tokens) {
+        const {load, tokens} = await import('../markdown/typesetting.js');
+        await load('link', {rel: 'stylesheet', href: 'style/kernels.css'});
+        this.#tokens = tokens;
+      }
     } catch (error) {
       this.#enable();
       why.textContent = `The kernels could not be read: ${error.message}`;
@@ -91,8 +95,8 @@ export class KernelsView {
     button.setAttribute('aria-current', 'true');
     byId('kernel-name').textContent = kernel.name;
     const source = byId('kernel-source');
-    source.replaceChildren(...this.#tokens(kernel.wgsl).map(({kind, text}) => (
-      kind ? make('span', {class: `wgsl-${kind}`}, text) : document.createTextNode(text))));
+    source.replaceChildren(...this.#tokens(kernel.wgsl, 'wgsl').map(({kind, text}) => (
+      kind ? make('span', {class: `code-${kind}`}, text) : document.createTextNode(text))));
     source.scrollTop = 0;
   }
 }
