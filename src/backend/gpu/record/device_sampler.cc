@@ -11,6 +11,13 @@
 namespace tern::gpu {
 namespace {
 
+// Typical-p and XTC. In web builds the host chooses with them, because their kernels would add 10 kB to every page.
+#ifdef __EMSCRIPTEN__
+constexpr bool kHasFilterKernels = false;
+#else
+constexpr bool kHasFilterKernels = true;
+#endif
+
 constexpr uint32_t kMaxParts = 128;
 constexpr size_t kFilterTopK = 1, kFilterTopP = 2, kFilterSigma = 4, kFilterTypical = 8, kFilterXtc = 16;
 
@@ -138,7 +145,7 @@ Result<void> DeviceSampler::record_sampling(size_t filters, Program& program) {
     start = LevelBegin::kAfterCount;
     threshold = Threshold::kCount;
   }
-  if (filters & kFilterTypical) {
+  if (kHasFilterKernels && (filters & kFilterTypical)) {
     TRY_STATUS(record_typical(threshold, program));
     start = LevelBegin::kStart;
     threshold = Threshold::kNone;
@@ -147,7 +154,7 @@ Result<void> DeviceSampler::record_sampling(size_t filters, Program& program) {
     TRY_STATUS(search(Measure::kShare, start));
     threshold = Threshold::kShare;
   }
-  if (filters & kFilterXtc) {
+  if (kHasFilterKernels && (filters & kFilterXtc)) {
     TRY_STATUS(record_xtc(threshold, program));
     threshold = Threshold::kNone;
   }
@@ -202,6 +209,8 @@ Result<const Program*> DeviceSampler::choosing(std::span<const DeviceSampling> r
   if (c_.serial && changes) return nullptr;
   if (std::ranges::all_of(rows, is_greedy)) return &greedy_;
   if (c_.n_vocab > kMaxSampleVocab || c_.serial) return nullptr;
+  const auto has_filters = [](const DeviceSampling& o) { return o.typical_p < 1 || o.xtc_probability > 0; };
+  if (!kHasFilterKernels && std::ranges::any_of(rows, has_filters)) return nullptr;
   TRY_STATUS(prepare_sampling());
   // Next to random rows, a greedy row is drawn with top-k 1. The filters run for all rows; rows without a filter get
   // one that keeps everything.
