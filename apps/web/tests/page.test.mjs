@@ -154,7 +154,8 @@ describe('with the default model', () => {
         const view = new MarkdownView(body, () => {});
         view.append('\\(\\mathscr{F}\\)\n\n```js\nlet a;\n```\n');
       });
-      await untilInPage(tab.page, () => document.querySelector('.formula mi') && document.querySelector('.code-keyword'));
+      await untilInPage(
+          tab.page, () => document.querySelector('.formula mi') && document.querySelector('.code-keyword'));
     } finally {
       await server.up();
     }

@@ -2,7 +2,8 @@
 // where they cannot be had, the text stays as it was written.
 
 const kKnown = new RegExp('^(?:js|javascript|mjs|cjs|jsx|ts|typescript|tsx|py|python|c|h|cpp|c\\+\\+|cc|hpp|' +
-  'cs|csharp|java|kotlin|swift|go|rust|rs|php|rb|ruby|sh|bash|shell|zsh|json|jsonc|html|xml|svg|css|sql|ya?ml|toml|wgsl|glsl)$',
+  'cs|csharp|java|kotlin|swift|go|rust|rs|php|rb|ruby|sh|bash|shell|zsh|json|jsonc|' +
+    'html|xml|svg|css|sql|ya?ml|toml|wgsl|glsl)$',
   'i');
 
 /** @type {typeof import('./typesetting.js')|null} */
