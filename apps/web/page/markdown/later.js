@@ -3,7 +3,7 @@
 
 const kKnown = new RegExp('^(?:js|javascript|mjs|cjs|jsx|ts|typescript|tsx|py|python|c|h|cpp|c\\+\\+|cc|hpp|' +
   'cs|csharp|java|kotlin|swift|go|rust|rs|php|rb|ruby|sh|bash|shell|zsh|json|jsonc|' +
-    'html|xml|svg|css|sql|ya?ml|toml|wgsl|glsl)$',
+  'html|xml|svg|css|sql|ya?ml|toml|wgsl|glsl)$',
   'i');
 
 /** @type {typeof import('./typesetting.js')|null} */
