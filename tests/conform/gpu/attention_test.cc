@@ -125,6 +125,24 @@ void test_unsplit(GpuBench& bench, const Problem& p) {
   test_serial<KvWord>(bench, p);
 }
 
+// Attention with `heads` heads in a workgroup, in splits that are merged.
+template <class KvWord>
+void test_merged(GpuBench& bench, const Problem& p, const gpu::AttentionConfig& config,
+                 const gpu::AttentionKernel<KvWord>& kernel, uint32_t heads, const char* how) {
+  const uint32_t splits = std::min(ceil_div(p.pos + p.n, config.chunk), config.max_splits);
+  auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * config.max_splits * config.partial_stride());
+  Stats stats(p);
+  auto unused = stats.parts;
+  bench.run(kernel, {.x = p.s.n_heads / heads, .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
+            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts), in<F32>(stats.gain),
+            out<gpu::NormStats>(unused));
+  auto y = poisoned<float>(p.expected.size());
+  bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
+            out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
+  p.expect(y, how);
+  stats.expect(y);
+}
+
 // With several positions for each group of lanes where workgroup memory has room for their reductions.
 template <class KvWord>
 void test_split_groups(GpuBench& bench, const Problem& p, uint32_t max_splits) {
@@ -141,37 +159,15 @@ void test_split_groups(GpuBench& bench, const Problem& p, uint32_t max_splits) {
   while (config.rounds > 1 && !gpu::has_grouped_attention<KvWord>(gpu::fit(config), has_bytes)) config.rounds /= 2;
   config = gpu::fit(config);
   ASSERT_TRUE(gpu::has_grouped_attention<KvWord>(config, has_bytes));
-  const uint32_t splits = std::min(ceil_div(p.pos + p.n, config.chunk), max_splits);
-  auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * max_splits * config.partial_stride());
-  Stats stats(p);
-  auto unused = stats.parts;
-  bench.run(gpu::grouped_attention<KvWord>(config),
-            {.x = p.s.n_heads / gpu::heads_together(p.s), .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
-            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts), in<F32>(stats.gain),
-            out<gpu::NormStats>(unused));
-  auto y = poisoned<float>(p.expected.size());
-  bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
-            out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
-  p.expect(y, "split in groups");
-  stats.expect(y);
+  test_merged<KvWord>(bench, p, config, gpu::grouped_attention<KvWord>(config), gpu::heads_together(p.s),
+                      "split in groups");
 }
 
 template <class KvWord>
 void test_split(GpuBench& bench, const Problem& p, uint32_t max_splits) {
   const auto config = gpu::fit(gpu::AttentionConfig{
       .heads = p.s, .caps = bench.caps(), .max_splits = max_splits, .window = p.window, .softcap = p.softcap});
-  const uint32_t splits = std::min((p.pos + p.n + config.chunk - 1) / config.chunk, max_splits);
-  auto parts = poisoned<float>(size_t{p.n} * p.s.n_heads * max_splits * config.partial_stride());
-  Stats stats(p);
-  auto unused = stats.parts;
-  bench.run(gpu::attention<KvWord>(config), {.x = p.s.n_heads, .y = p.n, .z = splits}, in<Vec4<F32>>(p.q),
-            in<gpu::KvQuad<KvWord>>(p.kv.words), in<U32>(p.params()), out<F32>(parts), in<F32>(stats.gain),
-            out<gpu::NormStats>(unused));
-  auto y = poisoned<float>(p.expected.size());
-  bench.run(gpu::attention_merge(config), {.x = p.s.n_heads, .y = p.n}, in<F32>(parts), in<U32>(p.params()),
-            out<F32>(y), in<F32>(stats.gain), out<gpu::NormStats>(stats.parts));
-  p.expect(y, "split");
-  stats.expect(y);
+  test_merged<KvWord>(bench, p, config, gpu::attention<KvWord>(config), 1, "split");
   test_split_groups<KvWord>(bench, p, max_splits);
 }
 

@@ -62,8 +62,7 @@ class DeviceSampler {
 
   // The program that samples with these options, one per row (1 to max_rows), valid until the next call. Null if a row
   // needs a random draw and the vocabulary is too large, or the device is slower than the host at draws or at changes,
-  // or a web build has no kernels for a filter.
-  // Each combination of filters is compiled when first needed.
+  // or a web build has no kernels for a filter. Each combination of filters is compiled when first needed.
   Result<const Program*> choosing(std::span<const DeviceSampling> rows);
 
   // Changes logits of the next step's rows, in the order of the queue; changes[row] has each token at most once.

@@ -74,7 +74,7 @@ export async function explainWriteError(env, error, need, what) {
   const {quota = 0, usage = 0} = (await env.navigator?.storage?.estimate?.().catch(() => ({}))) ?? {};
   const have = Math.max(0, quota - usage);
   if (have < need) return tooSmall(what, need, have, error);
-  // Browsers may say more than there is, so that nobody learns how large the disk is.
+  // Browsers may say more than there is, to hide how large the disk is.
   return new QuotaError(`${what} needs ${humanSize(need)} of storage, and the browser stores no more for this site, ` +
     `although it speaks of ${humanSize(have)}; delete stored models, or free disk space`, {cause: error});
 }

@@ -14,9 +14,7 @@ uint32_t merge_workgroup(const AttentionConfig& c) { return c.heads.head_dim > 1
 // Splits whose values are loaded at a time: as many waits for memory as there are splits would take longer than all
 // else.
 uint32_t merged_ahead(const AttentionConfig& c) { return std::clamp(c.max_splits / 2, 8u, 32u); }
-uint32_t padded_splits(const AttentionConfig& c) {
-  return (c.max_splits + merged_ahead(c) - 1) / merged_ahead(c) * merged_ahead(c);
-}
+uint32_t padded_splits(const AttentionConfig& c) { return ceil_div(c.max_splits, merged_ahead(c)) * merged_ahead(c); }
 
 // The splits of one head and token.
 struct SplitParts {

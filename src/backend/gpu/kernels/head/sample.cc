@@ -52,15 +52,8 @@ SampleLevelKernel sample_level(const SampleConfig& c, Measure measure, LevelBegi
                     SampleOptions options, SampleLevelUniform level, WorkgroupId wg, LocalIndex tid) {
                   const Keys keys;
                   const RowOptions row_options(options, wg);
-                  const Tools tools{c,
-                                    hist,
-                                    state,
-                                    row_options,
-                                    tid,
-                                    keys,
-                                    greatest_key(c, parts, parts_of_row(c, wg), tid),
-                                    hist_of_row(wg),
-                                    state_of_row(wg)};
+                  const Tools tools(c, hist, state, row_options, tid, keys,
+                                    greatest_key(c, parts, parts_of_row(c, wg), tid), wg);
                   fill_level(tools, logits, level, measure, begin, wg, [](const Name<U32>& key) { return key; });
                 });
 }
@@ -96,8 +89,7 @@ SampleWeighKernel sample_weigh(const SampleConfig& c, Threshold threshold) {
                   const RowOptions row_options(options, wg);
                   auto parts_at = parts_of_row(c, wg);
                   auto greatest = greatest_key(c, parts, parts_at, tid);
-                  const Tools tools{c,    hist,     state,           row_options,     tid,
-                                    keys, greatest, hist_of_row(wg), state_of_row(wg)};
+                  const Tools tools(c, hist, state, row_options, tid, keys, greatest, wg);
                   const Cut cut = final_cut(tools, threshold);
                   when(wg.x == 0u && tid == 0u, [&] {
                     state[tools.state_of_row + kFinalState * kStateWords] = cut.key;

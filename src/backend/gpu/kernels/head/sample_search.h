@@ -117,6 +117,19 @@ struct Tools {
   const Keys& keys;
   wgsl::Name<wgsl::U32> greatest;  // key of the largest logit
   wgsl::Name<wgsl::U32> hist_of_row, state_of_row;
+
+  Tools(const SampleConfig& config, const SampleHist& histograms, const SampleState& states, const RowOptions& of_row,
+        const wgsl::LocalIndex& local, const Keys& functions, const wgsl::Name<wgsl::U32>& largest,
+        const wgsl::WorkgroupId& wg)
+      : c(config),
+        hist(histograms),
+        state(states),
+        options(of_row),
+        tid(local),
+        keys(functions),
+        greatest(largest),
+        hist_of_row(sampling::hist_of_row(wg)),
+        state_of_row(sampling::state_of_row(wg)) {}
 };
 
 Search load_search(const Tools& t, const wgsl::Name<wgsl::U32>& index);

@@ -86,15 +86,7 @@ SampleTypicalKernel sample_typical(const SampleConfig& c, LevelBegin begin) {
         const Keys keys;
         const Places places(keys);
         const RowOptions row_options(options, wg);
-        const Tools tools{c,
-                          hist,
-                          state,
-                          row_options,
-                          tid,
-                          keys,
-                          greatest_key(c, parts, parts_of_row(c, wg), tid),
-                          hist_of_row(wg),
-                          state_of_row(wg)};
+        const Tools tools(c, hist, state, row_options, tid, keys, greatest_key(c, parts, parts_of_row(c, wg), tid), wg);
         auto mean = mean_distance(c, moments, wg, tid);
         fill_level(tools, logits, level, Measure::kShare, begin, wg,
                    [&](const Name<U32>& key) { return let("place", places.place(key, tools.greatest, mean)); });
@@ -102,32 +94,32 @@ SampleTypicalKernel sample_typical(const SampleConfig& c, LevelBegin begin) {
 }
 
 SampleTypicalCutKernel sample_typical_cut(const SampleConfig& c) {
-  return kernel(
-      "sample_typical_cut", kSize,
-      [&](SampleLogits logits, InOut<"parts", U32> parts, In<"moments", F32> moments, SampleHist hist,
-          SampleState state, SampleOptions options, WorkgroupId wg, LocalIndex tid) {
-        const Keys keys;
-        const Places places(keys);
-        const RowOptions row_options(options, wg);
-        auto parts_at = parts_of_row(c, wg);
-        auto greatest = greatest_key(c, parts, parts_at, tid);
-        const Tools tools{c, hist, state, row_options, tid, keys, greatest, hist_of_row(wg), state_of_row(wg)};
-        auto mean = mean_distance(c, moments, wg, tid);
-        auto last = let("last_level", sample_level_index(Measure::kShare, kSampleLevels - 1));
-        const Search s = search_bin(tools, Measure::kShare, last, load_search(tools, last));
-        auto share = let("share", row_options.top_p());
-        auto cut = let("cut", select(0u, s.prefix, share < 1.0f));  // 0: nothing is dropped
-        const Name<U32> ties = ties_for_share(tools, s, weight_at(s.prefix, mean));
-        when(wg.x == 0u && tid == 0u, [&] {
-          state[tools.state_of_row + kFinalState * kStateWords] = cut;
-          state[tools.state_of_row + (kFinalState * kStateWords + 1)] = ties;
-        });
-        auto n = var<U32>("n_ties");
-        for_part(c, logits, keys, wg, tid,
-                 [&](const Name<U32>& key) { when(places.place(key, greatest, mean) == s.prefix, [&] { n += 1u; }); });
-        auto all = reduce_workgroup(Reduce::kSum, c.caps, let("my_ties", n), tid, kSize);
-        when(tid == 0u, [&] { parts[parts_at + wg.x * kPartWords + kPartTies] = all; });
-      });
+  return kernel("sample_typical_cut", kSize,
+                [&](SampleLogits logits, InOut<"parts", U32> parts, In<"moments", F32> moments, SampleHist hist,
+                    SampleState state, SampleOptions options, WorkgroupId wg, LocalIndex tid) {
+                  const Keys keys;
+                  const Places places(keys);
+                  const RowOptions row_options(options, wg);
+                  auto parts_at = parts_of_row(c, wg);
+                  auto greatest = greatest_key(c, parts, parts_at, tid);
+                  const Tools tools(c, hist, state, row_options, tid, keys, greatest, wg);
+                  auto mean = mean_distance(c, moments, wg, tid);
+                  auto last = let("last_level", sample_level_index(Measure::kShare, kSampleLevels - 1));
+                  const Search s = search_bin(tools, Measure::kShare, last, load_search(tools, last));
+                  auto share = let("share", row_options.top_p());
+                  auto cut = let("cut", select(0u, s.prefix, share < 1.0f));  // 0: nothing is dropped
+                  const Name<U32> ties = ties_for_share(tools, s, weight_at(s.prefix, mean));
+                  when(wg.x == 0u && tid == 0u, [&] {
+                    state[tools.state_of_row + kFinalState * kStateWords] = cut;
+                    state[tools.state_of_row + (kFinalState * kStateWords + 1)] = ties;
+                  });
+                  auto n = var<U32>("n_ties");
+                  for_part(c, logits, keys, wg, tid, [&](const Name<U32>& key) {
+                    when(places.place(key, greatest, mean) == s.prefix, [&] { n += 1u; });
+                  });
+                  auto all = reduce_workgroup(Reduce::kSum, c.caps, let("my_ties", n), tid, kSize);
+                  when(tid == 0u, [&] { parts[parts_at + wg.x * kPartWords + kPartTies] = all; });
+                });
 }
 
 namespace {

@@ -27,6 +27,9 @@ std::vector<FloatInputs::Int8Read> within(const std::vector<FloatInputs::Int8Rea
   return some;
 }
 
+// The side of float_matmul's tiles. Matrices of few rows, as those that choose experts, make few large ones.
+uint32_t tile_side(uint32_t rows) { return rows <= 64 ? 16 : rows <= 256 ? 32 : 64; }
+
 }  // namespace
 
 FloatRecorder::FloatRecorder(Recording& recording, NormRecorder& norms, HeadsRecorder& heads)
@@ -163,13 +166,6 @@ Result<void> FloatRecorder::int8_glu_of(const step::FloatGlu& s, const FloatLine
   return r_.dispatch(r_.traced(int8_glu_leaving, config, left->coding), extent, w.gate, w.gate_scales, w.up,
                      w.up_scales, x.x, x.runs, r_.params(), y, left->rows.x, left->rows.runs);
 }
-
-namespace {
-
-// The side of float_matmul's tiles. Matrices of few rows, as those that choose experts, make few large ones.
-uint32_t tile_side(uint32_t rows) { return rows <= 64 ? 16 : rows <= 256 ? 32 : 64; }
-
-}  // namespace
 
 RowKernels FloatRecorder::row_kernels(const Tensor& w, const WeightCoding& coding, uint32_t columns, Rows rows) const {
   return {.columns = columns,
