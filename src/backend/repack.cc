@@ -241,7 +241,7 @@ Result<MaterializedTensors> bring_weights(Plan& plan, const std::function<bool(c
   std::map<const Tensor*, const Tensor*> copies;
   std::map<std::pair<StoredBytes::Identity, uint64_t>, uint64_t> places;  // several tensors may be of one place
   uint64_t bytes = 0;
-  const auto wants = [&](const Tensor* w) { return is_in_file(*w) && !stays(w); };
+  const auto wants = [&](const Tensor* w) { return !w->data.is_resident() && !stays(w); };
   const auto visit = [&](const auto& use) -> Result<void> {
     for (Step& step : plan.steps) {
       TRY_STATUS(try_each_of_host(step.body, [&](const Tensor*& w) { return wants(w) ? use(w) : Result<void>(); }));

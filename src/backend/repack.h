@@ -48,8 +48,8 @@ Result<MaterializedTensors> make_resident(Plan& plan, ThreadPool& pool);
 // True if weights of the plan are in a file outside memory. Then only the calling thread may read them.
 bool has_weights_in_files(Plan& plan);
 
-// Reads these weights into memory and replaces them in a host's plan, but those for which `stays` is true.
-// kOutOfMemory, kIo.
+// Reads the weights that are not in memory, also those that are made from a file's, and replaces them in a host's plan,
+// but those for which `stays` is true. kOutOfMemory, kIo; errors of making them.
 Result<MaterializedTensors> bring_weights(Plan& plan, const std::function<bool(const Tensor*)>& stays);
 
 // Calls `visit` on every matrix that is multiplied with int8 blocks, once per mention in the plan.

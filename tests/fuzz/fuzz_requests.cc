@@ -78,18 +78,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     check(body.error());
     return 0;
   }
-  constexpr tern::server::ApiResult<Asked> (*kReaders[])(const Json&, const ModelProfile&) = {
+  using tern::server::Client;
+  constexpr tern::server::ApiResult<Asked> (*kReaders[])(const Json&, const ModelProfile&, const Client&) = {
       tern::server::read_chat_completion, tern::server::read_completion, tern::server::read_response};
   constexpr tern::server::ApiResult<Json> (*kOthers[])(const Json&, const ModelProfile&) = {
       tern::server::tokenize, tern::server::detokenize, tern::server::apply_template};
-  constexpr tern::server::ApiResult<Asked> (*kForeign[])(const Json&, const ModelProfile&) = {
+  constexpr tern::server::ApiResult<Asked> (*kForeign[])(const Json&, const ModelProfile&, const Client&) = {
       tern::server::anthropic::read_message, tern::server::ollama::read_chat, tern::server::ollama::read_generate,
       tern::server::llama::read_completion, tern::server::llama::read_infill};
   if (data[0] >= 'A' && data[0] <= 'E') {
-    const auto asked = kForeign[data[0] - 'A'](*body, model);
+    const auto asked = kForeign[data[0] - 'A'](*body, model, {});
     asked ? check(*asked, model) : check(asked.error());
   } else if (data[0] % 6 < 3) {
-    const auto asked = kReaders[data[0] % 6](*body, model);
+    const auto asked = kReaders[data[0] % 6](*body, model, {});
     asked ? check(*asked, model) : check(asked.error());
   } else {
     const auto answer = kOthers[data[0] % 6 - 3](*body, model);

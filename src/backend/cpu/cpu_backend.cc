@@ -70,7 +70,6 @@ struct RepackedWeights {
   Base3Weights base3;
   std::deque<Repacked> ternary, for_blocks;
   InterleavedWeights interleaved;
-  MaterializedTensors resident;
   int64_t bytes_beyond_plan = 0;  // of all fields above
 };
 
@@ -312,9 +311,11 @@ Result<std::unique_ptr<Executable>> compile(const Plan& plan, const CompileOptio
   TRY(weights.ternary, repack_ternary(expanded.plan));
   weights.for_blocks = repack_block_inputs(expanded.plan);
   weights.interleaved = interleave_block_inputs(expanded.plan, most_bytes_to_copy(), pool, reads_alone);
-  TRY(weights.rest, bring_weights(expanded.plan, [](const Tensor*) { return false; }));
-  ThreadPool alone(1);
-  TRY(weights.resident, make_resident(expanded.plan, reads_alone ? alone : pool));
+  if (reads_alone) {
+    TRY(weights.rest, bring_weights(expanded.plan, [](const Tensor*) { return false; }));
+  } else {
+    TRY(weights.rest, make_resident(expanded.plan, pool));
+  }
   weights.bytes_beyond_plan = matrix_bytes(expanded.plan) - given_bytes;
   TRY(auto head, copy_head_of(expanded.plan, options.exact_head, most_bytes_to_copy(), pool));
   auto executable =
