@@ -20,6 +20,8 @@ TEST(ApiServer, AChatIsRenderedInTheModelsTemplate) {
       {"role": "user", "content": [{"type": "text", "text": "You"}, {"type": "text", "text": "?"}]}])");
   const std::string prompt = "<system>Be brief.\n<user>Who?\n<user>You?\n<assistant>";
   EXPECT_EQ(server.post("/apply-template", body).json["prompt"], prompt);
+  EXPECT_EQ(server.post("/tokenize", body).json["tokens"], server.post("/apply-template", body).json["tokens"]);
+  EXPECT_EQ(server.get("/tokenizer_info").json["chat_template"], kTemplate);
   const int n = static_cast<int>(engine.tokenizer().encode(prompt, {.add_bos = false, .parse_special = true}).size());
   EXPECT_EQ(server.post(kChat, body).json["usage"]["prompt_tokens"], n);
 }

@@ -188,6 +188,24 @@ TEST(ApiServer, TokensAndWhatTheServerIs) {
   const Json tokens = server.post("/tokenize", Json{{"content", "Once upon a time"}}).json["tokens"];
   EXPECT_EQ(tokens, Json(stories().tokenizer().encode("Once upon a time", {.add_bos = false})));
   EXPECT_EQ(server.post("/detokenize", Json{{"tokens", tokens}}).json["content"], "Once upon a time");
+  // vLLM's forms of the same.
+  const Json asked = server.post("/tokenize", Json{{"prompt", "Once upon a time"}, {"return_token_strs", true}}).json;
+  EXPECT_EQ(asked["tokens"], Json(stories().tokenizer().encode("Once upon a time", {.add_bos = true})));
+  EXPECT_EQ(asked["count"], asked["tokens"].size());
+  EXPECT_EQ(asked["max_model_len"], 1024);
+  EXPECT_EQ(asked["token_strs"].back(), " time");
+  EXPECT_EQ(
+      server.post("/tokenize", Json{{"prompt", "Once upon a time"}, {"add_special_tokens", false}}).json["tokens"],
+      tokens);
+  const Json turns = {{"messages", Json::array({{{"role", "user"}, {"content", "Hi"}}})}};
+  EXPECT_EQ(server.post("/tokenize", turns).status, 400);  // this engine has no template
+  EXPECT_EQ(server.post("/tokenize", Json{{"prompt", "a"}, {"add_special_tokens", "no"}}).status, 400);
+  EXPECT_EQ(server.post("/detokenize", Json{{"tokens", tokens}}).json["prompt"], "Once upon a time");
+  const Json about = server.get("/tokenizer_info").json;
+  const auto eos = stories().tokenizer().find(about["eos_token"].get<std::string>());
+  ASSERT_TRUE(eos);
+  EXPECT_EQ(*eos, stories().tokenizer().stop_tokens().front());
+  EXPECT_TRUE(about["chat_template"].is_null());
   const Json models = server.get("/v1/models").json;
   EXPECT_EQ(models["data"][0]["id"], "stories");
   EXPECT_EQ(server.get("/v1/models/Tern%20Stories").json["id"], "stories");

@@ -28,12 +28,19 @@ namespace {
 
 // True for paths outside the API, which a static folder may use.
 bool is_for_files(std::string_view path) {
-  constexpr std::array<std::string_view, 17> kOurs = {
-      "/health",           "/ready",      "/props",       "/slots",      "/metrics",        "/models",
-      "/tokenize",         "/detokenize", "/completions", "/embeddings", "/apply-template", "/responses",
-      "/chat/completions", "/completion", "/infill",      "/rerank",     "/score"};
-  return !path.starts_with("/v1/") && !path.starts_with("/api/") && !path.starts_with("/slots/") &&
-         !std::ranges::contains(kOurs, path);
+  constexpr std::array<std::string_view, 18> kOurs = {"/health",     "/ready",
+                                                      "/props",      "/slots",
+                                                      "/metrics",    "/models",
+                                                      "/tokenize",   "/detokenize",
+                                                      "/embeddings", "/apply-template",
+                                                      "/completion", "/completions",
+                                                      "/responses",  "/chat/completions",
+                                                      "/infill",     "/rerank",
+                                                      "/score",      "/tokenizer_info"};
+  constexpr std::array<std::string_view, 5> kOurFolders = {"/v1/", "/api/", "/slots/", "/responses/",
+                                                           "/chat/completions/"};
+  const auto begins = [path](std::string_view folder) { return path.starts_with(folder); };
+  return !std::ranges::any_of(kOurFolders, begins) && !std::ranges::contains(kOurs, path);
 }
 
 ApiError nothing_at(const httplib::Request& request) {

@@ -1,4 +1,5 @@
-// Answers that are kept: GET and DELETE of /v1/responses/ID and /v1/chat/completions/ID.
+// Answers that are kept: GET and DELETE of /v1/responses/ID and /v1/chat/completions/ID, also without
+// /v1.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -93,8 +94,8 @@ void add_kept_routes(const RouteContext& context) {
   const auto answers = [&store = context.models.responses(), &options = context.options](const HttpRequest& request) {
     return KeptAnswers{.store = store, .owner = key_of(request, options)};
   };
-  const char* const response = "/v1/responses/([^/]+)";
-  const char* const chat = "/v1/chat/completions/([^/]+)";
+  const char* const response = "(?:/v1)?/responses/([^/]+)";
+  const char* const chat = "(?:/v1)?/chat/completions/([^/]+)";
   context.http.Get(response, [answers](const HttpRequest& request, HttpResponse& answer) {
     get_response(answers(request), request, answer);
   });

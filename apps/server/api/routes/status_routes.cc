@@ -116,12 +116,19 @@ void add_status_routes(const RouteContext& context) {
     const bool is_ready = !models.is_draining();
     answer_json(response, {{"status", is_ready ? "ready" : "draining"}}, is_ready ? 200 : 503);
   });
-  http.Get("/props", [&models = context.models](const Request& request, Response& response) {
-    const auto model =
-        models.get_named(request.get_param_value("model"), [&] { return !request.is_connection_closed(); });
-    if (!model) return answer_error(response, model.error());
-    const auto about = models.about((*model)->profile().name);
-    answer_json(response, props_json(**model, about ? about->n_places : 0));
+  const auto get_of_model = [&](const char* path, auto answer) {
+    http.Get(path, [&models = context.models, answer](const Request& request, Response& response) {
+      const auto model =
+          models.get_named(request.get_param_value("model"), [&] { return !request.is_connection_closed(); });
+      model ? answer(**model, response) : answer_error(response, model.error());
+    });
+  };
+  get_of_model("/props", [&models = context.models](const ServedModel& model, Response& response) {
+    const auto about = models.about(model.profile().name);
+    answer_json(response, props_json(model, about ? about->n_places : 0));
+  });
+  get_of_model("/tokenizer_info", [](const ServedModel& model, Response& response) {
+    answer_any(response, tokenizer_info(model.profile()));
   });
   const auto is_off = [](Response& response, const char* flag) {
     answer_error(response, {.status = 501, .message = format_text("start the server with {} for this", flag)});

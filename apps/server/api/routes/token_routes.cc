@@ -15,9 +15,47 @@ Json piece_json(std::string_view piece) {
   return bytes;
 }
 
+// A token's spelling; null for none.
+Json spelling(const Tokenizer& tokenizer, std::optional<TokenId> id) {
+  return id ? Json(readable(tokenizer.piece(*id, /*special=*/true))) : Json();
+}
+
+ApiResult<ConversationPrompt> render(const Json& body, const ModelProfile& model) {
+  if (!model.engine.has_chat_template()) {
+    return refuse("the model has no chat template: a conversation is one text to it", {}, "not_supported");
+  }
+  return chat_prompt(body, model);
+}
+
+// vLLM's form of /tokenize.
+ApiResult<Json> tokenize_prompt(const Json& body, const ModelProfile& model) {
+  Fields fields(body);
+  std::string prompt;
+  bool add_special_tokens = true, return_token_strs = false;
+  fields.read("prompt", prompt);
+  fields.read("add_special_tokens", add_special_tokens);
+  fields.read("return_token_strs", return_token_strs);
+  TRY_STATUS(fields.check());
+  const Tokenizer& tokenizer = model.engine.tokenizer();
+  std::vector<TokenId> tokens;
+  if (body.contains("messages")) {
+    TRY(ConversationPrompt conversation, render(body, model));
+    tokens = std::move(conversation.tokens);
+  } else {
+    tokens = tokenizer.encode(prompt, {.add_bos = add_special_tokens, .parse_special = true});
+  }
+  Json answer = {{"count", tokens.size()}, {"max_model_len", model.n_ctx}, {"tokens", tokens}, {"token_strs", nullptr}};
+  if (return_token_strs) {
+    answer["token_strs"] = Json::array();
+    for (const TokenId id : tokens) answer["token_strs"].push_back(spelling(tokenizer, id));
+  }
+  return answer;
+}
+
 }  // namespace
 
 ApiResult<Json> tokenize(const Json& body, const ModelProfile& model) {
+  if (body.contains("prompt") || body.contains("messages")) return tokenize_prompt(body, model);
   Fields fields(body);
   std::string content;
   TokenizeOptions options{.add_bos = false, .parse_special = true};
@@ -47,15 +85,23 @@ ApiResult<Json> detokenize(const Json& body, const ModelProfile& model) {
     }
     tokens.push_back(static_cast<TokenId>(number));
   }
-  return Json{{"content", readable(model.engine.tokenizer().decode(tokens, /*special=*/true))}};
+  const std::string text = readable(model.engine.tokenizer().decode(tokens, /*special=*/true));
+  return Json{{"content", text}, {"prompt", text}};
 }
 
 ApiResult<Json> apply_template(const Json& body, const ModelProfile& model) {
-  if (!model.engine.has_chat_template()) {
-    return refuse("the model has no chat template: a conversation is one text to it", {}, "not_supported");
-  }
-  TRY(ConversationPrompt prompt, chat_prompt(body, model));
+  TRY(ConversationPrompt prompt, render(body, model));
   return Json{{"prompt", std::move(prompt.turn.prompt.text)}, {"tokens", std::move(prompt.tokens)}};
+}
+
+ApiResult<Json> tokenizer_info(const ModelProfile& model) {
+  const Tokenizer& tokenizer = model.engine.tokenizer();
+  const auto& stops = tokenizer.stop_tokens();
+  const auto chat_template = model.engine.chat_template();
+  return Json{{"bos_token", spelling(tokenizer, tokenizer.bos())},
+              {"eos_token", spelling(tokenizer, stops.empty() ? std::nullopt : std::optional(stops.front()))},
+              {"chat_template", chat_template ? Json(chat_template->source) : Json()},
+              {"model_max_length", model.n_ctx}};
 }
 
 }  // namespace tern::server
