@@ -426,15 +426,19 @@ class Engine(_Handle):
             values[field.name] = bool(value) if field.name.startswith("has_") else value
         return ModelInfo(**values)
 
-    def session(self, *, n_ctx: int = 0, kv_type: KvType = "f16", draft: Engine | None = None) -> Session:
+    def session(
+        self, *, n_ctx: int = 0, kv_type: KvType = "f16", draft: Engine | None = None, draft_block: bool = False
+    ) -> Session:
         """A context of so many tokens; 0: as many as the model was trained for.
 
-        `draft` is a smaller model with the same tokenizer, whose guesses the option `speculate` of a reply checks.
+        `draft` is a smaller model with the same tokenizer, whose draft tokens the option `speculate` of a reply
+        checks. With `draft_block` the model's own layer for them proposes them instead; tern.Error if it has none.
         """
         options = c.initialized(c.SessionOptions, lib.tern_session_options_init)
         options.n_ctx = n_ctx
         options.kv_type = _chosen("kv_type", kv_type, KV_TYPES)
         options.draft = None if draft is None else draft._handle
+        options.draft_block = draft_block
         made = ctypes.c_void_p()
         check(lib.tern_session_new, self._handle, ctypes.byref(options), ctypes.byref(made))
         return Session(self, made)

@@ -100,7 +100,7 @@ class ChatOptions(SizedStruct):
 
 
 class SessionOptions(SizedStruct):
-    _fields_ = [("size", c_size_t), ("n_ctx", c_int32), ("kv_type", c_int32), ("draft", c_void_p)]
+    _fields_ = [("size", c_size_t), ("n_ctx", c_int32), ("kv_type", c_int32), ("draft", c_void_p), ("draft_block", c_int32)]
 
 
 class TurnOptions(SizedStruct):

@@ -140,6 +140,8 @@ class EngineTest(unittest.TestCase):
                 self.assertEqual(reply.stats.n_guessed > 0, speculate > 0)
                 self.assertLessEqual(reply.stats.n_guessed_right, reply.stats.n_guessed)
         self.assertEqual(len(texts), 1)
+        with self.assertRaisesRegex(tern.Error, "has no layer that proposes draft tokens"):
+            self.engine.session(draft_block=True)
         with self.assertRaisesRegex(tern.Error, "speculate is -1"):
             self.engine.generate(prompt, speculate=-1)
 

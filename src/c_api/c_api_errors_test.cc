@@ -128,6 +128,11 @@ TEST_F(CApi, EarlierStructsHaveDefaultsForWhatTheyLack) {
   tern_session* made = nullptr;
   ASSERT_EQ(tern_session_new(engine_, &wanted, &made, nullptr), TERN_OK);
   tern_session_free(made);
+  tern_session_options_init(&wanted, sizeof(wanted));
+  wanted.draft_block = 1;
+  const auto refused = outcome_of([&](tern_error** error) { return tern_session_new(engine_, &wanted, &made, error); });
+  EXPECT_EQ(refused.code, TERN_INVALID_ARGUMENT);
+  EXPECT_TRUE(refused.message.contains("has no layer that proposes draft tokens")) << refused.message;
 }
 
 TEST_F(CApi, WhatIsPreferredIsSpeedOrEnergy) {

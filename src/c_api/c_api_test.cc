@@ -213,6 +213,33 @@ TEST_F(CApi, GuessesChangeNothingButTheTime) {
   EXPECT_EQ(of_model.n_guessed_right, of_model.n_guessed);
 }
 
+TEST_F(CApi, TheModelsOwnLayerDrafts) {
+  const std::string path = source_path("tests/golden/families/qwen35_predicts.gguf");
+  tern_load_options load;
+  tern_load_options_init(&load, sizeof(load));
+  load.model_path = path.c_str();
+  load.backend = TERN_BACKEND_CPU;
+  tern_engine* engine = nullptr;
+  ASSERT_EQ(tern_engine_load(&load, &engine, nullptr), TERN_OK);
+  std::string texts[2];
+  int32_t guessed[2] = {};
+  for (const int32_t with : {0, 1}) {
+    tern_session_options options;
+    tern_session_options_init(&options, sizeof(options));
+    options.draft_block = with;
+    tern_session* made = nullptr;
+    ASSERT_EQ(tern_session_new(engine, &options, &made, nullptr), TERN_OK);
+    const SessionHandle session(made, tern_session_free);
+    tern_generate_options generate = greedy(24);
+    generate.speculate = with ? 4 : 0;
+    guessed[with] = stats_of(session.get(), {1, 5, 17, 9}, generate, &texts[with]).n_guessed;
+  }
+  tern_engine_free(engine);
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_EQ(guessed[0], 0);
+  EXPECT_GT(guessed[1], 0);
+}
+
 // A draft model that another session uses is locked too, in either order of the two engines.
 TEST_F(CApi, ADraftModelTakesTurns) {
   tern_engine* other = nullptr;

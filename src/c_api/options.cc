@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40, kTurnSize = 40;
 static_assert(sizeof(tern_load_options) == kLoadSize + 32);  // `overrides` and the fields after it were added
 static_assert(sizeof(tern_chat_options) == kChatSize + 8);   // `continue_final_message` and a later field were added
-static_assert(sizeof(tern_session_options) == kSessionSize + 8);      // `draft` was added
+static_assert(sizeof(tern_session_options) == kSessionSize + 16);     // `draft` and `draft_block` were added
 static_assert(sizeof(tern_generate_options) == kGenerateSize + 128);  // the penalties and later fields were added
 static_assert(sizeof(tern_turn_options) == kTurnSize);
 static_assert(sizeof(tern_pull_options) == kPullSize + 8);  // `unchecked` was added
@@ -38,7 +38,7 @@ constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .n_ignored_keys = 0};
 constexpr tern_chat_options kChat = {.size = sizeof(tern_chat_options), .add_generation_prompt = 1, .think = -1};
 constexpr tern_session_options kSession = {
-    .size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16, .draft = nullptr};
+    .size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16, .draft = nullptr, .draft_block = 0};
 constexpr tern_turn_options kTurn = {.size = sizeof(tern_turn_options),
                                      .tools = nullptr,
                                      .tool_name = nullptr,
@@ -231,6 +231,7 @@ Result<SessionOptions> read_options(const tern_session_options* given) {
   to.n_ctx = from.n_ctx;
   TRY(to.kv_type, read_enum(from.kv_type, KvType::kQ8_0, "tern_session_options.kv_type"));
   if (from.draft) to.draft = &from.draft->shared->engine;
+  TRY(to.draft_block, read_bool(from.draft_block, "tern_session_options.draft_block"));
   return to;
 }
 

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/flags/reply_flags.h"
+#include "cli/flags/serve_options.h"
 #include "cli/support/batch_rank.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
@@ -109,6 +110,7 @@ Result<ExitCode> BatchCommand::run() {
   served.names = {file.substr(0, file.rfind('.')), file, info.name, info.path};
   served.service.max_waiting = std::numeric_limits<int>::max() / 2;
   batch.n_at_once = served.service.scheduler.max_replies;
+  served.defaults.speculate = drafts_of(served.defaults.speculate, served.service.scheduler.draft_block);
   TRY(const std::unique_ptr<server::ServedModel> ready, server::ServedModel::start(engine, served));
   if (!quiet) {
     batch.on_progress = [this](size_t n_done, size_t n) {
@@ -184,6 +186,7 @@ Command add_batch(CLI::App& tern) {
       ->group("Parallelism");
   add_kv(*app, scheduler.kv_type);
   server::ReplyDefaults& defaults = command->served.defaults;
+  add_drafts(*app, defaults.speculate, scheduler.draft_block, "Parallelism");
   app->add_option("-n,--max-tokens", defaults.max_tokens,
                   "Maximum tokens of an answer, if its request does not set them")
       ->type_name("N")

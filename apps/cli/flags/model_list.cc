@@ -72,8 +72,7 @@ server::ServedModelOptions served_with(const ServeOptions& options, std::vector<
   server::ApiOptions api = options.api;
   api.names = std::move(names);
   api.pooling = options.pooling;
-  constexpr int kUsualDrafts = 15;
-  if (api.scheduler.draft_block && api.speculate == 0) api.speculate = kUsualDrafts;
+  api.speculate = drafts_of(api.speculate, api.scheduler.draft_block);
   for (const int tokens : {options.batch, options.small_batch}) {
     int& most = api.scheduler.max_batch_tokens;
     if (tokens > 0 && (most == 0 || tokens < most)) most = tokens;

@@ -8,6 +8,25 @@
 #include "cli/terminal/layout.h"
 
 namespace tern::cli {
+
+void add_drafts(CLI::App& app, int& speculate, bool& draft_block, const char* group) {
+  app.add_option("--speculate", speculate,
+                 "Speculative decoding: draft up to N tokens from repetitions in the text and check them at once "
+                 "(default 0: off)")
+      ->type_name("N")
+      ->check(in_range(0, 63, true))
+      ->group(group);
+  app.add_flag("--draft-block", draft_block,
+               "Draft tokens come from the model's own layer for them instead, at most 15 unless --speculate says how "
+               "many (Qwen3.5 with MTP)")
+      ->group(group);
+}
+
+int drafts_of(int speculate, bool draft_block) {
+  constexpr int kUsualDrafts = 15;
+  return draft_block && speculate == 0 ? kUsualDrafts : speculate;
+}
+
 namespace {
 
 constexpr double kMostWhole = std::numeric_limits<int>::max();
@@ -58,16 +77,7 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
       ->type_name("N")
       ->check(in_range(-1, 1e9, /*whole=*/true))
       ->group(kGroup);
-  app.add_option("--speculate", api.speculate,
-                 "Speculative decoding: draft up to N tokens from repetitions in the text and check them at once "
-                 "(default 0: off)")
-      ->type_name("N")
-      ->check(in_range(0, 63, true))
-      ->group(kGroup);
-  app.add_flag("--draft-block", api.scheduler.draft_block,
-               "Draft tokens come from the model's own layer for them instead, at most 15 unless --speculate says how "
-               "many (Qwen3.5 with MTP)")
-      ->group(kGroup);
+  add_drafts(app, api.speculate, api.scheduler.draft_block, kGroup);
   app.add_option_function<double>(
          "--cache-ram",
          [&api](double mib) {

@@ -31,6 +31,11 @@ struct ServeOptions {
 
 void add_serve_options(CLI::App& app, ServeOptions& command);
 
+// --speculate and --draft-block, for replies of a scheduler.
+void add_drafts(CLI::App& app, int& speculate, bool& draft_block, const char* group);
+// GenerateOptions::speculate by these two.
+int drafts_of(int speculate, bool draft_block);
+
 // Adds the options of a single model: its file, how it computes, its parallel requests, and its answers.
 void add_model_options(CLI::App& app, ServeOptions& command);
 
