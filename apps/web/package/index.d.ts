@@ -185,6 +185,10 @@ export interface GenerateOptions {
   json?: boolean;
   /** The reply is a text of this grammar, in llama.cpp's notation (GBNF). */
   grammar?: string;
+  /** The same in xgrammar's notation (EBNF), which is GBNF with fewer rules about lines. */
+  ebnf?: string;
+  /** A structural tag as xgrammar has it: {type: 'structural_tag', format}, as a value or as text. */
+  structuralTag?: object | string;
   /** The reply matches this regular expression, from its first to its last character. */
   regex?: string;
   /**

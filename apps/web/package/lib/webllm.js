@@ -46,9 +46,10 @@ class LoadedModel {
     this.message = '';
     const goesOn = this.history.continuesWith(request.messages);
     const choices = [];
+    const echo = kind === 'text' && request.echo ? request.prompt : '';
     let last = null;
     try {
-      for await (const chunk of webLlmChunks(await this.#begin(kind, request, writing.signal))) {
+      for await (const chunk of webLlmChunks(await this.#begin(kind, request, writing.signal), echo)) {
         const [choice] = chunk.choices;
         if (choice && choice.index !== last?.choices[0].index) this.message = '';  // it is that of the last choice
         this.message += choice?.delta?.content ?? choice?.text ?? '';

@@ -10,6 +10,7 @@ import {verifyIntegrity} from '../lib/integrity.js';
 import {makeWebLlm} from '../lib/webllm.js';
 import {ModelType, functionCallingModelIds, prebuiltAppConfig} from '../lib/webllm_models.js';
 import {ServiceWorkerMLCEngineHandler} from '../lib/webllm_worker.js';
+import {bodyOf} from '../lib/webllm_requests.js';
 import {StoredModels} from '../lib/model_store.js';
 import {loadTern} from '../lib/tern.js';
 
@@ -168,7 +169,9 @@ test('what cannot be done is refused', async () => {
     await assert.rejects(mlc.reload('mine', options), {name: 'NotSupportedError', message});
   }
   await mlc.reload('mine', {sliding_window_size: -1, attention_sink_size: 0});
-  for (const [more, message] of [[{response_format: {type: 'structural_tag'}}, /structural_tag/],
+  for (const [more, message] of [[{response_format: {type: 'structural_tag'}}, /structural_tag is missing/],
+    [{response_format: {type: 'grammar'}}, /response_format\.grammar is missing/],
+    [{response_format: {type: 'json_object', grammar: 'root ::= "a"'}}, /"json_object" has no 'grammar'/],
     [{extra_body: {enable_latency_breakdown: true}}, /enable_latency_breakdown/], [{model: 'other'}, /other is not/]]) {
     await assert.rejects(mlc.chat.completions.create({messages: kMessages, ...more}), message);
   }
@@ -176,6 +179,21 @@ test('what cannot be done is refused', async () => {
   assert.throws(() => new ServiceWorkerMLCEngineHandler().setLogitProcessorRegistry(registry), /service worker/);
   assert.throws(() => new webllm.WebWorkerMLCEngine({}, {logitProcessorRegistry: registry}), /in the worker/);
   await assert.rejects(mlc.resumeChatCompletion('a'), {name: 'NotSupportedError'});
+});
+
+test('forms of replies, and a prompt that is echoed', async () => {
+  const tag = {type: 'structural_tag', format: {type: 'const_string', value: 'a'}};
+  const formOf = (format) => {
+    const {ebnf, response_format: made} = bodyOf('chat', {messages: kMessages, response_format: format});
+    return ebnf ?? made;
+  };
+  assert.equal(formOf({type: 'grammar', grammar: 'root ::= "a"'}), 'root ::= "a"');
+  assert.deepEqual(formOf({type: 'structural_tag', structural_tag: tag}), {type: 'structural_tag', structural_tag: tag});
+  assert.deepEqual(formOf({}), {type: 'text'});
+  const {webllm} = setUp();
+  const mlc = await webllm.CreateMLCEngine('mine', {appConfig});
+  const {choices} = await mlc.completions.create({prompt: 'Well. ', echo: true, n: 2});
+  assert.deepEqual(choices.map(({text}) => text), Array(2).fill('Well. Once upon a time'));
 });
 
 // Weather's call, as a model with tools writes it.
