@@ -48,6 +48,11 @@ export interface LoadOptions {
   context?: number;
   /** How the KV cache holds keys and values; 'f16' by default, 'f32' takes twice the memory, 'q8_0' half. */
   kv?: 'f16' | 'f32' | 'q8_0';
+  /**
+   * A model whose files have more bytes than this is refused before it is downloaded. By default what a tab gets, as far
+   * as the browser tells: of a phone's memory a third, without a GPU 3.6 GB. Infinity refuses none.
+   */
+  memoryLimit?: number;
   /** Of the whole file, in hexadecimal; of a model of several files, by path. Another file is a CorruptionError. */
   sha256?: string | Record<string, string>;
   /**

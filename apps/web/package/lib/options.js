@@ -112,6 +112,7 @@ const kLoad = {
   threads: number('threads', {min: 1, max: 1024, integer: true}),
   context: number('context', {min: 1, integer: true}),
   kv: oneOf('kv', 'f16', 'f32', 'q8_0'),
+  memoryLimit: number('memoryLimit', {min: 0}),
   sha256: any,
   integrity: integrity('integrity'),
   verify: ofType('verify', 'boolean'),

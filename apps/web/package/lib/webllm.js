@@ -129,7 +129,7 @@ export function makeWebLlm(Tern) {
     #loading = null;
 
     constructor(engineConfig = {}) {
-      this.#config = {appConfig: prebuiltAppConfig, ...engineConfig};
+      this.#config = {...engineConfig, appConfig: engineConfig.appConfig ?? prebuiltAppConfig};
       this.chat = {completions: {create: (request) => this.chatCompletion(request)}};
       this.completions = {create: (request) => this.completion(request)};
       this.embeddings = {create: (request) => this.embedding(request)};
@@ -144,7 +144,7 @@ export function makeWebLlm(Tern) {
     }
 
     setAppConfig(appConfig) {
-      this.#config.appConfig = appConfig;
+      this.#config.appConfig = appConfig ?? prebuiltAppConfig;
     }
 
     /** Takes effect for models that are loaded from then on. */

@@ -121,12 +121,15 @@ test('requests wait for one another', async () => {
 
 test('names: of the list, of mlc-ai, and none', async () => {
   const {loads, webllm} = setUp();
-  const mlc = new webllm.MLCEngine();
+  const mlc = new webllm.MLCEngine({appConfig: undefined});
   await assert.rejects(mlc.reload('no-such-model'), {name: 'NotFoundError', message: /no-such-model.*bonsai-1\.7b/});
   for (const [name, source] of [['bonsai-1.7b', 'hf:prism-ml/Bonsai-1.7B-gguf/Bonsai-1.7B-Q1_0.gguf'],
-    ['Llama-3.2-1B-Instruct-q4f16_1-MLC', 'hf:mlc-ai/Llama-3.2-1B-Instruct-q4f16_1-MLC']]) {
+    ['Llama-3.2-1B-Instruct-q4f16_1-MLC', 'hf:mlc-ai/Llama-3.2-1B-Instruct-q4f16_1-MLC'],
+    ['Phi-3.5-mini-instruct-q4f32_1-MLC-1k', 'hf:mlc-ai/Phi-3.5-mini-instruct-q4f32_1-MLC'],
+    ['snowflake-arctic-embed-m-q0f32-MLC-b4', 'hf:mlc-ai/snowflake-arctic-embed-m-q0f32-MLC']]) {
     await mlc.reload(name).catch(() => {});
     assert.equal(loads.at(-1).source, source);
+    assert.equal(loads.at(-1).options.embeddings, name.endsWith('b4') ? true : undefined);
   }
   assert.ok(prebuiltAppConfig.model_list.every(({model, model_id: id, vram_required_MB: mb}) => (
     model.startsWith('hf:') && id && mb > 0)));
@@ -188,7 +191,8 @@ test('forms of replies, and a prompt that is echoed', async () => {
     return ebnf ?? made;
   };
   assert.equal(formOf({type: 'grammar', grammar: 'root ::= "a"'}), 'root ::= "a"');
-  assert.deepEqual(formOf({type: 'structural_tag', structural_tag: tag}), {type: 'structural_tag', structural_tag: tag});
+  const asked = {type: 'structural_tag', structural_tag: tag};
+  assert.deepEqual(formOf(asked), asked);
   assert.deepEqual(formOf({}), {type: 'text'});
   const {webllm} = setUp();
   const mlc = await webllm.CreateMLCEngine('mine', {appConfig});
