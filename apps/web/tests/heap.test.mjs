@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {after, describe, test} from 'node:test';
 import {Tern} from '../package/node.js';
-import {tern as program} from './support/project.mjs';
+import {kDefaultModel, tern as program} from './support/project.mjs';
 import {writeRandomModel} from './support/random_model.mjs';
 
 const kMost = 1.3;  // times the file
@@ -36,5 +36,31 @@ describe('the heap of a model on the CPU', () => {
       }
       fs.rmSync(file);
     });
+  }
+});
+
+test('where memory that may grow to 4 GB is refused, it grows less far', async () => {
+  const {Memory} = WebAssembly;
+  const refused = [];
+  WebAssembly.Memory = class extends Memory {
+    constructor(limits) {
+      if (limits.maximum > 16384) {
+        refused.push(limits.maximum);
+        throw new RangeError('WebAssembly.Memory(): could not allocate memory');
+      }
+      super(limits);
+    }
+  };
+  try {
+    for (const threads of [1, 2]) {
+      const tern = await Tern.load(kDefaultModel, {backend: 'cpu', threads});
+      let text = '';
+      for await (const piece of tern.generate('Once upon a time', {maxTokens: 5, temperature: 0})) text += piece;
+      assert.ok(text.length > 5);
+      await tern.close();
+    }
+    assert.deepEqual(refused, [65536, 32768, 65536, 32768]);
+  } finally {
+    WebAssembly.Memory = Memory;
   }
 });
