@@ -43,9 +43,18 @@ if (!ENVIRONMENT_IS_PTHREAD) {
   };
   const findModule = () => (Module['relaxed'] === false && typeof findPlain !== 'undefined' ? findPlain()
     : findWasmBinary());
-  if (Module['threads'] === 1) {
-    Module['wasmMemory'] = new WebAssembly.Memory({ initial: 512, maximum: 65536 });  // as CMakeLists.txt says
-  }
+  // As CMakeLists.txt says. Where addresses are scarce, as on phones, memory that may grow so far is refused from the
+  // start: then it may grow less.
+  const makeMemory = (shared) => {
+    for (let maximum = 65536; ; maximum /= 2) {
+      try {
+        return new WebAssembly.Memory({ initial: 512, maximum, shared });
+      } catch (error) {
+        if (maximum <= 8192) throw error;
+      }
+    }
+  };
+  Module['wasmMemory'] ??= makeMemory(Module['threads'] > 1);
   Module['instantiateWasm'] = (imports, done) => {
     const fetched = Module['wasmBinary'] ? Promise.resolve(Module['wasmBinary']) : getWasmBinary(findModule());
     fetched.then((binary) => {

@@ -41,6 +41,13 @@ class Grammar {
   // A grammar in llama.cpp's notation, GBNF; `root` is the start symbol. Left recursion is rejected.
   static Result<std::shared_ptr<const Grammar>> gbnf(std::string_view text);
 
+  // The same in xgrammar's notation, EBNF. Look-ahead, macros and options of rules are rejected.
+  static Result<std::shared_ptr<const Grammar>> ebnf(std::string_view text);
+
+  // A structural tag as xgrammar has it, as JSON: free text, and what follows its marks. docs/grammar.md lists the
+  // formats.
+  static Result<std::shared_ptr<const Grammar>> structural_tag(std::string_view json);
+
   // A grammar in Lark's notation; `start` is where a text begins. Templates and other libraries than `common` are
   // rejected.
   static Result<std::shared_ptr<const Grammar>> lark(std::string_view text);

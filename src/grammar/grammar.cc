@@ -6,6 +6,7 @@
 #include "grammar/rules/lark.h"
 #include "grammar/rules/regex.h"
 #include "grammar/schema/schema.h"
+#include "grammar/structural_tag.h"
 
 namespace tern {
 namespace {
@@ -83,6 +84,18 @@ Result<std::shared_ptr<const Grammar>> Grammar::json_object() {
 Result<std::shared_ptr<const Grammar>> Grammar::gbnf(std::string_view text) {
   auto rules = grammar::parse_gbnf(text);
   if (!rules) return in("the grammar", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
+Result<std::shared_ptr<const Grammar>> Grammar::ebnf(std::string_view text) {
+  auto rules = grammar::parse_gbnf(text, grammar::GbnfSyntax::kEbnf);
+  if (!rules) return in("the grammar", std::move(rules).error());
+  return made(*std::move(rules));
+}
+
+Result<std::shared_ptr<const Grammar>> Grammar::structural_tag(std::string_view json) {
+  auto rules = grammar::parse_structural_tag(json);
+  if (!rules) return in("the structural tag", std::move(rules).error());
   return made(*std::move(rules));
 }
 

@@ -60,17 +60,19 @@ TEST_P(ModelInPieces, HasTheSameWeights) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Containers, ModelInPieces,
-    testing::Values("../../models/tern-stories.gguf", "bitnet/b_alignment.gguf", "bitnet/d_scale_tensors.gguf",
-                    "families/llama_bitlinear.gguf", "packed/qwen3_q4_0.gguf", "packed/qwen3_tq2_0.gguf",
-                    "families/bitnet_autobitlinear", "families/llama_bitlinear", "families/llama",
-                    "families/qwen3_tied", "families/phi3", "containers/phi3_q4f16_1", "containers/qwen3_q4f16_1"),
-    [](const auto& tested) {
-      std::string name = tested.param;
-      std::ranges::replace_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Containers, ModelInPieces,
+                         testing::Values("../../models/tern-stories.gguf", "bitnet/b_alignment.gguf",
+                                         "bitnet/d_scale_tensors.gguf", "families/llama_bitlinear.gguf",
+                                         "packed/qwen3_q4_0.gguf", "packed/qwen3_tq2_0.gguf",
+                                         "families/bitnet_autobitlinear", "families/llama_bitlinear", "families/llama",
+                                         "families/qwen3_tied", "families/phi3", "containers/phi3_q4f16_1",
+                                         "containers/qwen3_q4f16_1", "containers/llama_q4f32_1"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace tern

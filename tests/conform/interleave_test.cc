@@ -150,6 +150,29 @@ TEST(Interleave, KnowsWhatNoOtherStepReads) {
   EXPECT_FALSE(only_interleaved(p.plan).contains(&p.other));
 }
 
+// An embedding that is the head, too, is in memory once.
+TEST(Interleave, TablesAreReadBack) {
+  for (const Format format : {Format::kQ4_0, Format::kQ8_0, Format::kIQ4_NL}) {
+    SomePlan p(format);
+    p.plan.steps.push_back({.body = step::Embed{.table = &p.b, .out = 0}});
+    const bool is_read = is_read_back(format);
+    EXPECT_EQ(is_read, format != Format::kIQ4_NL);
+    EXPECT_EQ(only_interleaved(p.plan).contains(&p.b), is_read);
+    ThreadPool pool(1);
+    const Tensor original = p.b;
+    const auto weights = interleave_block_inputs(p.plan, UINT64_MAX, pool);
+    const Tensor& table = *std::get<step::Embed>(p.plan.steps.back().body).table;
+    EXPECT_EQ(table.is_rearranged, is_read);
+    if (!is_read) continue;
+    const uint64_t from = interleaved_row_bytes(format, table.cols), to = row_bytes(format, table.cols);
+    for (uint64_t r = 0; r < static_cast<uint64_t>(table.rows); ++r) {
+      std::vector<std::byte> row(to);
+      read_back_row(format, table.data.subspan(r * from, from), table.cols, row);
+      EXPECT_TRUE(std::ranges::equal(row, original.data.subspan(r * to, to))) << r;
+    }
+  }
+}
+
 TEST(Interleave, LeavesAPlanAloneWhereMemoryIsShort) {
   SomePlan p(Format::kQ4_0);
   ThreadPool pool(1);

@@ -41,7 +41,7 @@ TEST_F(ContainerGolden, HuggingFaceDirectoriesAgreeWithTransformers) {
 // about 1/250 of a block's largest value per activation has an NMSE of a few 1e-5.
 TEST_F(ContainerGolden, MlcDirectoriesGiveWhatTheirCodesStandFor) {
   const auto goldens = read_goldens("containers");
-  ASSERT_EQ(goldens.size(), 2u);
+  ASSERT_EQ(goldens.size(), 3u);
   for (const Golden& golden : goldens) {
     const auto exact = compute_logits(golden, {{.backend = BackendKind::kRef, .fuse = false}});
     EXPECT_LT(nmse(exact, golden.logits), 1e-9) << golden.name;

@@ -3,7 +3,7 @@
 
     make_container_goldens.py      write everything in tests/golden/containers
 
-- MLC directories of the small models in families/: quantized here as q4f16_1 is defined (mlc-llm's own code needs a
+- MLC directories of the small models in families/: quantized here as q4f16_1 and q4f32_1 are defined (mlc-llm's own code needs a
   compiler and a GPU), with the logits that transformers computes from the dequantized weights.
 - weight_quant.txt: what transformers' WeightQuant makes of latent weights.
 """
@@ -33,6 +33,11 @@ PHI3_LAYER = {"ln": ["input_layernorm"], "post_attention_layernorm": ["post_atte
               "mixer.qkv_proj": ["self_attn.qkv_proj"], "mixer.out_proj": ["self_attn.o_proj"],
               "mlp.gate_up_proj": ["mlp.gate_up_proj"], "mlp.down_proj": ["mlp.down_proj"]}
 QWEN3 = {"model.embed_tokens": ["model.embed_tokens"], "model.norm": ["model.norm"]}
+LLAMA = QWEN3 | {"lm_head": ["lm_head"]}
+LLAMA_LAYER = {"input_layernorm": ["input_layernorm"], "post_attention_layernorm": ["post_attention_layernorm"],
+               "self_attn.qkv_proj": ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"],
+               "self_attn.o_proj": ["self_attn.o_proj"], "mlp.gate_up_proj": ["mlp.gate_proj", "mlp.up_proj"],
+               "mlp.down_proj": ["mlp.down_proj"]}
 QWEN3_LAYER = {"input_layernorm": ["input_layernorm"], "post_attention_layernorm": ["post_attention_layernorm"],
                "self_attn.c_attn": ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"],
                "self_attn.q_norm": ["self_attn.q_norm"], "self_attn.k_norm": ["self_attn.k_norm"],
@@ -40,11 +45,18 @@ QWEN3_LAYER = {"input_layernorm": ["input_layernorm"], "post_attention_layernorm
                "mlp.down_proj": ["mlp.down_proj"]}
 
 
-def quantize(w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """[n, k] → codes u32 [n, k/8], scales f16 [n, k/32], and the weights that they stand for."""
+def to_bf16(x: np.ndarray) -> np.ndarray:
+    """Nearest values whose lower 16 bits are 0."""
+    return torch.from_numpy(x.astype(np.float32)).to(torch.bfloat16).float().numpy()
+
+
+def quantize(w: np.ndarray, is_f32: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """[n, k] → codes u32 [n, k/8], scales [n, k/32] (f16, or f32 that are stored as bf16), and the weights that they
+    stand for."""
     n, k = w.shape
     groups = w.reshape(n, k // 32, 32)
-    scales = (np.abs(groups).max(-1) / 7).astype(np.float16)
+    scales = np.abs(groups).max(-1) / 7
+    scales = to_bf16(scales) if is_f32 else scales.astype(np.float16)
     wide = scales.astype(np.float32)[..., None]
     codes = np.clip(np.round(groups / wide + 7), 0, 14).astype(np.uint32)
     words = (codes.reshape(n, k // 8, 8) << (4 * np.arange(8, dtype=np.uint32))).sum(-1, dtype=np.uint32)
@@ -60,12 +72,13 @@ class Shards:
         self.records: list[list[dict[str, Any]]] = [[]]
 
     def add(self, name: str, x: np.ndarray) -> None:
-        if self.data[-1] and len(self.data[-1]) + x.nbytes > self.shard_bytes:
+        data = (x.view(np.uint32) >> 16).astype(np.uint16) if x.dtype == np.float32 else x
+        if self.data[-1] and len(self.data[-1]) + data.nbytes > self.shard_bytes:
             self.data.append(b"")
             self.records.append([])
         self.records[-1].append({"name": name, "shape": list(x.shape), "dtype": x.dtype.name, "format": "f32-to-bf16",
-                                 "nbytes": x.nbytes, "byteOffset": len(self.data[-1])})
-        self.data[-1] += x.tobytes()
+                                 "nbytes": data.nbytes, "byteOffset": len(self.data[-1])})
+        self.data[-1] += data.tobytes()
 
     def write(self, folder: Path, index: str) -> None:
         records = []
@@ -82,7 +95,10 @@ def make_mlc(family: str, name: str, index: str) -> dict[str, Any]:
     config = AutoConfig.from_pretrained(FAMILIES / family)
     state = {key: x.float() for key, x in load_file(FAMILIES / family / "model.safetensors").items()}
     is_phi3 = config.model_type == "phi3"
-    outer, layer, prefix = (PHI3, PHI3_LAYER, "transformer.h") if is_phi3 else (QWEN3, QWEN3_LAYER, "model.layers")
+    outer, layer, prefix = {"phi3": (PHI3, PHI3_LAYER, "transformer.h"), "qwen3": (QWEN3, QWEN3_LAYER, "model.layers"),
+                            "llama": (LLAMA, LLAMA_LAYER, "model.layers")}[config.model_type]
+    quantization = name.removeprefix(f"{config.model_type}_")
+    is_f32 = quantization == "q4f32_1"
     names = dict(outer)
     for i in range(config.num_hidden_layers):
         names |= {f"{prefix}.{i}.{key}": [f"model.layers.{i}.{part}" for part in parts] for key, parts in layer.items()}
@@ -90,9 +106,9 @@ def make_mlc(family: str, name: str, index: str) -> dict[str, Any]:
     for mlc, parts in names.items():
         x = torch.cat([state[f"{part}.weight"] for part in parts]).numpy()
         if x.ndim == 1:
-            shards.add(f"{mlc}.weight", x.astype(np.float16))
+            shards.add(f"{mlc}.weight", to_bf16(x) if is_f32 else x.astype(np.float16))
             continue
-        words, scales, x = quantize(x)
+        words, scales, x = quantize(x, is_f32)
         shards.add(f"{mlc}.q_weight", words)
         shards.add(f"{mlc}.q_scale", scales)
         rows = 0
@@ -111,8 +127,10 @@ def make_mlc(family: str, name: str, index: str) -> dict[str, Any]:
         model |= {"model_type": "phi3", "position_embedding_base": theta, "head_dim": 0, "max_position_embeddings": 64,
                   "context_window_size": 64, "rope_scaling": None}
     else:
+        model |= {"rope_scaling": {key: value for key, value in config.rope_parameters.items() if key != "rope_theta"}
+                  } if config.model_type == "llama" else {}
         model |= {"hidden_act": "silu", "rope_theta": theta, "head_dim": config.head_dim, "context_window_size": 64}
-    text = {"version": "0.1.0", "model_type": config.model_type, "quantization": "q4f16_1", "model_config": model,
+    text = {"version": "0.1.0", "model_type": config.model_type, "quantization": quantization, "model_config": model,
             "vocab_size": config.vocab_size, "conv_template": {"name": "chatml"}}
     (folder / "mlc-chat-config.json").write_text(json.dumps(text, indent=1) + "\n")
 
@@ -151,7 +169,8 @@ def weight_quant() -> str:
 
 def main() -> int:
     DIR.mkdir(exist_ok=True)
-    entries = [make_mlc("phi3", "phi3_q4f16_1", "ndarray-cache.json"), make_mlc("qwen3_tied", "qwen3_q4f16_1", "tensor-cache.json")]
+    entries = [make_mlc("phi3", "phi3_q4f16_1", "ndarray-cache.json"), make_mlc("qwen3_tied", "qwen3_q4f16_1", "tensor-cache.json"),
+               make_mlc("llama3", "llama_q4f32_1", "tensor-cache.json")]
     lines = ",\n".join(" " + json.dumps(entry) for entry in entries)
     (DIR / "goldens.json").write_text('{"models": [\n' + lines + "\n]}\n")
     (DIR / "weight_quant.txt").write_text(weight_quant())

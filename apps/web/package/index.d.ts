@@ -48,6 +48,11 @@ export interface LoadOptions {
   context?: number;
   /** How the KV cache holds keys and values; 'f16' by default, 'f32' takes twice the memory, 'q8_0' half. */
   kv?: 'f16' | 'f32' | 'q8_0';
+  /**
+   * A model whose files have more bytes than this is refused before it is downloaded. By default what a tab gets, as far
+   * as the browser tells: of a phone's memory a third, without a GPU 3.6 GB. Infinity refuses none.
+   */
+  memoryLimit?: number;
   /** Of the whole file, in hexadecimal; of a model of several files, by path. Another file is a CorruptionError. */
   sha256?: string | Record<string, string>;
   /**
@@ -185,6 +190,10 @@ export interface GenerateOptions {
   json?: boolean;
   /** The reply is a text of this grammar, in llama.cpp's notation (GBNF). */
   grammar?: string;
+  /** The same in xgrammar's notation (EBNF), which is GBNF with fewer rules about lines. */
+  ebnf?: string;
+  /** A structural tag as xgrammar has it: {type: 'structural_tag', format}, as a value or as text. */
+  structuralTag?: object | string;
   /** The reply matches this regular expression, from its first to its last character. */
   regex?: string;
   /**

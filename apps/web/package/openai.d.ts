@@ -65,7 +65,13 @@ export interface ChatForms {
   /** A function is possible; OpenAI's other objects are refused. */
   tool_choice?: 'auto' | 'none' | 'required' | {type: string; function?: {name: string}} | null;
   parallel_tool_calls?: boolean | null;
-  response_format?: {type: 'text' | 'json_object' | 'json_schema'; json_schema?: object; schema?: object} | null;
+  response_format?: {
+    type: 'text' | 'json_object' | 'json_schema' | 'structural_tag';
+    json_schema?: object;
+    schema?: object;
+    format?: object;
+    structural_tag?: object | string;
+  } | null;
 }
 
 interface ChatTokenLogprob {

@@ -166,6 +166,29 @@ export interface ResumeProbeResult {
   recoveryMode: 'kv' | 'token_replay' | 'text_only' | 'none';
 }
 
+/** Refused, as resuming is. */
+export interface ResumableGenerationConfig {
+  enabled: boolean;
+  sessionId?: string;
+  checkpointIntervalTokens?: number;
+  checkpointPrompt?: boolean;
+  durabilityMode?: 'exact' | 'relaxed';
+  strictPersistence?: boolean;
+  storeCheckpointLogits?: boolean;
+}
+export interface ResumeChatCompletionOptions {
+  continueGeneration?: boolean;
+  stream?: boolean;
+}
+export interface ResumeResult {
+  sessionId: string;
+  recoveredText: string;
+  emittedTokens: number;
+  processedSeqLen: number;
+  replayedTokens: number;
+  recoveryMode: 'kv' | 'token_replay' | 'text_only';
+}
+
 export interface MLCEngineInterface {
   chat: Chat;
   completions: Completions;
@@ -188,7 +211,7 @@ export interface MLCEngineInterface {
   getGPUVendor(): Promise<string>;
   forwardTokensAndSample(inputIds: number[], isPrefill: boolean, modelId?: string): Promise<number>;
   listResumableSessions(): Promise<ResumeProbeResult[]>;
-  resumeChatCompletion(sessionId: string, options?: object): Promise<never>;
+  resumeChatCompletion(sessionId: string, options?: ResumeChatCompletionOptions): Promise<never>;
   deleteResumableSession(sessionId: string): Promise<void>;
 }
 

@@ -115,14 +115,14 @@ export interface ChatCompletionNamedToolChoice {
 export type ChatCompletionToolChoiceOption = 'none' | 'auto' | 'required' | ChatCompletionNamedToolChoice;
 
 export interface ResponseFormat {
-  /** A structural tag is refused. */
   type?: 'text' | 'json_object' | 'json_schema' | 'grammar' | 'structural_tag';
   /** Of json_object: JSON schema as text. */
   schema?: string;
   /** Of json_schema, as OpenAI has it. */
   json_schema?: {name?: string; schema: object; strict?: boolean};
-  /** Of grammar: in GBNF. */
+  /** Of grammar: in EBNF. */
   grammar?: string;
+  /** Formats that count tokens are refused. */
   structural_tag?: object | string;
 }
 
@@ -243,8 +243,8 @@ export interface ChatCompletionChunk extends Envelope {
 
 export interface CompletionCreateParamsBase extends RequestBase {
   prompt: string;
-  /** true is refused, and so are a suffix and more than one in best_of. */
   echo?: boolean | null;
+  /** A suffix is refused, and so is more than one in best_of. */
   suffix?: string | null;
   best_of?: number | null;
   user?: string;

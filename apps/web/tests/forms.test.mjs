@@ -52,6 +52,14 @@ function checkAll(open) {
     assert.equal(held.stats.finishReason, 'stop_token');
     assert.equal((await model.generate(kStory, {...kOf, regex: '(?:abc){2}'})).text, 'abcabc');
     assert.equal((await model.generate(kStory, {...kOf, grammar: 'root ::= "x"{3}'})).text, 'xxx');
+    assert.equal((await model.generate(kStory, {...kOf, ebnf: 'root ::= a.b\n  a.b\na.b ::= "x"'})).text, 'xx');
+    const tag = {begin: 'there was', content: {type: 'json_schema', json_schema: kPerson}, end: '!'};
+    const structuralTag = {type: 'structural_tag', format: {type: 'triggered_tags', triggers: ['there'], tags: [tag],
+      stop_after_first: true}};
+    const tagged = await model.generate(kStory, {...kOf, structuralTag});
+    const [, before, person] = tagged.text.match(/^(.*?)there was(\{.*\})!$/s);
+    assert.ok(free.text.startsWith(before), tagged.text);
+    assert.deepEqual(Object.keys(JSON.parse(person)), ['name', 'age']);
     assert.match((await model.generate(kStory, {...kOf, json: true, maxTokens: 9})).text, /^\{/);
     assert.equal((await model.generate(kStory, {...kOf, maxTokens: 8})).text, free.text, 'and no other');
     const cut = await model.generate(kStory, {...kOf, jsonSchema: kPerson, maxTokens: 3});

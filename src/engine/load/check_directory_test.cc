@@ -71,7 +71,7 @@ TEST(CheckDirectory, AcceptsSafetensorsByTheirHeaders) {
 }
 
 TEST(CheckDirectory, AcceptsMlcByItsIndex) {
-  for (const char* name : {"phi3_q4f16_1", "qwen3_q4f16_1"}) {
+  for (const char* name : {"phi3_q4f16_1", "qwen3_q4f16_1", "llama_q4f32_1"}) {
     Remote remote("containers/" + std::string(name));
     const Result<void> checked = remote.check();
     EXPECT_TRUE(checked) << checked.error().message;

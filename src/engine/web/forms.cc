@@ -130,6 +130,8 @@ class Forms {
     if (kind == "jsonSchema") return Grammar::json_schema(text);
     if (kind == "json") return Grammar::json_object();
     if (kind == "grammar") return Grammar::gbnf(text);
+    if (kind == "ebnf") return Grammar::ebnf(text);
+    if (kind == "structuralTag") return Grammar::structural_tag(text);
     if (kind == "regex") return Grammar::regex(text);
     return nullptr;
   }

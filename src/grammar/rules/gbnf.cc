@@ -17,7 +17,7 @@ bool is_name_char(char c) {
 
 class GbnfParser : NotationCursor {
  public:
-  explicit GbnfParser(std::string_view text) : NotationCursor(text) {}
+  GbnfParser(std::string_view text, GbnfSyntax syntax) : NotationCursor(text), is_ebnf_(syntax == GbnfSyntax::kEbnf) {}
 
   Result<Rules> parse() {
     skip_space(/*lines=*/true);
@@ -44,7 +44,7 @@ class GbnfParser : NotationCursor {
 
   Result<std::string> name() {
     const size_t begin = at_;
-    while (is_name_char(peek())) ++at_;
+    while (is_name_char(peek()) || (is_ebnf_ && peek() == '.' && at_ > begin)) ++at_;
     if (at_ == begin) return error("a rule's name was expected");
     return std::string(text_.substr(begin, at_ - begin));
   }
@@ -59,6 +59,7 @@ class GbnfParser : NotationCursor {
     const size_t begin = at_;
     TRY(const std::string own, name());
     skip_space(/*lines=*/false);
+    if (is_ebnf_ && peek() == '[') return refuse("options of a rule");
     if (!skip("::=")) return error("'::=' was expected behind a rule's name");
     skip_space(/*lines=*/true);
     Name& mine = known(own, begin);
@@ -67,7 +68,8 @@ class GbnfParser : NotationCursor {
     const StateId start = rules_.start_of(mine.rule);
     TRY(const StateId end, choice(start, /*depth=*/0));
     rules_.end(end);
-    if (more() && peek() != '\n' && peek() != '\r') return error("this belongs to no rule");
+    const bool is_over = is_ebnf_ ? begins_rule() : peek() == '\n' || peek() == '\r';
+    if (more() && !is_over) return error("this belongs to no rule");
     skip_space(/*lines=*/true);
     return {};
   }
@@ -88,7 +90,8 @@ class GbnfParser : NotationCursor {
     rules_.add_empty(from, begin);
     from = begin;
     for (;;) {
-      skip_space(/*lines=*/depth > 0);
+      skip_space(/*lines=*/depth > 0 || is_ebnf_);
+      if (is_ebnf_ && begins_rule()) return from;
       const char c = peek();
       const bool is_item = c == '"' || c == '[' || c == '(' || c == '.' || is_name_char(c);
       if (c == '<' || c == '!') return refuse("tokens by their number or name");
@@ -97,15 +100,29 @@ class GbnfParser : NotationCursor {
     }
   }
 
+  // In EBNF: a name, perhaps with options, before "::=".
+  bool begins_rule() {
+    const size_t before = at_;
+    while (is_name_char(peek()) || (peek() == '.' && at_ > before)) ++at_;
+    const bool is_name = at_ > before;
+    skip_space(/*lines=*/false);
+    if (peek() == '[') at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+    skip_space(/*lines=*/false);
+    const bool begins = is_name && skip("::=");
+    at_ = before;
+    return begins;
+  }
+
   // Writes an item once. If it repeats, it becomes a rule that is called each time.
   Result<StateId> item(StateId from, int depth) {
     const size_t begin = at_;
-    size_t low = 1, high = 1;
+    size_t low = 1;
+    std::optional<size_t> high = 1;
     if (is_name_char(peek())) {
       TRY(const std::string own, name());
       const RuleId called = known(own, begin).rule;
       TRY_STATUS(repetition(low, high));
-      return repeat(from, called, low, high);
+      return rules_.add_calls(from, called, low, high);
     }
     const StateId start = rules_.new_state();
     TRY(const StateId end, atom(start, depth));
@@ -117,16 +134,14 @@ class GbnfParser : NotationCursor {
     const RuleId called = rules_.new_rule(tern::quoted(text_.substr(begin, 20)));
     rules_.add_empty(rules_.start_of(called), start);
     rules_.end(end);
-    return repeat(from, called, low, high);
+    return rules_.add_calls(from, called, low, high);
   }
 
-  static constexpr size_t kNoEnd = SIZE_MAX;
-
-  Result<void> repetition(size_t& low, size_t& high) {
+  Result<void> repetition(size_t& low, std::optional<size_t>& high) {
     const size_t before = at_;
     skip_space(/*lines=*/false);
-    if (skip("*")) return low = 0, high = kNoEnd, Result<void>();
-    if (skip("+")) return high = kNoEnd, Result<void>();
+    if (skip("*")) return low = 0, high.reset(), Result<void>();
+    if (skip("+")) return high.reset(), Result<void>();
     if (skip("?")) return low = 0, Result<void>();
     if (!skip("{")) return at_ = before, Result<void>();
     skip_space(/*lines=*/false);
@@ -135,40 +150,20 @@ class GbnfParser : NotationCursor {
     skip_space(/*lines=*/false);
     if (skip(",")) {
       skip_space(/*lines=*/false);
-      high = kNoEnd;
+      high.reset();
       if (peek() != '}') {
         TRY(high, number("a number of repetitions was expected"));
       }
       skip_space(/*lines=*/false);
     }
     if (!skip("}")) return error("'}' was expected behind a number of repetitions");
-    if (high < low) return error("more repetitions at least than at most");
+    if (high && *high < low) return error("more repetitions at least than at most");
     return {};
-  }
-
-  StateId repeat(StateId from, RuleId rule, size_t low, size_t high) {
-    const auto next = [&](StateId at) {
-      const StateId to = rules_.new_state();
-      rules_.add_call(at, rule, to);
-      return to;
-    };
-    for (size_t i = 0; i < low && !rules_.is_full(); ++i) from = next(from);
-    const StateId to = rules_.new_state();
-    if (high == kNoEnd) {
-      rules_.add_empty(from, to);
-      rules_.add_call(to, rule, to);
-      return to;
-    }
-    for (size_t i = low; i < high && !rules_.is_full(); ++i) {
-      rules_.add_empty(from, to);
-      from = next(from);
-    }
-    rules_.add_empty(from, to);
-    return to;
   }
 
   Result<StateId> atom(StateId from, int depth) {
     const size_t begin = at_;
+    if (is_ebnf_ && text_.substr(at_).starts_with("(=")) return refuse("look-ahead");
     if (skip("(")) {
       TRY(const StateId end, choice(from, depth + 1));
       skip_space(/*lines=*/true);
@@ -222,21 +217,39 @@ class GbnfParser : NotationCursor {
       at_ = text_.size() - rest.size();
       return *c;
     }
-    return escape("nrt\"\\[]", "\n\r\t\"\\[]");
+    if (!is_ebnf_) return escape("nrt\"\\[]", "\n\r\t\"\\[]");
+    if (peek(1) == 'x') return long_escape();
+    using namespace std::string_view_literals;
+    return escape("nrtbfav0e\"\\[]/'?^$.*+(){}|-"sv, "\n\r\t\b\f\a\v\0\x1B\"\\[]/'?^$.*+(){}|-"sv);
   }
 
+  Result<char32_t> long_escape() {
+    const size_t begin = at_;
+    const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); };
+    char32_t value = 0;
+    for (at_ += 2; is_hex(peek()) && value <= kLastChar; ++at_) {
+      const char c = peek();
+      value = (value << 4) | static_cast<char32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    if (at_ == begin + 2) return error("an escape without its hexadecimal digits");
+    if (value > kLastChar || (value >= 0xD800 && value < 0xE000))
+      return at_ = begin, error("an escape of no character");
+    return value;
+  }
+
+  const bool is_ebnf_;
   RuleWriter rules_;
   std::map<std::string, Name> names_;
 };
 
 }  // namespace
 
-Result<Rules> parse_gbnf(std::string_view text) {
+Result<Rules> parse_gbnf(std::string_view text, GbnfSyntax syntax) {
   if (text.size() > kMaxNotationText) {
     return fail(ErrorCode::kNotSupported, "a grammar of {} bytes: Tern reads up to {}", text.size(), kMaxNotationText);
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark, which some editors write
-  return GbnfParser(text).parse();
+  return GbnfParser(text, syntax).parse();
 }
 
 }  // namespace tern::grammar

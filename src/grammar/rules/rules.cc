@@ -92,6 +92,27 @@ void RuleWriter::add_chars(StateId from, const CharSet& set, StateId to) {
   }
 }
 
+StateId RuleWriter::add_calls(StateId from, RuleId rule, size_t low, std::optional<size_t> high) {
+  const auto next = [&](StateId at) {
+    const StateId to = new_state();
+    add_call(at, rule, to);
+    return to;
+  };
+  for (size_t i = 0; i < low && !is_full_; ++i) from = next(from);
+  const StateId to = new_state();
+  if (!high) {
+    add_empty(from, to);
+    add_call(to, rule, to);
+    return to;
+  }
+  for (size_t i = low; i < *high && !is_full_; ++i) {
+    add_empty(from, to);
+    from = next(from);
+  }
+  add_empty(from, to);
+  return to;
+}
+
 StateId RuleWriter::add_text(StateId from, std::string_view text) {
   for (const char c : text) {
     const StateId next = new_state();

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,6 +78,8 @@ class RuleWriter {
   void add_bytes(StateId from, uint8_t low, uint8_t high, StateId to) {
     add(from, {.kind = EdgeKind::kBytes, .low = low, .high = high, .rule = 0, .to = to});
   }
+  // Adds `low` to `high` texts of the rule; without `high`, any number. Returns the state after them.
+  StateId add_calls(StateId from, RuleId rule, size_t low, std::optional<size_t> high);
   // One character of the set, in UTF-8.
   void add_chars(StateId from, const CharSet& set, StateId to);
   // Adds the bytes of `text`. Returns the state after them.

@@ -17,11 +17,11 @@ struct Quantization {
 };
 constexpr Quantization kQuantizations[] = {
     {"q4f16_1", ""},
+    {"q4f32_1", ""},
     {"q0f16", ""},
     {"q0bf16", ""},
     {"q0f32", ""},
     {"q4f16_0", "its matrices lie transposed"},
-    {"q4f32_1", "its scales are float32"},
     {"q4f16_2", "it leaves some matrices unquantized"},
     {"q3f16_0", "it packs 3-bit codes"},
     {"q3f16_1", "it packs 3-bit codes"},
@@ -38,8 +38,9 @@ Result<void> check_quantization(const JsonConfig& config) {
   const auto* found = std::ranges::find(kQuantizations, *name, &Quantization::name);
   const bool is_known = found != std::end(kQuantizations);
   if (is_known && found->why_not.empty()) return {};
-  return fail(ErrorCode::kNotSupported, "{}: the weights are quantized as {}, which Tern cannot read ({}); get q4f16_1",
-              config.path(), tern::quoted(*name), is_known ? found->why_not : "it is not known");
+  return fail(ErrorCode::kNotSupported,
+              "{}: the weights are quantized as {}, which Tern cannot read ({}); get q4f16_1 or q4f32_1", config.path(),
+              tern::quoted(*name), is_known ? found->why_not : "it is not known");
 }
 
 Result<void> set_parts(MlcConfig& config, const std::string& path) {

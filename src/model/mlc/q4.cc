@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "base/half.h"
 #include "model/source/computed_tensors.h"
 #include "quant/formats/q4_0.h"
 
@@ -42,7 +43,8 @@ bool is_number(uint16_t scale) {
 
 }  // namespace
 
-bool repack_q4f16_1(Bytes codes, Bytes scales, int64_t rows, int64_t cols, MutableBytes q4_0, ThreadPool& pool) {
+bool repack_mlc_q4(Bytes codes, Bytes scales, MlcScales kind, int64_t rows, int64_t cols, MutableBytes q4_0,
+                   ThreadPool& pool) {
   const int64_t n_blocks = rows * (cols / kQ4_0Block);
   std::atomic<bool> is_good = true;
   pool.run([&](int worker) {
@@ -50,7 +52,8 @@ bool repack_q4f16_1(Bytes codes, Bytes scales, int64_t rows, int64_t cols, Mutab
     bool all_numbers = true;
     uint64_t bad_codes = 0;
     for (auto b = static_cast<size_t>(first); b < static_cast<size_t>(last); ++b) {
-      const auto scale = load<uint16_t>(scales.data() + sizeof(uint16_t) * b);
+      const auto stored = load<uint16_t>(scales.data() + sizeof(uint16_t) * b);
+      const uint16_t scale = kind == MlcScales::kBF16 ? f32_to_f16(bf16_to_f32(stored)) : stored;
       const auto low = load<uint64_t>(codes.data() + kCodeBytes * b);
       const auto high = load<uint64_t>(codes.data() + kCodeBytes * b + sizeof(low));
       all_numbers = all_numbers && is_number(scale);

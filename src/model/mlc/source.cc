@@ -198,34 +198,39 @@ Result<SourceTensor> MlcSource::repack(const std::string& name, const MlcTensor&
   const MlcTensor* scales = files_.find(name + ".q_scale");
   if (!scales)
     return fail(ErrorCode::kCorruption, "{}: tensor {}.q_scale is missing; download all files again", path(), name);
-  const bool fits = codes.dtype == "uint32" && scales->dtype == "float16" && codes.shape.size() == 2 &&
+  const bool is_bf16 = scales->dtype == "float32" && scales->format == "f32-to-bf16";
+  const bool fits = codes.dtype == "uint32" && (scales->dtype == "float16" || is_bf16) && codes.shape.size() == 2 &&
                     scales->shape.size() == 2 && codes.shape[0] == scales->shape[0] && codes.shape[0] > 0 &&
                     codes.shape[1] > 0 && codes.shape[1] == 4 * scales->shape[1];
   if (!fits) {
     return fail(ErrorCode::kNotSupported,
-                "{}: tensors {}.q_weight and .q_scale are not those of q4f16_1 (uint32 [rows, width/8] and float16 "
-                "[rows, width/32]); get the model as q4f16_1",
+                "{}: tensors {}.q_weight and .q_scale are not those of q4f16_1 or q4f32_1 (uint32 [rows, width/8], and "
+                "[rows, width/32] of float16, or of float32 stored as bfloat16); get the model as q4f16_1",
                 path(), name);
   }
   const int64_t rows = codes.shape[0], cols = 8 * codes.shape[1];
-  const auto make = [name, cols, in_codes = codes.data, in_scales = scales->data, this](
+  const MlcScales kind = is_bf16 ? MlcScales::kBF16 : MlcScales::kF16;
+  const auto make = [name, cols, kind, in_codes = codes.data, in_scales = scales->data, this](
                         uint64_t first, uint64_t n, MutableBytes out) -> Result<void> {
     const auto n_cols = static_cast<uint64_t>(cols);
     const uint64_t code_row = n_cols / 2, scale_row = n_cols / kQ4_0Block * sizeof(uint16_t);
     Scratch code_scratch, scale_scratch;
     TRY(const Bytes code_bytes, in_codes.read(first * code_row, n * code_row, code_scratch));
     TRY(const Bytes scale_bytes, in_scales.read(first * scale_row, n * scale_row, scale_scratch));
-    if (repack_q4f16_1(code_bytes, scale_bytes, static_cast<int64_t>(n), cols, out, made_.pool())) return {};
+    if (repack_mlc_q4(code_bytes, scale_bytes, kind, static_cast<int64_t>(n), cols, out, made_.pool())) return {};
     return fail(ErrorCode::kCorruption,
-                "{}: tensor {} holds codes or scales that q4f16_1 never has; the file is damaged, or quantized in "
+                "{}: tensor {} holds codes or scales that {} never has; the file is damaged, or quantized in "
                 "another way",
-                path(), name);
+                path(), name, kind == MlcScales::kBF16 ? "q4f32_1" : "q4f16_1");
   };
   auto q4_0_rows =
       std::make_unique<MadeRows>(row_bytes(Format::kQ4_0, cols), static_cast<uint64_t>(rows), std::move(make));
   TRY(const StoredBytes q4_0, made_.make(std::move(q4_0_rows), path()));
-  return SourceTensor{
-      .name = name, .format = Format::kQ4_0, .type_name = "q4f16_1", .shape = {rows, cols}, .data = q4_0};
+  return SourceTensor{.name = name,
+                      .format = Format::kQ4_0,
+                      .type_name = is_bf16 ? "q4f32_1" : "q4f16_1",
+                      .shape = {rows, cols},
+                      .data = q4_0};
 }
 
 Result<SourceTensor> MlcSource::view(const std::string& name, const MlcTensor& in_file) {

@@ -1,5 +1,5 @@
-// An MLC directory as a ModelSource: q4f16_1 is converted to Q4_0, in memory or on each read; matrices that are not
-// quantized are views of the shards.
+// An MLC directory as a ModelSource: q4f16_1 and q4f32_1 are converted to Q4_0, in memory or on each read; matrices
+// that are not quantized are views of the shards.
 #pragma once
 
 #include "file/mlc/mlc.h"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -32,7 +33,7 @@ TEST(MlcQ4, WorkedExample) {
   const uint16_t scale = f32_to_f16(0.5f);
   std::vector<std::byte> q4_0(18);
   ThreadPool pool(1);
-  ASSERT_TRUE(repack_q4f16_1(codes, std::as_bytes(std::span(&scale, 1)), 1, 32, q4_0, pool));
+  ASSERT_TRUE(repack_mlc_q4(codes, std::as_bytes(std::span(&scale, 1)), MlcScales::kF16, 1, 32, q4_0, pool));
   std::vector<float> values(32);
   format_info(Format::kQ4_0).decode(q4_0, values);
   const float expected[] = {-3.5f, -1, 0, 0.5f, 3.5f, 1, -0.5f, 2};
@@ -48,11 +49,32 @@ TEST(MlcQ4, EveryValueFindsItsPlace) {
   for (const int n_threads : {1, 3}) {
     ThreadPool pool(n_threads);
     std::vector<std::byte> q4_0(kRows * kCols / 32 * 18);
-    ASSERT_TRUE(repack_q4f16_1(codes, scales, kRows, kCols, q4_0, pool));
+    ASSERT_TRUE(repack_mlc_q4(codes, scales, MlcScales::kF16, kRows, kCols, q4_0, pool));
     std::vector<float> values(kRows * kCols);
     format_info(Format::kQ4_0).decode(q4_0, values);
     for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], q4f16_1_value(codes, scales, i)) << i;
   }
+}
+
+TEST(MlcQ4, ScalesOfBfloat16) {
+  constexpr int64_t kRows = 5, kCols = 64;
+  std::mt19937 random(2);
+  std::vector<std::byte> codes(kRows * kCols / 2), scales(kRows * kCols / 32 * 2);
+  for (std::byte& b : codes) b = static_cast<std::byte>(random() % 15 | random() % 15 << 4);
+  std::uniform_real_distribution<float> exponent(-17, 15.99f);
+  for (size_t i = 0; i < scales.size(); i += 2) store(scales.data() + i, f32_to_bf16(std::exp2(exponent(random))));
+  ThreadPool pool(2);
+  std::vector<std::byte> q4_0(kRows * kCols / 32 * 18);
+  ASSERT_TRUE(repack_mlc_q4(codes, scales, MlcScales::kBF16, kRows, kCols, q4_0, pool));
+  std::vector<float> values(kRows * kCols);
+  format_info(Format::kQ4_0).decode(q4_0, values);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto code = static_cast<int>(codes[i / 2]) >> 4 * (i % 2) & 15;
+    const float scale = bf16_to_f32(load<uint16_t>(scales.data() + i / 32 * 2));
+    ASSERT_EQ(values[i], static_cast<float>(code - 7) * scale) << i;
+  }
+  store(scales.data(), f32_to_bf16(70000.0f));
+  EXPECT_FALSE(repack_mlc_q4(codes, scales, MlcScales::kBF16, kRows, kCols, q4_0, pool));
 }
 
 TEST(MlcQ4, RefusesWhatTheQuantizerNeverWrites) {
@@ -62,12 +84,12 @@ TEST(MlcQ4, RefusesWhatTheQuantizerNeverWrites) {
     for (const int bad : {0x0F, 0xF0}) {
       std::vector<std::byte> codes(64, std::byte{0xEE});
       std::vector<std::byte> scales(8, std::byte{0x10});
-      EXPECT_TRUE(repack_q4f16_1(codes, scales, 2, 64, q4_0, pool));
+      EXPECT_TRUE(repack_mlc_q4(codes, scales, MlcScales::kF16, 2, 64, q4_0, pool));
       codes[at] = static_cast<std::byte>(bad);
-      EXPECT_FALSE(repack_q4f16_1(codes, scales, 2, 64, q4_0, pool)) << at;
+      EXPECT_FALSE(repack_mlc_q4(codes, scales, MlcScales::kF16, 2, 64, q4_0, pool)) << at;
       codes[at] = std::byte{0};
       store(scales.data() + at / 16 * 2, uint16_t{0x7C00});
-      EXPECT_FALSE(repack_q4f16_1(codes, scales, 2, 64, q4_0, pool)) << at;
+      EXPECT_FALSE(repack_mlc_q4(codes, scales, MlcScales::kF16, 2, 64, q4_0, pool)) << at;
     }
   }
 }
@@ -220,7 +242,7 @@ TEST_F(MlcSourceTest, Phi3) {
 }
 
 TEST_F(MlcSourceTest, RefusesOtherQuantizationsByName) {
-  for (const auto& [name, why] : {std::pair("q4f16_0", "transposed"), std::pair("q4f32_1", "float32"),
+  for (const auto& [name, why] : {std::pair("q4f16_0", "transposed"), std::pair("q4f16_2", "unquantized"),
                                   std::pair("q3f16_1", "3-bit"), std::pair("q9", "not known")}) {
     config_["quantization"] = name;
     expect_refused(kNotSupported, format_text("quantized as '{}', which Tern cannot read (", name));

@@ -59,8 +59,8 @@ TEST_F(GpuPieces, TernaryMatricesAreRepackedAsTheyAreRead) {
 }
 
 TEST_F(GpuPieces, DirectoriesComputeTheSame) {
-  for (const char* name : {"containers/phi3_q4f16_1", "containers/qwen3_q4f16_1", "families/bitnet_autobitlinear",
-                           "families/llama_bitlinear", "families/qwen3_tied"}) {
+  for (const char* name : {"containers/phi3_q4f16_1", "containers/qwen3_q4f16_1", "containers/llama_q4f32_1",
+                           "families/bitnet_autobitlinear", "families/llama_bitlinear", "families/qwen3_tied"}) {
     expect_same(source_path("tests/golden/") + name);
   }
 }

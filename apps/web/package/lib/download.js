@@ -2,6 +2,7 @@
 
 import {NotFoundError} from './errors.js';
 import {FileDownload} from './file_download.js';
+import {checkMemory} from './memory_limit.js';
 import {markComplete, writeManifest} from './model_store.js';
 import {sha256Hex} from './sha256.js';
 import {checkQuota, explainWriteError} from './storage/storage.js';
@@ -22,11 +23,11 @@ async function checkStored(env, file, writer, pieceBytes, onBytes) {
  * @param {import('./environment.js').Environment} env
  * @param {import('./storage/storage.js').Storage} storage
  * @param {import('./model_store.js').Manifest} manifest kept up to date, here and in storage
- * @param {{signal?: AbortSignal, onProgress: (progress: object) => void}} options
+ * @param {{signal?: AbortSignal, onProgress: (progress: object) => void, memory?: {most: number, why: string}}} options
  * @returns {Promise<void>} the manifest is complete. Throws ChangedError or what Tern.load may; then what came is
  *   kept
  */
-export async function downloadModel(env, storage, manifest, {signal, onProgress}) {
+export async function downloadModel(env, storage, manifest, {signal, onProgress, memory}) {
   let loaded = 0;
   let saving = Promise.resolve();  // one after the other
   const total = () => Math.max(loaded, manifest.files.reduce((sum, f) => sum + (f.size ?? f.sizeHint ?? 0), 0));
@@ -62,7 +63,10 @@ export async function downloadModel(env, storage, manifest, {signal, onProgress}
       });
       const download = new FileDownload({
         ...job,
-        onOpened: () => checkQuota(env, storage, total() - loaded, manifest.name),
+        onOpened: () => {
+          if (memory) checkMemory(memory, total(), manifest.name);
+          return checkQuota(env, storage, total() - loaded, manifest.name);
+        },
         onBytes: (n) => {
           loaded += n;
           report(file);

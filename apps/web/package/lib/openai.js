@@ -64,18 +64,21 @@ const kForms = {
     throw new InvalidArgumentError(`${where}: tool_choice is auto, none, required or a function`);
   },
   parallel_tool_calls: (parallelToolCalls) => ({parallelToolCalls}),
-  response_format: ({type, json_schema: named, schema}, where) => {
+  response_format: (format, where) => {
+    const {type, json_schema: named, schema, structural_tag: tag = format} = format;
     if (type === 'text') return {};
-    if (type === 'json_object') return schema === undefined ? {json: true} : {jsonSchema: schema};
+    if (type === 'json_object') return schema === undefined || schema === null ? {json: true} : {jsonSchema: schema};
+    if (type === 'structural_tag') return {structuralTag: tag};
     if (type !== 'json_schema') {
       throw new NotSupportedError(`${where}: response_format ${JSON.stringify(type)} is not supported; there are ` +
-        'text, json_object and json_schema');
+        'text, json_object, json_schema and structural_tag');
     }
     if (named?.schema !== undefined) return {jsonSchema: named.schema};
     throw new InvalidArgumentError(`${where}: response_format.json_schema.schema is missing`);
   },
   json_schema: (jsonSchema) => ({jsonSchema}),
   grammar: (grammar) => ({grammar}),
+  ebnf: (ebnf) => ({ebnf}),
   regex: (regex) => ({regex}),
 };
 

@@ -65,6 +65,15 @@ function schema(name) {
   };
 }
 
+/** An object, as a value or as text. @returns {string} */
+function jsonObject(name, wanted) {
+  return (value) => {
+    if (typeof value === 'string') return value;
+    if (typeof value !== 'object' || Array.isArray(value)) refuse(name, value, wanted);
+    return JSON.stringify(value);
+  };
+}
+
 function list(name) {
   return (value) => {
     if (!Array.isArray(value)) refuse(name, value, 'a list');
@@ -103,6 +112,7 @@ const kLoad = {
   threads: number('threads', {min: 1, max: 1024, integer: true}),
   context: number('context', {min: 1, integer: true}),
   kv: oneOf('kv', 'f16', 'f32', 'q8_0'),
+  memoryLimit: number('memoryLimit', {min: 0}),
   sha256: any,
   integrity: integrity('integrity'),
   verify: ofType('verify', 'boolean'),
@@ -155,6 +165,8 @@ const kGenerate = {
   jsonSchema: schema('jsonSchema'),
   json: ofType('json', 'boolean'),
   grammar: ofType('grammar', 'string'),
+  ebnf: ofType('ebnf', 'string'),
+  structuralTag: jsonObject('structuralTag', 'a structural tag'),
   regex: ofType('regex', 'string'),
   tools: list('tools'),
   toolChoice: ofType('toolChoice', 'string'),
@@ -219,8 +231,8 @@ function isMessage(one) {
 }
 
 /** What the reply is held to. @returns {{kind: string, text: string} | undefined} */
-function formOf({jsonSchema, json, grammar, regex}) {
-  const forms = Object.entries({jsonSchema, grammar, regex}).filter(([, text]) => text !== undefined);
+function formOf({json, ...texts}) {
+  const forms = Object.entries(texts).filter(([, text]) => text !== undefined);
   if (json) forms.push(['json', '']);
   if (forms.length > 1) {
     throw new InvalidArgumentError(`generate: ${forms.map(([name]) => name).join(' and ')} are given; one is possible`);
@@ -253,9 +265,10 @@ function turnOf(input, {tools = [], toolChoice = 'auto', parallelToolCalls = tru
  * @returns {object} complete but for the signal, and for sampling: what is not given is as the model's makers recommend
  */
 export function generateParams(input, options = {}) {
-  const {signal: _, jsonSchema, json, grammar, regex, tools, toolChoice, parallelToolCalls, ...given} =
-    check('generate', kGenerate, options);
-  const form = formOf({jsonSchema, json, grammar, regex});
+  const {
+    signal: _, jsonSchema, json, grammar, ebnf, structuralTag, regex, tools, toolChoice, parallelToolCalls, ...given
+  } = check('generate', kGenerate, options);
+  const form = formOf({jsonSchema, json, grammar, ebnf, structuralTag, regex});
   const turn = turnOf(input, {tools, toolChoice, parallelToolCalls, ...given});
   const params = {
     maxTokens: -1,

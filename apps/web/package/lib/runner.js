@@ -12,6 +12,7 @@ import {keepModel, notOfFiles} from './keep.js';
 import {runGeneration} from './generation.js';
 import {checkLocal} from './integrity.js';
 import {openLocalModel} from './local_model.js';
+import {memoryOfTab} from './memory_limit.js';
 import {LogitProcessing} from './logit_processing.js';
 import {engineFiles, enginePath, makeSync} from './model_files.js';
 import {openRemoteModel} from './remote_model.js';
@@ -68,7 +69,8 @@ export class Runner {
       const {whyNoThreads} = options;
       const can = await detect(this.#env, {gpu: options.gpu});
       const {flavors, why} = chooseFlavors(options, whyNoThreads ? {...can, threads: false, whyNoThreads} : can);
-      const open = () => this.#openModel(source, options, events);
+      const memory = memoryOfTab(this.#env, {isOnGpu: flavors[0].backend === 'webgpu', limit: options.memoryLimit});
+      const open = () => this.#openModel(source, {...options, memory}, events);
       await this.#startThreads(flavors[0], options, events);
       this.#model = await open();
       const {info, flavor} = await this.#mendOnce(open, events, () => this.#start(flavors, why, options, events));

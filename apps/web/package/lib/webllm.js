@@ -46,9 +46,10 @@ class LoadedModel {
     this.message = '';
     const goesOn = this.history.continuesWith(request.messages);
     const choices = [];
+    const echo = kind === 'text' && request.echo ? request.prompt : '';
     let last = null;
     try {
-      for await (const chunk of webLlmChunks(await this.#begin(kind, request, writing.signal))) {
+      for await (const chunk of webLlmChunks(await this.#begin(kind, request, writing.signal), echo)) {
         const [choice] = chunk.choices;
         if (choice && choice.index !== last?.choices[0].index) this.message = '';  // it is that of the last choice
         this.message += choice?.delta?.content ?? choice?.text ?? '';
@@ -128,7 +129,7 @@ export function makeWebLlm(Tern) {
     #loading = null;
 
     constructor(engineConfig = {}) {
-      this.#config = {appConfig: prebuiltAppConfig, ...engineConfig};
+      this.#config = {...engineConfig, appConfig: engineConfig.appConfig ?? prebuiltAppConfig};
       this.chat = {completions: {create: (request) => this.chatCompletion(request)}};
       this.completions = {create: (request) => this.completion(request)};
       this.embeddings = {create: (request) => this.embedding(request)};
@@ -143,7 +144,7 @@ export function makeWebLlm(Tern) {
     }
 
     setAppConfig(appConfig) {
-      this.#config.appConfig = appConfig;
+      this.#config.appConfig = appConfig ?? prebuiltAppConfig;
     }
 
     /** Takes effect for models that are loaded from then on. */

@@ -28,7 +28,11 @@ export const functionCallingModelIds = kPublished.map(({name}) => name).filter((
 export function recordOf(modelId, appConfig) {
   const record = appConfig.model_list.find(({model_id: id}) => id === modelId);
   if (record) return record;
-  if (/-MLC(-1k)?$/.test(modelId)) return {model: `hf:mlc-ai/${modelId.replace(/-1k$/, '')}`, model_id: modelId};
+  // -1k is WebLLM's name for one with a short context, -b4 for one that makes vectors of four texts at a time.
+  const [, repository, vectors] = /^(.*-MLC)(?:-1k|(-b\d+))?$/.exec(modelId) ?? [];
+  if (repository) {
+    return {model: `hf:mlc-ai/${repository}`, model_id: modelId, ...(vectors ? {model_type: ModelType.embedding} : {})};
+  }
   const known = appConfig.model_list.map(({model_id: id}) => id).join(', ');
   throw new NotFoundError(`${modelId}: there is no model of this name in appConfig.model_list, which has ${known}`);
 }

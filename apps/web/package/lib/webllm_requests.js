@@ -1,19 +1,28 @@
 // WebLLM's requests as OpenAI's, and its replies from theirs.
 
-import {NotSupportedError} from './errors.js';
+import {InvalidArgumentError, NotSupportedError} from './errors.js';
 
-/** Of a text: WebLLM asks for log probabilities as chats do. */
-function plainBody({logprobs, top_logprobs: top, ...body}) {
+/** Of a text: WebLLM asks for log probabilities as chats do. What is echoed is put in front of the reply here. */
+function plainBody({logprobs, top_logprobs: top, echo, ...body}) {
+  if (typeof (echo ?? false) !== 'boolean') throw new InvalidArgumentError('echo is true or false');
   return logprobs ? {...body, logprobs: typeof logprobs === 'number' ? logprobs : top ?? 0} : body;
 }
 
+// What a format has beside its type.
+const kFormatFields = {json_object: ['schema'], json_schema: ['json_schema'], grammar: ['grammar'],
+  structural_tag: ['structural_tag']};
+
 function chatBody({response_format: format, ...body}) {
   if (!format) return body;
-  if (format.type === 'grammar') return {...body, grammar: format.grammar};
-  if (format.type === 'structural_tag') {
-    throw new NotSupportedError('response_format "structural_tag" is not supported; use tools, or a grammar');
+  const {type = 'text', ...fields} = format;
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined || value === null || kFormatFields[type]?.includes(name)) continue;
+    throw new InvalidArgumentError(`response_format "${type}" has no '${name}'; leave it out`);
   }
-  return {...body, response_format: format};
+  if ((type === 'grammar' || type === 'structural_tag') && (fields[type] ?? null) === null) {
+    throw new InvalidArgumentError(`response_format.${type} is missing`);
+  }
+  return type === 'grammar' ? {...body, ebnf: format.grammar} : {...body, response_format: {...format, type}};
 }
 
 /** @returns {object} OpenAI's body of a request; a NotSupportedError for what cannot be done */
@@ -36,12 +45,18 @@ function chatLogprobs({tokens, token_logprobs: values, top_logprobs: tops}) {
 /**
  * OpenAI's chunks as WebLLM's: calls of tools are in the last chunk of a choice.
  * @param {AsyncIterable<object>} chunks
+ * @param {string} [echo] what is in front of the text of each choice
  */
-export async function* webLlmChunks(chunks) {
+export async function* webLlmChunks(chunks, echo = '') {
   let calls = null;
+  let echoed = -1;
   for await (const chunk of chunks) {
     const [choice] = chunk.choices;
     if (chunk.usage === null) delete chunk.usage;
+    if (choice && echo && choice.index !== echoed) {
+      choice.text = echo + choice.text;
+      echoed = choice.index;
+    }
     if (choice?.logprobs?.tokens) choice.logprobs = chatLogprobs(choice.logprobs);
     if (choice?.delta?.tool_calls) {
       calls = choice.delta.tool_calls;

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import {describe, test} from 'node:test';
 import {kUrl, kOther, kBytes, server, disk, load, models, ranges, readBytes} from '../fakes/one_model.mjs';
 import {fakeGguf} from '../fakes/server.mjs';
+import {memoryOfTab} from '../lib/memory_limit.js';
 
 describe('download', () => {
   test('a file is downloaded once and then needs no network', async () => {
@@ -285,4 +286,25 @@ test('a page by https is told that it may not read from http', async () => {
   const navigator = {onLine: true};
   const error = {name: 'NetworkError', message: /with https/};
   await assert.rejects(load('http://hub.example/m.gguf', {}, {navigator}), error);
+});
+
+describe('memory', () => {
+  test('a model that a tab cannot hold is refused before it is downloaded', async () => {
+    server.put(kUrl, kBytes);
+    const message = /^m\.gguf needs 20000 B of memory for its weights, and memoryLimit allows 19999 B; use a smaller/;
+    await assert.rejects(load(kUrl, {memoryLimit: 19_999}), {name: 'OutOfMemoryError', message});
+    assert.deepEqual(await models().list(), []);
+    await load(kUrl, {memoryLimit: 20_000});
+  });
+
+  test('what a tab gets is what the browser tells', () => {
+    const most = (navigator, how = {isOnGpu: true}) => memoryOfTab({navigator}, how).most / 1e9;
+    assert.equal(most({deviceMemory: 8}), Infinity);
+    assert.equal(most({deviceMemory: 4}), 2.4);
+    assert.equal(most({deviceMemory: 8, userAgentData: {mobile: true}}), 2.8);
+    assert.equal(most({userAgent: 'Mozilla/5.0 (iPhone; …'}), 1.4);
+    assert.equal(most({userAgent: 'Mozilla/5.0 (iPhone; …'}, {isOnGpu: true, limit: Infinity}), Infinity);
+    assert.equal(most({deviceMemory: 8}, {isOnGpu: false}), 3.6);
+    assert.equal(memoryOfTab({isNode: true, navigator: {}}, {isOnGpu: true}).most, Infinity);
+  });
 });

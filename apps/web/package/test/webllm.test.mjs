@@ -10,6 +10,7 @@ import {verifyIntegrity} from '../lib/integrity.js';
 import {makeWebLlm} from '../lib/webllm.js';
 import {ModelType, functionCallingModelIds, prebuiltAppConfig} from '../lib/webllm_models.js';
 import {ServiceWorkerMLCEngineHandler} from '../lib/webllm_worker.js';
+import {bodyOf} from '../lib/webllm_requests.js';
 import {StoredModels} from '../lib/model_store.js';
 import {loadTern} from '../lib/tern.js';
 
@@ -120,12 +121,15 @@ test('requests wait for one another', async () => {
 
 test('names: of the list, of mlc-ai, and none', async () => {
   const {loads, webllm} = setUp();
-  const mlc = new webllm.MLCEngine();
+  const mlc = new webllm.MLCEngine({appConfig: undefined});
   await assert.rejects(mlc.reload('no-such-model'), {name: 'NotFoundError', message: /no-such-model.*bonsai-1\.7b/});
   for (const [name, source] of [['bonsai-1.7b', 'hf:prism-ml/Bonsai-1.7B-gguf/Bonsai-1.7B-Q1_0.gguf'],
-    ['Llama-3.2-1B-Instruct-q4f16_1-MLC', 'hf:mlc-ai/Llama-3.2-1B-Instruct-q4f16_1-MLC']]) {
+    ['Llama-3.2-1B-Instruct-q4f16_1-MLC', 'hf:mlc-ai/Llama-3.2-1B-Instruct-q4f16_1-MLC'],
+    ['Phi-3.5-mini-instruct-q4f32_1-MLC-1k', 'hf:mlc-ai/Phi-3.5-mini-instruct-q4f32_1-MLC'],
+    ['snowflake-arctic-embed-m-q0f32-MLC-b4', 'hf:mlc-ai/snowflake-arctic-embed-m-q0f32-MLC']]) {
     await mlc.reload(name).catch(() => {});
     assert.equal(loads.at(-1).source, source);
+    assert.equal(loads.at(-1).options.embeddings, name.endsWith('b4') ? true : undefined);
   }
   assert.ok(prebuiltAppConfig.model_list.every(({model, model_id: id, vram_required_MB: mb}) => (
     model.startsWith('hf:') && id && mb > 0)));
@@ -168,7 +172,9 @@ test('what cannot be done is refused', async () => {
     await assert.rejects(mlc.reload('mine', options), {name: 'NotSupportedError', message});
   }
   await mlc.reload('mine', {sliding_window_size: -1, attention_sink_size: 0});
-  for (const [more, message] of [[{response_format: {type: 'structural_tag'}}, /structural_tag/],
+  for (const [more, message] of [[{response_format: {type: 'structural_tag'}}, /structural_tag is missing/],
+    [{response_format: {type: 'grammar'}}, /response_format\.grammar is missing/],
+    [{response_format: {type: 'json_object', grammar: 'root ::= "a"'}}, /"json_object" has no 'grammar'/],
     [{extra_body: {enable_latency_breakdown: true}}, /enable_latency_breakdown/], [{model: 'other'}, /other is not/]]) {
     await assert.rejects(mlc.chat.completions.create({messages: kMessages, ...more}), message);
   }
@@ -176,6 +182,22 @@ test('what cannot be done is refused', async () => {
   assert.throws(() => new ServiceWorkerMLCEngineHandler().setLogitProcessorRegistry(registry), /service worker/);
   assert.throws(() => new webllm.WebWorkerMLCEngine({}, {logitProcessorRegistry: registry}), /in the worker/);
   await assert.rejects(mlc.resumeChatCompletion('a'), {name: 'NotSupportedError'});
+});
+
+test('forms of replies, and a prompt that is echoed', async () => {
+  const tag = {type: 'structural_tag', format: {type: 'const_string', value: 'a'}};
+  const formOf = (format) => {
+    const {ebnf, response_format: made} = bodyOf('chat', {messages: kMessages, response_format: format});
+    return ebnf ?? made;
+  };
+  assert.equal(formOf({type: 'grammar', grammar: 'root ::= "a"'}), 'root ::= "a"');
+  const asked = {type: 'structural_tag', structural_tag: tag};
+  assert.deepEqual(formOf(asked), asked);
+  assert.deepEqual(formOf({}), {type: 'text'});
+  const {webllm} = setUp();
+  const mlc = await webllm.CreateMLCEngine('mine', {appConfig});
+  const {choices} = await mlc.completions.create({prompt: 'Well. ', echo: true, n: 2});
+  assert.deepEqual(choices.map(({text}) => text), Array(2).fill('Well. Once upon a time'));
 });
 
 // Weather's call, as a model with tools writes it.

@@ -32,6 +32,22 @@ void interleave_words(Bytes row, MutableBytes out) {
   }
 }
 
+// The reverse.
+template <class Block>
+void read_back_words(Bytes records, MutableBytes row) {
+  constexpr size_t kWord = sizeof(uint32_t), kWords = (sizeof(Block) - sizeof(Block::d)) / kWord;
+  constexpr size_t kRecord = kRecordRuns * sizeof(Block);
+  for (size_t b = 0; b < row.size() / sizeof(Block); ++b) {
+    std::byte* const to = row.data() + b * sizeof(Block);
+    const std::byte* const record = records.data() + b / kRecordRuns * kRecord;
+    const size_t lane = b % kRecordRuns;
+    for (size_t word = 0; word < kWords; ++word) {
+      std::memcpy(to + sizeof(Block::d) + word * kWord, record + (word * kRecordRuns + lane) * kWord, kWord);
+    }
+    std::memcpy(to, record + kWords * kRecordRuns * kWord + lane * sizeof(Block::d), sizeof(Block::d));
+  }
+}
+
 // Stores the 32 codes of a run in its lane.
 void put_codes(const RecordLayout& layout, const uint8_t* codes, std::byte* record, size_t lane) {
   uint32_t lines[8] = {};
@@ -109,14 +125,27 @@ void interleave_row(Format format, Bytes row, int cols, MutableBytes out) {
   interleave_parts(info, row, out);
 }
 
+bool is_read_back(Format format) { return format == Format::kQ4_0 || format == Format::kQ8_0; }
+
+void read_back_row(Format format, Bytes records, int cols, MutableBytes row) {
+  CHECK(row.size() == row_bytes(format, cols) && records.size() == interleaved_row_bytes(format, cols));
+  CHECK(is_read_back(format));
+  if (format == Format::kQ4_0) return read_back_words<Q4_0Block>(records, row);
+  read_back_words<Q8_0Block>(records, row);
+}
+
 std::set<const Tensor*> only_interleaved(Plan& plan) {
   std::map<const Tensor*, int> other_uses;  // mentions, less those with int8 blocks
-  for (Step& step : plan.steps) for_each_weight(step.body, [&](const Tensor*& w, WeightRole) { ++other_uses[w]; });
-  for_block_matrices(plan, [&](const Tensor*& w) { --other_uses[w]; });
+  const auto count = [&](const Tensor*& w, WeightRole role) {
+    other_uses[w] += role == WeightRole::kTable && is_read_back(w->format) ? 0 : 1;
+  };
+  for (Step& step : plan.steps) for_each_weight(step.body, count);
   std::set<const Tensor*> only;
-  for (const auto& [w, n] : other_uses) {
-    if (n == 0 && has_interleaved(w->format)) only.insert(w);
-  }
+  for_block_matrices(plan, [&](const Tensor*& w) {
+    --other_uses[w];
+    if (has_interleaved(w->format)) only.insert(w);
+  });
+  std::erase_if(only, [&](const Tensor* w) { return other_uses[w] != 0; });
   return only;
 }
 
@@ -191,6 +220,12 @@ InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, Thre
   for_block_matrices(plan, [&](const Tensor*& w) {
     if (const auto found = copies.find(w); found != copies.end()) w = found->second;
   });
+  for (Step& step : plan.steps) {
+    for_each_weight(step.body, [&](const Tensor*& w, WeightRole role) {
+      if (role != WeightRole::kTable || !is_read_back(w->format)) return;
+      if (const auto found = copies.find(w); found != copies.end()) w = found->second;
+    });
+  }
   return result;
 }
 

@@ -76,17 +76,21 @@ uint64_t interleaved_row_bytes(Format format, int cols);
 // Converts one row of blocks in the file's order to records.
 void interleave_row(Format format, Bytes row, int cols, MutableBytes out);
 
+// True if a row of records can become blocks again: a table then needs no copy in the file's order.
+bool is_read_back(Format format);
+void read_back_row(Format format, Bytes records, int cols, MutableBytes row);
+
 struct InterleavedWeights {
   HostMemory memory;
   std::deque<Tensor> tensors;  // views of `memory`; a deque keeps their addresses valid
 };
 
-// The matrices that no step needs in the file's order once they are interleaved.
+// The matrices that no step needs in the file's order once they are interleaved; tables are read back.
 std::set<const Tensor*> only_interleaved(Plan& plan);
 
-// Interleaves the matrices that are multiplied with int8 blocks, each once, and points the plan's steps to the copies.
-// Does nothing if they need more than `most_bytes`. `reads_alone`: only the calling thread may read what is not in
-// memory.
+// Interleaves the matrices that are multiplied with int8 blocks, each once, and points the plan's steps to the copies,
+// with the tables that can be read back. Does nothing if they need more than `most_bytes`. `reads_alone`: only the
+// calling thread may read what is not in memory.
 InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, ThreadPool& pool, bool reads_alone = false);
 
 }  // namespace tern::cpu

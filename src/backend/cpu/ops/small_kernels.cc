@@ -15,6 +15,5 @@
 #include "backend/cpu/ops/sum_words.cc"
 
 #if HWY_ONCE  // these use no vectors
-#include "backend/cpu/ops/embed.cc"
 #include "backend/cpu/ops/rope.cc"
 #endif

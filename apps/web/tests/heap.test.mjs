@@ -1,0 +1,66 @@
+// How much memory a model takes on the CPU: no more than it has to. Memory of a tab that has grown stays.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {after, describe, test} from 'node:test';
+import {Tern} from '../package/node.js';
+import {kDefaultModel, tern as program} from './support/project.mjs';
+import {writeRandomModel} from './support/random_model.mjs';
+
+const kMost = 1.3;  // times the file
+
+describe('the heap of a model on the CPU', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tern_heap_'));
+  after(() => fs.rmSync(folder, {recursive: true}));
+
+  const make = {
+    Q4_0: (file) => writeRandomModel(file, {format: 'Q4_0', layers: 24}),
+    Q8_0: (file) => writeRandomModel(file, {format: 'Q8_0'}),
+    F16: (file) => writeRandomModel(file, {format: 'F16'}),
+    I2_S: (file) => program('synth', '--preset', 'bitnet-large', '-o', file),
+  };
+  for (const [format, write] of Object.entries(make)) {
+    test(format, async () => {
+      const file = path.join(folder, `${format}.gguf`);
+      write(file);
+      const {size} = fs.statSync(file);
+      assert.ok(size > 130e6 && size < 500e6, `${size} bytes`);
+      for (const threads of [1, 2]) {
+        const tern = await Tern.load(file, {backend: 'cpu', threads, context: 512});
+        for await (const _ of tern.generate([1, 2, 3, 4, 5], {maxTokens: 3, ignoreEos: true})) { /* to its end */ }
+        const {heapBytes} = tern.stats;
+        await tern.close();
+        assert.ok(heapBytes <= kMost * size, `${(heapBytes / size).toFixed(2)} times the file`);
+      }
+      fs.rmSync(file);
+    });
+  }
+});
+
+test('where memory that may grow to 4 GB is refused, it grows less far', async () => {
+  const {Memory} = WebAssembly;
+  const refused = [];
+  WebAssembly.Memory = class extends Memory {
+    constructor(limits) {
+      if (limits.maximum > 16384) {
+        refused.push(limits.maximum);
+        throw new RangeError('WebAssembly.Memory(): could not allocate memory');
+      }
+      super(limits);
+    }
+  };
+  try {
+    for (const threads of [1, 2]) {
+      const tern = await Tern.load(kDefaultModel, {backend: 'cpu', threads});
+      let text = '';
+      for await (const piece of tern.generate('Once upon a time', {maxTokens: 5, temperature: 0})) text += piece;
+      assert.ok(text.length > 5);
+      await tern.close();
+    }
+    assert.deepEqual(refused, [65536, 32768, 65536, 32768]);
+  } finally {
+    WebAssembly.Memory = Memory;
+  }
+});
