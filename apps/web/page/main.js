@@ -2,6 +2,7 @@
 
 import {byId, make} from './base/dom.js';
 import {kExample} from './base/example.js';
+import {later} from './base/later.js';
 import {keepOffline} from './base/offline.js';
 import {Settings} from './base/settings.js';
 import {browserStorage} from './base/storage.js';
@@ -11,16 +12,10 @@ import {ChatView} from './chat/chat_view.js';
 import {Composer} from './chat/composer.js';
 import {Conversation} from './chat/conversation.js';
 import {hasAny, isConversationKey, keyOf} from './chat/library.js';
-import {LibraryView} from './chat/library_view.js';
 import {acceptDrops} from './model/file_drop.js';
 import {addressSource, kDefaultModel, ModelHost} from './model/model_host.js';
-import {ModelMenu} from './model/model_menu.js';
-import {ModelPanel} from './model/model_panel.js';
 import {StatusView} from './model/status_view.js';
-import {KernelsView} from './panel/kernels_view.js';
 import {Panel} from './panel/panel.js';
-import {Readings} from './panel/readings.js';
-import {SettingsPanel} from './panel/settings_panel.js';
 
 // One page, two engines: in this tab, or the server's that has sent the page, which says so.
 const isServed = document.documentElement.dataset.engine === 'server';
@@ -55,7 +50,8 @@ const conversation = new Conversation(browserStorage(), tabStorage?.getItem(kTab
 const chat = new Chat(conversation, host, settings);
 
 connectTheme(settings);
-new Panel(settings);
+new Panel(settings, later('style/panel.css', async () => (
+  (await import('./panel/instruments.js')).fill(host, chat, settings, !served))));
 const composer = new Composer(chat, conversation);
 const view = new ChatView(conversation, chat, {
   root: byId('messages'), log: byId('log'), jump: byId('jump'), edit: () => composer.edit(),
@@ -63,19 +59,18 @@ const view = new ChatView(conversation, chat, {
 });
 host.addEventListener('phase', () => view.modelChanged());
 const status = new StatusView(host, chat, served ? served.connect(host, chat, conversation) : act, served?.kWords);
-new ModelPanel(host, settings);
-new Readings(host, chat);
-new SettingsPanel(settings, host);
-const models = served ? null : new ModelMenu(Tern, host, settings);
-if (models) {
-  new KernelsView(host, chat);
-  acceptDrops((files) => models.loadFiles(files));
+const models = later('style/menus.css', async () => (
+  new (await import('./model/model_menu.js')).ModelMenu(Tern, host, settings)));
+const openModels = async () => (await models()).open();
+if (!served) {
+  for (const id of ['model-chip', 'model-change']) byId(id).addEventListener('click', openModels);
+  acceptDrops(async (files) => (await models()).loadFiles(files));
 }
 
 /** @param {import('./base/errors.js').Remedy} remedy */
 function act(remedy) {
   if (remedy === 'choose' || remedy === 'storage') {
-    models.open();
+    openModels();
     return;
   }
   if (remedy === 'use_cpu') settings.set('backend', 'cpu');
@@ -118,7 +113,9 @@ function goTo(id) {
   composer.focus();
 }
 byId('new-chat').addEventListener('click', () => goTo(null));
-new LibraryView(browserStorage(), conversation, goTo);
+const library = later('style/menus.css', async () => (
+  new (await import('./chat/library_view.js')).LibraryView(browserStorage(), conversation, goTo)));
+byId('library-open').addEventListener('click', async () => (await library()).open());
 function rememberTab() {
   try {
     tabStorage?.setItem(kTabKey, conversation.id);

@@ -38,7 +38,6 @@ export class LibraryView {
     this.#storage = storage;
     this.#conversation = conversation;
     this.#go = go;
-    byId('library-open').addEventListener('click', () => this.open());
     byId('library-close').addEventListener('click', () => this.#drawer.close());
     byId('library-new').addEventListener('click', () => this.#leaveTo(null));
     byId('library-export').addEventListener('click', () => (

@@ -22,7 +22,11 @@ const kWalks = {
   },
 };
 
-const press = (id) => (page) => page.getByTestId(id).first().click();
+/** Presses a button; `shown`: what that shows. */
+const press = (id, shown = 'body') => async (page) => {
+  await page.getByTestId(id).first().click();
+  await page.locator(shown).waitFor();
+};
 const say = async (page) => {
   await page.getByTestId('composer').fill('How far do arctic terns fly?');
   await page.keyboard.press('Enter');
@@ -45,14 +49,16 @@ const kStates = {
     await page.getByTestId('stop').waitFor();
   }],
   'editing': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('edit')],
-  'models': ['fake-load-ms=50', (page) => page.waitForSelector(kReady), press('model-chip')],
-  'no such model': ['fake-load-ms=50', press('model-chip'), (page) => page.getByTestId('model-search').fill('zzz')],
-  'about to delete': ['fake-load-ms=50', press('model-chip'), press('model-item-delete')],
-  'conversations': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open')],
-  'naming': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open'), press('conversation-rename')],
-  'deleted': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open'), press('conversation-delete')],
-  'instruments': ['fake-load-ms=50&fake-ms=1', say, press('panel-toggle')],
-  'kernels': ['fake-load-ms=50&fake-ms=1', say, press('panel-toggle'), press('kernels-open'), press('kernel')],
+  'models': ['fake-load-ms=50', (page) => page.waitForSelector(kReady), press('model-chip', '#model-menu')],
+  'no such model': ['fake-load-ms=50', press('model-chip', '#model-menu'),
+    (page) => page.getByTestId('model-search').fill('zzz')],
+  'about to delete': ['fake-load-ms=50', press('model-chip', '#model-menu'), press('model-item-delete')],
+  'conversations': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open', '#library')],
+  'naming': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open', '#library'), press('conversation-rename')],
+  'deleted': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open', '#library'), press('conversation-delete')],
+  'instruments': ['fake-load-ms=50&fake-ms=1', say, press('panel-toggle', '#panel')],
+  'kernels': ['fake-load-ms=50&fake-ms=1', say, press('panel-toggle', '#panel'),
+    press('kernels-open', '#kernels'), press('kernel')],
 };
 
 const script = axe();

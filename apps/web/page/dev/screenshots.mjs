@@ -18,6 +18,7 @@ const ask = async (page, text) => {
 };
 const openPanel = async (page) => {
   if (await page.locator('#panel').isHidden()) await page.getByTestId('panel-toggle').click();
+  await page.locator('#panel').waitFor();
 };
 
 /** name: [query, what is done before the picture] */

@@ -38,10 +38,12 @@ test('everything that is pressed has room for a finger', async () => {
   const page = await open();
   assert.deepEqual(await page.evaluate(smallTargets), []);
   await page.getByTestId('panel-toggle').click();
+  await page.locator('#panel').waitFor();
   assert.deepEqual(await page.evaluate(smallTargets), []);
   await page.locator('#panel-close').click();
   for (const [open, close] of [['model-chip', '#model-menu-close'], ['library-open', '#library-close']]) {
     await page.getByTestId(open).click();
+    await page.locator(close).waitFor();
     assert.deepEqual(await page.evaluate(smallTargets), [], open);
     await page.locator(close).click();
   }

@@ -40,6 +40,7 @@ async function open(query = '', {ready = true, url = here.site.url, options = {}
 async function openWithPanel(query) {
   const page = await open(query);
   await page.getByTestId('panel-toggle').click();
+  await page.locator('#panel').waitFor();
   return page;
 }
 
@@ -239,7 +240,8 @@ test('a load that fails says why and offers the CPU', async () => {
   assert.match(await page.getByTestId('error').innerText(), /not enough memory/);
   await page.getByTestId('remedy-use_cpu').click();
   await page.waitForSelector(kIdle);
-  assert.match(await page.getByTestId('model-why').innerText(), /CPU was asked for/);
+  await page.getByTestId('panel-toggle').click();
+  await page.getByTestId('model-why').filter({hasText: 'CPU was asked for'}).waitFor();
 });
 
 test('settings are taken, refused and remembered', async () => {
@@ -265,7 +267,10 @@ test('settings are taken, refused and remembered', async () => {
 
 test('models: an address, files, a folder dropped, the stored ones', async () => {
   const page = await open();
-  const menu = () => page.getByTestId('model-chip').click();
+  const menu = async () => {
+    await page.getByTestId('model-chip').click();
+    await page.getByTestId('model-menu').waitFor();
+  };
   await menu();
   await page.getByTestId('model-search').fill('https://example.org/Bonsai-1.7B-Q1_0.gguf');
   await page.getByTestId('model-load').click();
@@ -339,7 +344,7 @@ test('360 pixels: the panel opens over the page, holds the focus, and Escape clo
   const page = await open('', {options: {viewport: {width: 360, height: 740}}});
   assert.ok(await page.locator('#panel').isHidden());
   await page.getByTestId('panel-toggle').press('Enter');
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'panel');
+  await untilInPage(page, () => document.activeElement.id === 'panel');
   assert.ok(await page.evaluate(() => document.querySelector('main').inert));
   for (let i = 0; i < 12; i++) await page.keyboard.press('Tab');
   await page.keyboard.press('Escape');

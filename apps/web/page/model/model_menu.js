@@ -67,8 +67,6 @@ export class ModelMenu {
     host.addEventListener('phase', () => {
       if (this.#menu.open && host.phase !== 'loading') this.showStored();
     });
-    byId('model-chip').addEventListener('click', () => this.open());
-    byId('model-change').addEventListener('click', () => this.open());
     byId('model-menu-close').addEventListener('click', () => this.#menu.close());
     this.#menu.addEventListener('click', ({target}) => target === this.#menu && this.#menu.close());
     this.#search.addEventListener('input', () => this.#show());
