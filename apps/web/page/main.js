@@ -53,8 +53,12 @@ connectTheme(settings);
 new Panel(settings, later('style/panel.css', async () => (
   (await import('./panel/instruments.js')).fill(host, chat, settings, !served))));
 const composer = new Composer(chat, conversation);
+const edit = (message) => composer.edit(message);
+const more = later('', async () => (
+  new (await import('./chat/more.js')).MoreMenu(chat, edit, async () => (served ?? await models()).others())));
 const view = new ChatView(conversation, chat, {
-  root: byId('messages'), log: byId('log'), jump: byId('jump'), edit: () => composer.edit(),
+  root: byId('messages'), log: byId('log'), jump: byId('jump'), edit,
+  more: async (message, button) => (await more()).open(message, button),
   tellsStories: () => host.phase === 'ready' && host.isStoryteller,
 });
 host.addEventListener('phase', () => view.modelChanged());
@@ -115,6 +119,7 @@ function goTo(id) {
 byId('new-chat').addEventListener('click', () => goTo(null));
 const library = later('style/menus.css', async () => (
   new (await import('./chat/library_view.js')).LibraryView(browserStorage(), conversation, goTo)));
+addEventListener('beforeunload', (event) => conversation.isUnkept && event.preventDefault());
 byId('library-open').addEventListener('click', async () => (await library()).open());
 function rememberTab() {
   try {
@@ -141,7 +146,8 @@ byId('report').addEventListener('click', async () => {
   }
 });
 conversation.addEventListener('trouble', () => (
-  notice('The browser’s storage is full: this conversation will be gone when the page is closed.')));
+  notice('The browser’s storage is full. This conversation goes on, but what was written last will be gone when the ' +
+    'page is closed: save it to a file, or delete others to make room.', undefined, 30_000)));
 addEventListener('pagehide', () => conversation.saveGrown());
 // Tabs may show one conversation. One that is writing goes on, and is what is kept.
 addEventListener('storage', ({key}) => {

@@ -18,6 +18,8 @@ export class Chat extends EventTarget {
   #settings;
   /** @type {AbortController|null} */
   #abort = null;
+  /** @type {Message|undefined} what the conversation ended with before the message that waits */
+  #end;
 
   /**
    * @param {import('./conversation.js').Conversation} conversation
@@ -35,25 +37,36 @@ export class Chat extends EventTarget {
   /** Adds a message and has it answered, now or as soon as there is a model. @param {string} text */
   send(text) {
     if (this.state !== 'idle' || !text.trim()) return;
+    this.#end = this.#conversation.messages.at(-1);
     this.#conversation.add({role: 'user', content: text});
     this.#answer();
   }
 
-  /** Another reply to the last message. */
-  regenerate() {
-    if (this.state !== 'idle') return;
-    const last = this.#conversation.messages.findLastIndex((message) => message.role === 'user');
-    if (last < 0) return;
-    this.#conversation.cut(last + 1);
+  /** Another version of a reply; without one, of the last. @param {Message} [reply] */
+  regenerate(reply = this.#conversation.messages.at(-1)) {
+    const {messages} = this.#conversation;
+    const asked = messages.slice(0, messages.indexOf(reply) + 1).findLast(({role}) => role === 'user');
+    if (this.state !== 'idle' || !asked) return;
+    this.#end = messages.at(-1);
+    this.#conversation.endAt(asked);
     this.#answer();
   }
 
-  /** The last message said differently. @param {string} text */
-  resend(text) {
+  /** Another version of a message, to be answered; without one, of the last. @param {string} text */
+  resend(text, message = this.#conversation.messages.findLast(({role}) => role === 'user')) {
     if (this.state !== 'idle' || !text.trim()) return;
-    const last = this.#conversation.messages.findLastIndex((message) => message.role === 'user');
-    if (last >= 0) this.#conversation.cut(last);
-    this.send(text);
+    if (!message) return void this.send(text);
+    this.#end = this.#conversation.messages.at(-1);
+    this.#conversation.add({role: 'user', content: text}, this.#conversation.before(message));
+    this.#answer();
+  }
+
+  /** Another version of a reply, by the user. @param {string} text @param {Message} reply */
+  rewrite(text, reply) {
+    if (this.state !== 'idle' || !text.trim()) return;
+    const {story} = reply;
+    const written = {role: 'assistant', content: text, note: 'changed by you', ...(story ? {story} : {})};
+    this.#conversation.add(written, this.#conversation.before(reply));
   }
 
   /** Goes on with the last story, from where it ended. */
@@ -68,14 +81,16 @@ export class Chat extends EventTarget {
     if (this.state === 'writing') this.#abort?.abort();
     if (this.state !== 'waiting') return '';
     this.#enter('idle');
-    const [message] = this.#conversation.cut(this.#conversation.messages.length - 1);
-    return message.content;
+    const {messages} = this.#conversation;
+    if (this.#conversation.isNewest(messages.at(-1))) return this.#conversation.takeBack(this.#end).content;
+    this.#conversation.endAt(this.#end);
+    return '';
   }
 
   #answer() {
     if (this.#host.phase === 'ready') {
-      const story = this.#host.isStory;
-      this.#write(this.#conversation.add({role: 'assistant', content: '', ...(story ? {story} : {})}));
+      const {isStory: story, info: {name: model}} = this.#host;
+      this.#write(this.#conversation.add({role: 'assistant', content: '', model, ...(story ? {story} : {})}));
     } else {
       this.#enter('waiting');
     }
@@ -129,8 +144,9 @@ export class Chat extends EventTarget {
     this.#abort = null;
     const stopped = abort.signal.aborted;
     const wroteNothing = reply.content === before && !reply.thought && !stopped && !failure;
+    const isOther = record.messages.some(({model}) => model && model !== reply.model);
     reply.note = wroteNothing ? noteOnNothing(tern.stats, before, this.#host.isStory) :
-      noteOn(tern.stats, {...options, dropped, stopped});
+      noteOn(tern.stats, {...options, dropped, stopped, model: isOther ? reply.model : ''});
     if (failure) reply.trouble = describe(failure, 'run').title;
     this.#conversation.save(record);  // which need not be the open one any more
     this.#enter('idle');
@@ -160,9 +176,9 @@ function noteOnNothing(stats, before, isStory) {
   return `the model wrote nothing${isStory ? ': another beginning may help' : ': “Again” may help'}`;
 }
 
-/** One line under a reply: how fast, how long, with which seed, and why it ended where that is not plain. */
-function noteOn(stats, {temperature, seed, dropped, stopped}) {
-  const parts = [];
+/** One line under a reply: how fast, how long, with which seed, by which of several models, and why it ended where that is not plain. */
+function noteOn(stats, {temperature, seed, dropped, stopped, model}) {
+  const parts = model ? [model] : [];
   if (stats?.nGenerated > 0) {
     parts.push(`${stats.nGenerated} tokens`, `${formatRate(stats.tokensPerSecond)} a second`);
     parts.push(`first after ${formatDuration(stats.timeToFirstTokenMs)}`);

@@ -9,7 +9,8 @@ export class Composer {
   #editing = byId('editing');
   #chat;
   #conversation;
-  #isEditing = false;
+  /** @type {import('./conversation.js').Message|null} */
+  #edited = null;
   #draft = '';  // what was in the field before editing began
 
   /** @param {import('./chat.js').Chat} chat @param {import('./conversation.js').Conversation} conversation */
@@ -26,7 +27,7 @@ export class Composer {
     byId('editing-cancel').addEventListener('click', () => this.#endEditing(this.#draft));
     document.addEventListener('keydown', (event) => this.#escape(event));
     chat.addEventListener('state', () => this.#stateChanged());
-    conversation.addEventListener('change', () => this.#isEditing && this.#endEditing(this.#draft));
+    conversation.addEventListener('change', () => this.#edited && this.#endEditing(this.#draft));
     this.#stateChanged();
     this.#fit();
   }
@@ -35,24 +36,26 @@ export class Composer {
     this.#field.focus();
   }
 
-  /** Takes the last message into the field, to be sent again. */
-  edit() {
-    const last = this.#conversation.messages.findLast((message) => message.role === 'user');
-    if (!last || this.#chat.state !== 'idle') return;
-    if (!this.#isEditing) this.#draft = this.#field.value;
-    this.#isEditing = true;
+  /** Takes a message into the field, for another version of it; without one, the user's last. */
+  edit(message = this.#conversation.messages.findLast(({role}) => role === 'user')) {
+    if (!message || this.#chat.state !== 'idle') return;
+    if (!this.#edited) this.#draft = this.#field.value;
+    this.#edited = message;
+    byId('editing-what').textContent = message.role === 'user' ?
+      'Another version of your message' : 'Another version of the reply';
     this.#editing.hidden = false;
-    this.#put(last.content);
+    this.#put(message.content);
     this.focus();
   }
 
   #submit() {
     const text = this.#field.value;
     if (this.#chat.state !== 'idle' || !text.trim()) return;
-    const editing = this.#isEditing;
-    if (editing) this.#endEditing('');
+    const edited = this.#edited;
+    if (edited) this.#endEditing(this.#draft);
     else this.#put('');
-    if (editing) this.#chat.resend(text);
+    if (edited?.role === 'assistant') this.#chat.rewrite(text, edited);
+    else if (edited) this.#chat.resend(text, edited);
     else this.#chat.send(text);
     this.focus();
   }
@@ -75,15 +78,15 @@ export class Composer {
   }
 
   #escape(event) {
-    if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return;
+    if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open], :popover-open')) return;
     if (this.#chat.state !== 'idle') this.#halt();
-    else if (this.#isEditing) this.#endEditing(this.#draft);
+    else if (this.#edited) this.#endEditing(this.#draft);
     else return;
     event.preventDefault();
   }
 
   #endEditing(text) {
-    this.#isEditing = false;
+    this.#edited = null;
     this.#editing.hidden = true;
     this.#draft = '';
     this.#put(text);

@@ -2,7 +2,7 @@
 
 import {byId, icon, make} from '../base/dom.js';
 import {
-  allRecords, asMarkdown, exported, hasAny, importFrom, isConversationKey, nameOf, putBack, readRecord, remove, rename,
+  asMarkdown, exported, hasAny, importFrom, isConversationKey, nameOf, putBack, remove, rename,
 } from './library.js';
 
 /** Hands the user a file. @param {string} name @param {string} text @param {string} type */
@@ -41,7 +41,7 @@ export class LibraryView {
     byId('library-close').addEventListener('click', () => this.#drawer.close());
     byId('library-new').addEventListener('click', () => this.#leaveTo(null));
     byId('library-export').addEventListener('click', () => (
-      download('tern-conversations.json', exported(allRecords(storage)), 'application/json')));
+      download('tern-conversations.json', exported(conversation.all()), 'application/json')));
     const file = byId('library-file');
     byId('library-import').addEventListener('click', () => file.click());
     file.addEventListener('change', () => this.#import(file));
@@ -62,7 +62,7 @@ export class LibraryView {
   }
 
   show() {
-    const records = allRecords(this.#storage);
+    const records = this.#conversation.all();
     this.#list.replaceChildren(...records.map((record) => this.#item(record)));
     byId('library-none').hidden = records.length > 0;
     byId('library-export').disabled = records.length === 0;
@@ -97,7 +97,7 @@ export class LibraryView {
       if (isOver) return;
       isOver = true;
       // What was said meanwhile is kept: only the name is this one's.
-      const now = readRecord(this.#storage, record.id);
+      const now = this.#conversation.read(record.id);
       const isNew = field.value.trim() !== nameOf(record);
       if (isTaken && now && isNew) this.#tryTo(() => rename(this.#storage, now, field.value));
       if (now && now.id === this.#conversation.id) this.#conversation.record.name = now.name;
@@ -120,6 +120,8 @@ export class LibraryView {
     const isOpen = record.id === this.#conversation.id;
     if (isOpen) this.#go(null);
     remove(this.#storage, record.id);
+    this.#conversation.forget(record.id);
+    this.#conversation.keepUnkept();
     const undo = make('button', {type: 'button', class: 'quiet', data: {testid: 'undo'}, onclick: () => {
       if (!this.#tryTo(() => putBack(this.#storage, record))) return;
       if (isOpen && this.#conversation.messages.length === 0) this.#go(record.id);

@@ -49,6 +49,9 @@ const kStates = {
     await page.getByTestId('stop').waitFor();
   }],
   'editing': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('edit')],
+  'versions': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('regenerate'),
+    (page) => page.waitForSelector(`${kReady} [data-testid="version"]`)],
+  'more': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('more', '#more-menu')],
   'models': ['fake-load-ms=50', (page) => page.waitForSelector(kReady), press('model-chip', '#model-menu')],
   'no such model': ['fake-load-ms=50', press('model-chip', '#model-menu'),
     (page) => page.getByTestId('model-search').fill('zzz')],

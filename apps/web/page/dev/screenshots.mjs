@@ -69,6 +69,23 @@ const kStates = {
     await ask(page, 'How far do arctic terns fly?');
     await page.waitForSelector('[data-phase="lost"]');
   }],
+  versions: ['fake=chat&fake-ms=1', async (page) => {
+    await page.waitForSelector(kReady);
+    await ask(page, 'How far do arctic terns fly?');
+    await page.waitForSelector(kWritten);
+    await page.getByTestId('edit').click();
+    await ask(page, 'How far do arctic terns fly in a year?');
+    await page.waitForSelector('[data-chat="idle"] [data-testid="version"]');
+    await page.getByTestId('regenerate').click();
+    await page.waitForSelector('[data-chat="idle"] .reply [data-testid="version"]');
+  }],
+  more: ['fake=chat&fake-ms=1', async (page) => {
+    await page.waitForSelector(kReady);
+    await ask(page, 'How far do arctic terns fly?');
+    await page.waitForSelector(kWritten);
+    await page.getByTestId('more').click();
+    await page.waitForSelector('#more-menu:popover-open');
+  }],
   editing: ['fake=chat', async (page) => {
     await page.waitForSelector(kReady);
     await ask(page, 'How far?');

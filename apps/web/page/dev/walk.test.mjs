@@ -10,31 +10,11 @@ import {fileURLToPath} from 'node:url';
 import {kExample} from '../base/example.js';
 import {shellOf} from '../make_shell.mjs';
 import {until, untilInPage} from '../../tests/support/browser.mjs';
-import {inBrowser} from './browser.mjs';
+import {kIdle, pages, say} from './pages.mjs';
 import {serve} from './serve.mjs';
 
 const kPage = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const kIdle = '[data-phase="ready"][data-chat="idle"]';
-const here = inBrowser({before, after});
-const contexts = [], mistakes = [];
-
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
-  assert.deepEqual(mistakes.splice(0), []);
-});
-
-async function open(query = '', {ready = true, url = here.site.url, options = {}} = {}) {
-  const context = await here.browser.newContext(
-      {viewport: {width: 1280, height: 800}, serviceWorkers: 'block', ...options});
-  contexts.push(context);
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  page.on('pageerror', (error) => mistakes.push(error.message));
-  page.on('console', (message) => message.type() === 'error' && mistakes.push(message.text()));
-  await page.goto(`${url}?${query}&fake-load-ms=100`);
-  if (ready) await page.waitForSelector(kIdle);
-  return page;
-}
+const {here, open, mistakes} = pages({before, after, afterEach});
 
 /** The same with its instruments open. */
 async function openWithPanel(query) {
@@ -42,12 +22,6 @@ async function openWithPanel(query) {
   await page.getByTestId('panel-toggle').click();
   await page.locator('#panel').waitFor();
   return page;
-}
-
-async function say(page, text) {
-  await page.getByTestId('composer').fill(text);
-  await page.keyboard.press('Enter');
-  await page.waitForSelector(`${kIdle} [data-testid="note"]:not(:empty)`);
 }
 
 const shown = (page) => page.getByTestId('messages').innerText();

@@ -84,6 +84,13 @@ export class ModelMenu {
     }
   }
 
+  /** Those that are here, beside the one that is loaded. @returns {Promise<{name: string, load: () => void}[]>} */
+  async others() {
+    const stored = await this.#Tern.models.list();
+    return stored.filter(({complete, url}) => complete && url !== this.#host.source?.from)
+        .map(({name, url}) => ({name, load: () => this.loadAddress(url)}));
+  }
+
   open() {
     this.#search.value = '';
     this.showStored();

@@ -29,6 +29,10 @@ export const Tern = {
   diagnostics: async () => ({browser: navigator.userAgent, server: true}),
 };
 
+/** @type {ServedMenu|null} */
+let menu = null;
+export const others = async () => menu?.others() ?? [];
+
 const kBoth = {
   unauthorized: {title: 'The server asks for a key.', remedies: ['key']},
   too_many: {title: 'Too many are asking this server just now.', remedies: ['retry']},
@@ -62,7 +66,7 @@ export function prepare() {
  * @returns {(remedy: string) => Promise<void>} what the buttons beside a trouble do
  */
 export function connect(host, chat, conversation) {
-  new ServedMenu(kBase, () => ServerTern.list(kBase, {key: () => key.value}), host, conversation, browserStorage());
+  menu = new ServedMenu(kBase, () => ServerTern.list(kBase, {key: () => key.value}), host, conversation, browserStorage());
   const dialog = new KeyDialog(key);
   const again = async () => {
     const isMessage = host.phase === 'ready' && chat.state === 'idle';
