@@ -49,6 +49,17 @@ const tabStorage = browserStorage('sessionStorage');
 const conversation = new Conversation(browserStorage(), tabStorage?.getItem(kTabKey) ?? null);
 const chat = new Chat(conversation, host, settings);
 
+// A conversation may have settings of its own.
+const showOwn = () => settings.setOwn(conversation.record.settings ?? null);
+let ownRecord = conversation.record;
+conversation.addEventListener('change', () => {
+  if (conversation.record === ownRecord) return;
+  ownRecord = conversation.record;
+  showOwn();
+});
+showOwn();
+settings.addEventListener('own', () => conversation.setSettings(settings.own));
+
 connectTheme(settings);
 new Panel(settings, later('style/panel.css', async () => (
   (await import('./panel/instruments.js')).fill(host, chat, settings, !served))));

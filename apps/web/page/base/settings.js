@@ -46,7 +46,7 @@ export const kSampling = Object.freeze(
 
 const kKey = 'tern.settings';
 
-/** Sends 'change' with detail {names} when values change. */
+/** Sends 'change' with detail {names} when values change, 'own' when those of the open conversation do. */
 export class Settings extends EventTarget {
   /** What was chosen. @type {Partial<SettingValues>} */
   #values = {};
@@ -54,6 +54,8 @@ export class Settings extends EventTarget {
   #advice = {};
   /** @type {Partial<SettingValues>} */
   #overrides = {};
+  /** What was chosen for the open conversation alone; null: nothing is. @type {Partial<SettingValues>|null} */
+  #own = null;
   #storage;
 
   /** @param {Storage|null} storage null: nothing is remembered */
@@ -76,7 +78,7 @@ export class Settings extends EventTarget {
 
   /** @template {keyof SettingValues} K @param {K} name @returns {SettingValues[K]} */
   get(name) {
-    return this.#overrides[name] ?? this.#values[name] ?? this.#advice[name] ?? kDefaults[name];
+    return this.#overrides[name] ?? this.#own?.[name] ?? this.#values[name] ?? this.#advice[name] ?? kDefaults[name];
   }
 
   /**
@@ -95,6 +97,23 @@ export class Settings extends EventTarget {
       names.add(name);
     }
     if (names.size > 0) this.#changed([...names]);
+  }
+
+  /** A copy of what holds for the open conversation alone; null: nothing does. */
+  get own() {
+    return this.#own && {...this.#own};
+  }
+
+  /**
+   * Takes what holds for the conversation that is open now. From then on, what is set is set for it.
+   * @param {object|null} values null: what is set is set for all
+   */
+  setOwn(values) {
+    const valid = Object.entries(values ?? {}).filter(([name, value]) => (
+      kSampling.includes(name) && validated(name, value) !== undefined));
+    this.#own = values && Object.fromEntries(valid);
+    this.dispatchEvent(new Event('own'));
+    this.dispatchEvent(new CustomEvent('change', {detail: {names: [...kSampling]}}));
   }
 
   /**
@@ -119,15 +138,19 @@ export class Settings extends EventTarget {
     if (valid === undefined) return false;
     const before = this.get(name);
     delete this.#overrides[name];
-    if (valid !== before || valid !== this.#values[name]) {
-      this.#values[name] = valid;
+    const isOwn = this.#own !== null && kSampling.includes(name);
+    const values = isOwn ? this.#own : this.#values;
+    if (valid !== before || valid !== values[name]) {
+      values[name] = valid;
+      if (isOwn) this.dispatchEvent(new Event('own'));
       this.#changed([name]);
     }
     return true;
   }
 
-  /** Sampling and system prompt as the model's makers recommend, or as they were at first. */
+  /** Sampling and system prompt as they are for all; those as the model's makers recommend, or as they were at first. */
   reset() {
+    if (this.#own) return this.setOwn({});
     for (const name of kSampling) {
       delete this.#values[name];
       delete this.#overrides[name];

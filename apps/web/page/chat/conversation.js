@@ -138,6 +138,14 @@ export class Conversation extends EventTarget {
     for (const message of messages) this.#ends.set(message, messages.at(-1));
   }
 
+  /** @param {Partial<import('../base/settings.js').SettingValues>|null} settings its own; null: as for all */
+  setSettings(settings) {
+    const before = JSON.stringify(this.record.settings);
+    if (settings) this.record.settings = settings;
+    else delete this.record.settings;
+    if (this.messages.length > 0 && JSON.stringify(this.record.settings) !== before) this.grew();
+  }
+
   /** A reply has grown: it is kept soon, not at every token. */
   grew() {
     this.#grown = this.record;

@@ -8,6 +8,7 @@ import {endsOf, hasBranches, isTree, pathOf} from './branches.js';
  * @property {string} id
  * @property {string} name given by the user; '' for the beginning of what was said
  * @property {number} changed ms since 1970
+ * @property {Partial<import('../base/settings.js').SettingValues>} [settings] its own
  * @property {string} [model] of a server with several: the one that answers
  * @property {import('./conversation.js').Message[]} messages all of them, in the order in which they were written
  * @property {number} [leaf] place of the last one that is shown, where that is not the last of all
@@ -81,6 +82,27 @@ export function nameOf(record) {
   return record.name || short || 'New conversation';
 }
 
+const kAround = 40;  // characters before and after what was found
+
+/**
+ * Where all words of a search are, in the name or the messages, of other versions too.
+ * @param {Record} record @param {string} query
+ * @returns {string|null} some text around the first word, '' where that is in the name; null: not found
+ */
+export function findIn(record, query) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const name = nameOf(record).toLowerCase();
+  const texts = record.messages.map(({content}) => content);
+  const all = [name, ...texts].join('\n').toLowerCase();
+  if (!words.every((word) => all.includes(word))) return null;
+  const word = words.find((one) => !name.includes(one));
+  if (!word) return '';
+  const text = texts.find((one) => one.toLowerCase().includes(word));
+  const at = text.toLowerCase().indexOf(word);
+  const [begin, end] = [Math.max(0, at - kAround), at + word.length + kAround];
+  return `${begin > 0 ? '…' : ''}${text.slice(begin, end).replace(/\s+/g, ' ').trim()}${end < text.length ? '…' : ''}`;
+}
+
 /** @param {Storage} storage @param {Record} record @param {string} name '' for the beginning of what was said */
 export function rename(storage, record, name) {
   record.name = name.replace(/\s+/g, ' ').trim().slice(0, 200);
@@ -98,8 +120,9 @@ export function exported(records) {
 
 /** What of a record leaves the browser. */
 function picked(record) {
-  const {name, changed, messages, leaf} = record;
-  return {...(hasBranches(record) ? {version: 2} : {}), name, changed, messages, ...(leaf === undefined ? {} : {leaf})};
+  const {name, changed, messages, leaf, settings} = record;
+  return {...(hasBranches(record) ? {version: 2} : {}), name, changed, messages,
+    ...(leaf === undefined ? {} : {leaf}), ...(settings ? {settings} : {})};
 }
 
 /**
@@ -167,7 +190,7 @@ export function importFrom(storage, text) {
 
 function isRecord(record) {
   return (record?.version === 1 || record?.version === 2) && /^[\w-]{1,64}$/.test(record.id) && typeof record.name === 'string' &&
-    Number.isFinite(record.changed) && Array.isArray(record.messages) && record.messages.every(isMessage) &&
+    Number.isFinite(record.changed) && ['object', 'undefined'].includes(typeof record.settings) && Array.isArray(record.messages) && record.messages.every(isMessage) &&
     isTree(record);
 }
 

@@ -2,7 +2,7 @@
 
 import {byId, icon, make} from '../base/dom.js';
 import {
-  asMarkdown, exported, hasAny, importFrom, isConversationKey, nameOf, putBack, remove, rename,
+  asMarkdown, exported, findIn, hasAny, importFrom, isConversationKey, nameOf, putBack, remove, rename,
 } from './library.js';
 
 /** Hands the user a file. @param {string} name @param {string} text @param {string} type */
@@ -28,6 +28,8 @@ export class LibraryView {
   #drawer = byId('library');
   #list = byId('library-list');
   #status = byId('library-status');
+  #search = byId('library-search');
+  #records = [];
 
   /**
    * @param {Storage|null} storage
@@ -42,6 +44,7 @@ export class LibraryView {
     byId('library-new').addEventListener('click', () => this.#leaveTo(null));
     byId('library-export').addEventListener('click', () => (
       download('tern-conversations.json', exported(conversation.all()), 'application/json')));
+    this.#search.addEventListener('input', () => this.#showFound());
     const file = byId('library-file');
     byId('library-import').addEventListener('click', () => file.click());
     file.addEventListener('change', () => this.#import(file));
@@ -56,19 +59,32 @@ export class LibraryView {
   open() {
     this.#conversation.saveGrown();
     this.#status.textContent = '';
+    this.#search.value = '';
     this.show();
     this.#drawer.showModal();
     this.#list.querySelector('[aria-current]')?.focus();
   }
 
   show() {
-    const records = this.#conversation.all();
-    this.#list.replaceChildren(...records.map((record) => this.#item(record)));
-    byId('library-none').hidden = records.length > 0;
-    byId('library-export').disabled = records.length === 0;
+    this.#records = this.#conversation.all();
+    byId('library-export').disabled = this.#records.length === 0;
+    this.#showFound();
   }
 
-  #item(record) {
+  #showFound() {
+    const items = [];
+    for (const record of this.#records) {
+      const around = findIn(record, this.#search.value);
+      if (around !== null) items.push(this.#item(record, around));
+    }
+    this.#list.replaceChildren(...items);
+    const none = this.#records.length > 0 ? 'Nothing that was written has this in it.' :
+      'What you write is listed here, and kept in this browser only.';
+    byId('library-none').textContent = items.length > 0 ? '' : none;
+  }
+
+  /** @param {import('./library.js').Record} record @param {string} around what was searched for */
+  #item(record, around) {
     const name = nameOf(record);
     const isOpen = record.id === this.#conversation.id;
     const tool = (what, symbol, label, onclick) => make('button', {type: 'button', class: 'tool small-tool',
@@ -76,7 +92,8 @@ export class LibraryView {
     const item = make('li', {data: {testid: 'conversation', id: record.id}},
         make('button', {type: 'button', class: 'conversation-open', data: {testid: 'conversation-open'},
           'aria-current': isOpen ? 'true' : null, onclick: () => this.#leaveTo(record.id)},
-        make('span', {class: 'conversation-name'}, name), make('span', {class: 'small'}, dateOf(record.changed))),
+        make('span', {class: 'conversation-name'}, name), around && make('span', {class: 'small', data: {testid: 'conversation-found'}}, around),
+        make('span', {class: 'small'}, dateOf(record.changed))),
         tool('rename', 'edit', 'Rename', () => this.#rename(item, record)),
         tool('save', 'down', 'Save as Markdown', () => (
           download(`${fileName(name)}.md`, asMarkdown(record), 'text/markdown'))),

@@ -57,6 +57,8 @@ const kStates = {
     (page) => page.getByTestId('model-search').fill('zzz')],
   'about to delete': ['fake-load-ms=50', press('model-chip', '#model-menu'), press('model-item-delete')],
   'conversations': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open', '#library')],
+  'nothing found': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open', '#library'),
+    (page) => page.getByTestId('library-search').fill('albatross')],
   'naming': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open', '#library'), press('conversation-rename')],
   'deleted': ['fake-load-ms=50&fake-ms=1&fake=chat', say, press('library-open', '#library'), press('conversation-delete')],
   'instruments': ['fake-load-ms=50&fake-ms=1', say, press('panel-toggle', '#panel')],

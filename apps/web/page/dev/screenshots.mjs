@@ -86,6 +86,16 @@ const kStates = {
     await page.getByTestId('more').click();
     await page.waitForSelector('#more-menu:popover-open');
   }],
+  search: ['fake=chat&fake-ms=1', async (page) => {
+    await page.waitForSelector(kReady);
+    for (const text of ['How far do arctic terns fly?', 'How old do they become?']) {
+      await ask(page, text);
+      await page.waitForSelector(kWritten);
+      await page.getByTestId('new-chat').click();
+    }
+    await page.getByTestId('library-open').click();
+    await page.getByTestId('library-search').fill('daylight');
+  }],
   editing: ['fake=chat', async (page) => {
     await page.waitForSelector(kReady);
     await ask(page, 'How far?');

@@ -4,7 +4,7 @@ import {setImmediate as turn} from 'node:timers/promises';
 
 import {fitting, guessTokens, storyEnd} from '../chat/context.js';
 import {Conversation} from '../chat/conversation.js';
-import {allRecords, asMarkdown, exported, importFrom, nameOf, newRecord, readRecord, rename} from '../chat/library.js';
+import {allRecords, asMarkdown, exported, findIn, importFrom, nameOf, newRecord, readRecord, rename} from '../chat/library.js';
 import {addressSource, filesSource, Speedometer} from '../model/model_host.js';
 import {ScriptedTern, setUp} from './scripted_chat.js';
 import {TinyStorage} from './tiny_storage.js';
@@ -349,6 +349,16 @@ test('names, and a text for people', () => {
   record.messages = [{role: 'user', content: 'x'.repeat(100)}, {role: 'assistant', content: 'y'}];
   assert.equal(nameOf(record).length, 60);
   assert.equal(asMarkdown(record).split('\n\n')[1], '**You**');
+});
+
+test('a search looks into names and messages, for all words', () => {
+  const record = {...newRecord(), name: 'On terns', messages: [{role: 'user', content: 'How far?'},
+    {role: 'assistant', content: `${'x '.repeat(60)}Seventy thousand\nkilometers${' y'.repeat(60)}`}]};
+  assert.equal(findIn(record, ''), '');
+  assert.equal(findIn(record, 'TERN'), '');
+  assert.match(findIn(record, 'thousand terns'), /^…(x )+Seventy thousand kilometers y.*…$/);
+  assert.equal(findIn(record, 'how'), 'How far?');
+  assert.equal(findIn(record, 'thousand gulls'), null);
 });
 
 test('a conversation that cannot be kept says so once', () => {
