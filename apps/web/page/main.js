@@ -2,6 +2,7 @@
 
 import {byId, make} from './base/dom.js';
 import {kExample} from './base/example.js';
+import {connectKeys, openKeys} from './base/keys.js';
 import {later} from './base/later.js';
 import {keepOffline} from './base/offline.js';
 import {Settings} from './base/settings.js';
@@ -12,7 +13,7 @@ import {ChatView} from './chat/chat_view.js';
 import {Composer} from './chat/composer.js';
 import {Conversation} from './chat/conversation.js';
 import {hasAny, isConversationKey, keyOf} from './chat/library.js';
-import {acceptDrops} from './model/file_drop.js';
+import {acceptDrops, mayBeModel} from './model/file_drop.js';
 import {addressSource, kDefaultModel, ModelHost} from './model/model_host.js';
 import {StatusView} from './model/status_view.js';
 import {Panel} from './panel/panel.js';
@@ -63,7 +64,7 @@ settings.addEventListener('own', () => conversation.setSettings(settings.own));
 connectTheme(settings);
 new Panel(settings, later('style/panel.css', async () => (
   (await import('./panel/instruments.js')).fill(host, chat, settings, !served))));
-const composer = new Composer(chat, conversation);
+const composer = new Composer(chat, conversation, host, (sentence) => notice(sentence));
 const edit = (message) => composer.edit(message);
 const more = later('', async () => (
   new (await import('./chat/more.js')).MoreMenu(chat, edit, async () => (served ?? await models()).others())));
@@ -79,8 +80,11 @@ const models = later('style/menus.css', async () => (
 const openModels = async () => (await models()).open();
 if (!served) {
   for (const id of ['model-chip', 'model-change']) byId(id).addEventListener('click', openModels);
-  acceptDrops(async (files) => (await models()).loadFiles(files));
 }
+acceptDrops(async (files) => {
+  if (!served && files.some(mayBeModel)) (await models()).loadFiles(files);
+  else await composer.attach(files);
+});
 
 /** @param {import('./base/errors.js').Remedy} remedy */
 function act(remedy) {
@@ -132,6 +136,26 @@ const library = later('style/menus.css', async () => (
   new (await import('./chat/library_view.js')).LibraryView(browserStorage(), conversation, goTo)));
 addEventListener('beforeunload', (event) => conversation.isUnkept && event.preventDefault());
 byId('library-open').addEventListener('click', async () => (await library()).open());
+connectKeys(() => composer.focus());
+byId('keys-open').addEventListener('click', openKeys);
+
+/** Opens the conversation that the page's address holds, and keeps it like any other. */
+async function openShared() {
+  if (!location.hash.startsWith('#chat=')) return;
+  const {hash} = location;
+  history.replaceState(null, '', location.pathname + location.search);
+  try {
+    const record = await (await import('./chat/share.js')).recordOf(hash);
+    chat.stop();
+    conversation.take(record);
+    notice('This conversation came with the link. It is kept in this browser now.');
+  } catch (error) {
+    notice(error.message);
+  }
+}
+addEventListener('hashchange', openShared);
+openShared();
+
 function rememberTab() {
   try {
     tabStorage?.setItem(kTabKey, conversation.id);

@@ -10,6 +10,8 @@ import {addOldForm, allRecords, keyOf, newRecord, newestIn, readRecord} from './
  * @property {string} content
  * @property {boolean} [story] of a reply: it goes on with the user's text instead of answering it
  * @property {string} [thought] of a reply: what the model thought before it, where it comes apart
+ * @property {string[]} [calls] of a reply: calls of tools, as the model wrote them
+ * @property {import('./attachments.js').Attachment[]} [files] of the user's: texts that go along with it
  * @property {string} [note] of a reply: one line on how it came about or why it ended
  * @property {string} [trouble] of a reply: why it broke off
  * @property {string} [model] of a reply: the one that wrote it
@@ -75,6 +77,13 @@ export class Conversation extends EventTarget {
     this.saveGrown();
     this.record = (id && this.read(id)) || newRecord();
     this.dispatchEvent(new Event('change'));
+  }
+
+  /** Opens one that came from elsewhere. @param {Record} record */
+  take(record) {
+    this.saveGrown();
+    this.record = record;
+    this.#changed();
   }
 
   /**

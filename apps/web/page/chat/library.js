@@ -1,6 +1,7 @@
 // All conversations, each under a key of its own in the browser's storage: what one tab writes, no other overwrites.
 
 import {endsOf, hasBranches, isTree, pathOf} from './branches.js';
+import {wholeText} from './context.js';
 
 /**
  * @typedef {object} Record
@@ -92,7 +93,7 @@ const kAround = 40;  // characters before and after what was found
 export function findIn(record, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const name = nameOf(record).toLowerCase();
-  const texts = record.messages.map(({content}) => content);
+  const texts = record.messages.map(wholeText);
   const all = [name, ...texts].join('\n').toLowerCase();
   if (!words.every((word) => all.includes(word))) return null;
   const word = words.find((one) => !name.includes(one));
@@ -118,8 +119,8 @@ export function exported(records) {
   return `${JSON.stringify({kind: kFileKind, version: 1, conversations}, null, 1)}\n`;
 }
 
-/** What of a record leaves the browser. */
-function picked(record) {
+/** What of a record leaves the browser. @param {Record} record */
+export function picked(record) {
   const {name, changed, messages, leaf, settings} = record;
   return {...(hasBranches(record) ? {version: 2} : {}), name, changed, messages,
     ...(leaf === undefined ? {} : {leaf}), ...(settings ? {settings} : {})};
@@ -147,7 +148,7 @@ export function asMarkdown(record) {
 function turns(path, from) {
   return path.map(({role, content, story}, i) => {
     if (i < from) return '';
-    if (role === 'user') return path[i + 1]?.story ? '' : `**You**\n\n${content}`;
+    if (role === 'user') return path[i + 1]?.story ? '' : `**You**\n\n${wholeText(path[i])}`;
     return story ? `${path[i - 1]?.content ?? ''}${content}` : content;
   }).filter(Boolean).join('\n\n');
 }
@@ -188,14 +189,17 @@ export function importFrom(storage, text) {
   return added.length;
 }
 
-function isRecord(record) {
+/** @param {any} record */
+export function isRecord(record) {
   return (record?.version === 1 || record?.version === 2) && /^[\w-]{1,64}$/.test(record.id) && typeof record.name === 'string' &&
     Number.isFinite(record.changed) && ['object', 'undefined'].includes(typeof record.settings) && Array.isArray(record.messages) && record.messages.every(isMessage) &&
     isTree(record);
 }
 
 function isMessage(message) {
+  const areAll = (list, is) => list === undefined || (Array.isArray(list) && list.every(is));
   const isText = (value) => value === undefined || typeof value === 'string';
   return (message?.role === 'user' || message?.role === 'assistant') && typeof message.content === 'string' &&
-         isText(message.note) && isText(message.trouble);
+         isText(message.note) && isText(message.trouble) && isText(message.thought) && isText(message.model) &&
+         areAll(message.calls, isText) && areAll(message.files, (file) => isText(file?.name) && isText(file?.text));
 }

@@ -1,6 +1,7 @@
 // The list of conversations, in a drawer: open, rename, delete, take along, bring in.
 
 import {byId, icon, make} from '../base/dom.js';
+import {formatBytes} from '../base/format.js';
 import {
   asMarkdown, exported, findIn, hasAny, importFrom, isConversationKey, nameOf, putBack, remove, rename,
 } from './library.js';
@@ -45,6 +46,7 @@ export class LibraryView {
     byId('library-export').addEventListener('click', () => (
       download('tern-conversations.json', exported(conversation.all()), 'application/json')));
     this.#search.addEventListener('input', () => this.#showFound());
+    byId('library-share').addEventListener('click', () => this.#share());
     const file = byId('library-file');
     byId('library-import').addEventListener('click', () => file.click());
     file.addEventListener('change', () => this.#import(file));
@@ -68,6 +70,7 @@ export class LibraryView {
   show() {
     this.#records = this.#conversation.all();
     byId('library-export').disabled = this.#records.length === 0;
+    byId('library-share').disabled = this.#conversation.messages.length === 0;
     this.#showFound();
   }
 
@@ -147,6 +150,20 @@ export class LibraryView {
     item.replaceChildren(make('span', {class: 'conversation-gone'}, `“${nameOf(record)}” was deleted.`), undo);
     byId('library-export').disabled = !hasAny(this.#storage);
     undo.focus();
+  }
+
+  async #share() {
+    try {
+      const {linkTo} = await import('./share.js');
+      const link = await linkTo(this.#conversation.record, location.href);
+      await navigator.clipboard.writeText(link).catch(() => {
+        throw new Error('The browser does not let the page copy the link.');
+      });
+      this.#status.textContent = `The link was copied (${formatBytes(link.length)}). The whole conversation is in it, ` +
+        'for whoever has it; no server gets it.';
+    } catch (error) {
+      this.#status.textContent = error.message;
+    }
   }
 
   async #import(input) {

@@ -1,7 +1,10 @@
 // One message as an element; a story's with the text that it goes on with.
 
 import {copyFrom, icon, make} from '../base/dom.js';
+import {formatBytes} from '../base/format.js';
 import {MarkdownView} from '../markdown/view.js';
+import {wholeText} from './context.js';
+import {readCall} from './parts.js';
 
 /**
  * @typedef {import('./conversation.js').Message} Message
@@ -30,6 +33,8 @@ export class Turn {
   #markdown = null;
   /** @type {HTMLDetailsElement|null} */
   #thought = null;
+  #calls = 0;  // of tools that are shown
+  #resized;
 
   /**
    * @param {Message} message
@@ -40,7 +45,8 @@ export class Turn {
   constructor(message, asked, actions, resized) {
     this.#message = message;
     this.#step = (step) => actions.step(message, step);
-    const given = asked?.content ?? '';
+    this.#resized = resized;
+    const given = asked ? wholeText(asked) : '';
     const isReply = message.role === 'assistant';
     this.#body = make(message.story ? 'span' : 'div', {data: {testid: isReply ? 'reply' : 'said'}});
     this.#note = make('p', {class: 'note', data: {testid: 'note'}});
@@ -57,7 +63,7 @@ export class Turn {
     if (isReply) {
       this.tools.append(toolButton('copy', 'copy', 'Copy', 'Copy this text',
           ({currentTarget}) => copyFrom(currentTarget, given + message.content)), this.#again);
-      if (!message.story) this.#markdown = new MarkdownView(this.#body, resized);
+      if (!message.story) this.#restart();
     }
     if (asked || !isReply) {
       this.tools.append(toolButton('edit', 'edit', 'Edit', 'Write another version of this message',
@@ -68,8 +74,14 @@ export class Turn {
           ({currentTarget}) => actions.more(message, currentTarget)));
       this.tools.lastChild.setAttribute('aria-haspopup', 'menu');
     }
+    if (message.files) body.after(make('div', {class: 'files-shown'}, ...message.files.map(fileCard)));
     this.append(message.content);
     this.finish();
+  }
+
+  #restart() {
+    this.#body.replaceChildren();
+    this.#markdown = new MarkdownView(this.#body, this.#resized);
   }
 
   get text() {
@@ -77,7 +89,15 @@ export class Turn {
   }
 
   append(text) {
+    // What was a reply may turn out to have been thoughts.
+    if (this.#markdown && !this.#message.content.startsWith(this.#markdown.text + text)) {
+      this.#restart();
+      text = this.#message.content;
+    }
     if (this.#message.thought) this.#think();
+    for (; this.#calls < (this.#message.calls?.length ?? 0); this.#calls++) {
+      this.element.querySelector('footer').before(callCard(this.#message.calls[this.#calls]));
+    }
     if (this.#markdown) this.#markdown.append(text);
     else if (this.#body.lastChild) this.#body.lastChild.appendData(text);
     else this.#body.append(text);
@@ -134,3 +154,19 @@ export class Turn {
     this.element.setAttribute('aria-busy', String(state === 'writing'));
   }
 }
+
+/** A text that went along with a message. */
+const fileCard = ({name, text}) => make('details', {class: 'card', data: {testid: 'file-shown'}},
+    make('summary', {}, icon('file'), make('span', {}, name), make('span', {class: 'small'}, sizeOf(text))),
+    make('pre', {tabindex: 0}, text));
+
+/** @param {string} call */
+function callCard(call) {
+  const {name, text} = readCall(call);
+  return make('details', {class: 'card', data: {testid: 'call'}},
+      make('summary', {}, icon('panel'), make('span', {}, name), make('span', {class: 'small'}, 'asked for, not run')),
+      make('pre', {tabindex: 0}, text));
+}
+
+/** @param {string} text */
+const sizeOf = (text) => formatBytes(new Blob([text]).size);

@@ -48,3 +48,59 @@ test('a search finds conversations by their names and by what was written', asyn
   await untilInPage(page, () => /Nothing that was written/.test(document.querySelector('#library-none').textContent));
   assert.deepEqual(await names(), []);
 });
+
+test('a link opens a conversation elsewhere, and a damaged one says so', async () => {
+  const page = await open('fake=chat&fake-ms=1', {options: {permissions: ['clipboard-read', 'clipboard-write']}});
+  await say(page, 'How far?');
+  await page.getByTestId('regenerate').click();
+  await page.waitForSelector(`${kIdle} [data-testid="version"]`);
+  await page.getByTestId('library-open').click();
+  await page.getByTestId('library-share').click();
+  await page.getByTestId('library-status').filter({hasText: 'no server gets it'}).waitFor();
+  const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+  const other = await open('fake=chat&fake-ms=1');
+  await other.goto(`${other.url()}${link.hash}`);
+  await other.getByTestId('notice').filter({hasText: 'came with the link'}).waitFor();
+  assert.equal(await other.getByTestId('said').innerText(), 'How far?');
+  assert.equal(await other.getByTestId('version').innerText(), '2 / 2');
+  assert.equal(new URL(other.url()).hash, '');
+  await other.reload();
+  await other.waitForSelector(kIdle);
+  assert.equal(await other.getByTestId('said').innerText(), 'How far?', 'it is kept');
+  await other.evaluate((hash) => {
+    location.hash = hash;
+  }, link.hash.slice(0, -20));
+  await other.getByTestId('notice').filter({hasText: 'damaged'}).waitFor();
+  await other.evaluate(() => {
+    location.hash = `#chat=${'A'.repeat(1_900_000)}`;
+  });
+  await other.getByTestId('notice').filter({hasText: 'damaged'}).waitFor();
+  assert.equal(await other.getByTestId('said').innerText(), 'How far?');
+});
+
+test('keys: a list of them, and each does what it says', async () => {
+  const page = await open('fake=chat&fake-ms=1');
+  await say(page, 'What? / Why?');
+  await page.keyboard.type('?/');
+  assert.equal(await page.getByTestId('composer').inputValue(), '?/', 'in a field they are letters');
+  await page.keyboard.press('Control+/');
+  await page.getByTestId('keys').waitFor();
+  assert.match(await page.getByTestId('keys').innerText(), /Alt \+ N\s+New conversation/);
+  await page.keyboard.press('Escape');
+  await page.getByTestId('composer').fill('');
+  await page.locator('#log').focus();
+  await page.keyboard.press('?');
+  await page.getByTestId('keys').waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'composer');
+  await page.keyboard.press('Alt+r');
+  await page.waitForSelector(`${kIdle} [data-testid="version"]`);
+  for (const [key, shown] of [['k', '#library'], ['m', '#model-menu'], ['i', '#panel']]) {
+    await page.keyboard.press(`Alt+${key}`);
+    await page.locator(shown).waitFor();
+    await page.keyboard.press('Escape');
+  }
+  await page.keyboard.press('Alt+n');
+  assert.equal(await page.getByTestId('said').count(), 0);
+});

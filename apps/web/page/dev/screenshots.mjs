@@ -96,6 +96,24 @@ const kStates = {
     await page.getByTestId('library-open').click();
     await page.getByTestId('library-search').fill('daylight');
   }],
+  thinker: ['fake=thinker&fake-ms=1', async (page) => {
+    await page.waitForSelector(kReady);
+    await page.getByTestId('attach-file').setInputFiles(
+        {name: 'terns.md', mimeType: '', buffer: Buffer.from('# Terns\n')});
+    await page.getByTestId('attached').waitFor();
+    await ask(page, 'How far is it? See the text.');
+    await page.waitForSelector(kWritten);
+    for (const id of ['thought', 'call']) await page.getByTestId(id).locator('summary').click();
+    await page.getByTestId('attach-file').setInputFiles(['a-text-with-a-long-name.txt', 'b.csv'].map((name) => (
+      {name, mimeType: '', buffer: Buffer.from('a b c')})));
+    await page.getByTestId('composer').fill('And these?');
+    await page.getByTestId('token-count').filter({hasText: 'tokens'}).waitFor();
+  }],
+  keys: ['fake=chat', async (page) => {
+    await page.waitForSelector(kReady);
+    await page.keyboard.press('Control+/');
+    await page.getByTestId('keys').waitFor();
+  }],
   editing: ['fake=chat', async (page) => {
     await page.waitForSelector(kReady);
     await ask(page, 'How far?');

@@ -117,7 +117,7 @@ export class StatusView {
     byId('composer-hint').textContent = this.#chat.state === 'waiting' ? kWaiting[phase] ?? '' :
       isStory ? kStoryHint :
         isStoryteller ? `This model ${kDefaultModelLimits}.` :
-          matchMedia('(pointer: coarse)').matches ? '' : 'Enter sends, Shift+Enter begins a line.';
+          matchMedia('(pointer: coarse)').matches ? '' : 'Enter sends, Shift+Enter begins a line, Ctrl+/ lists keys.';
   }
 
   #showWelcome() {

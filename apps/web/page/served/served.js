@@ -48,9 +48,11 @@ export function prepare() {
   Object.assign(kTroubles.load, kBoth);
   Object.assign(kTroubles.run, kBoth);
   Object.assign(kRemedyLabels, {key: 'Enter the key', reload: 'Connect again'});
-  for (const id of ['model-menu', 'kernels', 'kernels-open', 'kernels-why', 'drop', 'model-change', 'offline']) {
+  for (const id of ['model-menu', 'kernels', 'kernels-open', 'kernels-why', 'model-change', 'offline']) {
     byId(id).remove();
   }
+  byId('drop-what').textContent = 'Drop a text here';
+  byId('drop-kinds').textContent = 'text files for your message';
   byId('backend').closest('.row').hidden = true;
   // Nothing opens behind the model's name, unless there turn out to be several.
   const chip = byId('model-chip');

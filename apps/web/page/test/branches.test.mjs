@@ -116,7 +116,7 @@ test('what waits for a model is taken back, and the version before is shown agai
     host.load({from: 'n.gguf', label: 'n.gguf'});
     ask();
     assert.equal(chat.state, 'waiting');
-    assert.equal(chat.stop(), back);
+    assert.equal(chat.stop()?.content ?? '', back);
     assert.deepEqual(texts(conversation.messages), ['A', 'a2', 'C', 'c1']);
     assert.equal(JSON.stringify(conversation.record.messages), before);
     await turn();

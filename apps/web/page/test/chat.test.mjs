@@ -139,7 +139,7 @@ test('a reply that is stopped by opening another conversation is kept where it b
 test('a message that waits can be taken back', async () => {
   const {chat, load, said, tern} = setUp();
   chat.send('Hello');
-  assert.equal(chat.stop(), 'Hello');
+  assert.equal(chat.stop().content, 'Hello');
   await load();
   assert.deepEqual(said(), []);
   assert.equal(tern.asked.length, 0);
