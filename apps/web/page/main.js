@@ -1,5 +1,6 @@
 // Puts the page together. It is usable as soon as this has run; the engine and the model come when they come.
 
+import {stayAwake} from './base/awake.js';
 import {byId, make} from './base/dom.js';
 import {kExample} from './base/example.js';
 import {connectKeys, openKeys} from './base/keys.js';
@@ -62,6 +63,7 @@ showOwn();
 settings.addEventListener('own', () => conversation.setSettings(settings.own));
 
 connectTheme(settings);
+stayAwake(chat, settings);
 new Panel(settings, later('style/panel.css', async () => (
   (await import('./panel/instruments.js')).fill(host, chat, settings, !served))));
 const composer = new Composer(chat, conversation, host, (sentence) => notice(sentence));

@@ -13,6 +13,7 @@
  * @property {string} systemPrompt
  * @property {'auto'|'webgpu'|'cpu'} backend
  * @property {number} threads 0: as many as the browser offers
+ * @property {boolean} stayAwake whether the screen stays on while a reply is written
  * @property {'auto'|'light'|'dark'} theme
  * @property {'auto'|'open'|'closed'} panel auto: open where there is room
  * @property {string} model the address last loaded; empty: the default model
@@ -21,7 +22,7 @@
 /** @type {Readonly<SettingValues>} */
 export const kDefaults = Object.freeze({
   temperature: 0.7, topK: 40, topP: 1, minP: 0, repeatPenalty: 1, maxTokens: 512, seed: 0, randomSeed: true,
-  systemPrompt: '', backend: 'auto', threads: 0, theme: 'auto', panel: 'auto', model: '',
+  systemPrompt: '', backend: 'auto', threads: 0, stayAwake: true, theme: 'auto', panel: 'auto', model: '',
 });
 
 /** What a number may be; `step` is how fine it is asked for. */

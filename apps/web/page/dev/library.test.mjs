@@ -14,6 +14,7 @@ test('settings for one conversation: kept with it, and the others stay as they a
   const temperature = page.getByTestId('setting-temperature');
   await temperature.fill('1');
   await say(page, 'First');
+  await page.locator('#panel').waitFor();
   await page.getByTestId('setting-own').check();
   await page.getByTestId('setting-system-prompt').fill('Rhyme.');
   await temperature.fill('0.25');
