@@ -105,3 +105,25 @@ test('keys: a list of them, and each does what it says', async () => {
   await page.keyboard.press('Alt+n');
   assert.equal(await page.getByTestId('said').count(), 0);
 });
+
+test('a hostile conversation opens in time and runs nothing', async () => {
+  const page = await open('fake=chat&fake-ms=1');
+  const texts = ['<img src=x onerror="globalThis.ran = 1"><script>globalThis.ran = 2</script>',
+    '[x](javascript:globalThis.ran=3) <a href="javascript:globalThis.ran=4">y</a>', '![z](data:text/html,<script>)',
+    '[a](b'.repeat(2e5), '['.repeat(1e6), '> '.repeat(5000) + 'deep', '**a _b '.repeat(1e4),
+    Array.from({length: 500}, (_, i) => `${'  '.repeat(i)}- a`).join('\n')];
+  await page.evaluate((contents) => {
+    const messages = contents.flatMap((content) => [{role: 'user', content: 'Go'}, {role: 'assistant', content}]);
+    const record = {version: 1, id: 'bad', name: 'Bad', changed: 1, messages};
+    localStorage.setItem('tern.conversation.bad', JSON.stringify(record));
+  }, texts);
+  const begin = performance.now();
+  await page.getByTestId('library-open').click();
+  await page.getByTestId('conversation-open').click();
+  await untilInPage(page, (n) => document.querySelectorAll('[data-testid="reply"]').length === n, texts.length);
+  const ms = performance.now() - begin;
+  assert.ok(ms < 30_000, `${ms} ms`);
+  for (const link of await page.locator('.reply a').all()) await link.click({timeout: 1000}).catch(() => {});
+  assert.equal(await page.evaluate(() => globalThis.ran), undefined);
+  assert.equal(await page.evaluate(() => document.querySelectorAll('.reply :is(img, script, iframe)').length), 0);
+});
