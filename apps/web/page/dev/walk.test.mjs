@@ -282,6 +282,7 @@ test('models: an address, files, a folder dropped, the stored ones', async () =>
 test('the menu of models is searched, and one of the published is loaded by keyboard alone', async () => {
   const page = await open();
   await page.getByTestId('model-chip').press('Enter');
+  await page.getByTestId('model-menu').waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.id), 'model-search');
   const names = () => page.locator('#models-list .model-name').allInnerTexts();
   await untilInPage(page, () => document.querySelectorAll('#models-list .model-name').length > 8);
