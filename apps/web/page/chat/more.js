@@ -85,15 +85,18 @@ export class MoreMenu {
   }
 }
 
+if ('speechSynthesis' in globalThis) addEventListener('pagehide', () => speechSynthesis.cancel());
+
 /** Some voices break off after a long text, so each sentence is one. @param {Element} element */
 function readAloud(element) {
   const copy = element.cloneNode(true);
-  for (const button of copy.querySelectorAll('button, annotation')) button.remove();
-  const {lang} = document.documentElement;
+  for (const unread of copy.querySelectorAll('figcaption, annotation')) unread.remove();
+  for (const block of copy.querySelectorAll('p, li, h3, h4, h5, h6, tr, pre')) block.append('\n');
+  for (const cell of copy.querySelectorAll('th, td')) cell.append(', ');
   for (const [sentence] of copy.textContent.matchAll(/[^.!?\n]+[.!?\n]*/g)) {
     if (!sentence.trim()) continue;
     const utterance = new SpeechSynthesisUtterance(sentence.trim());
-    utterance.lang = navigator.language || lang;
+    utterance.lang = navigator.language;
     speechSynthesis.speak(utterance);
   }
 }

@@ -90,3 +90,33 @@ test('thoughts are folded, calls of tools are cards, and both outlive a reload',
   await page.getByTestId('call').locator('summary').press('Enter');
   assert.match(await page.getByTestId('call').innerText(), /"title": "Arctic tern"/);
 });
+
+test('a reply is read aloud, sentence by sentence, until one has heard enough', async () => {
+  const page = await open('fake=chat&fake-ms=1');
+  await page.evaluate(() => {
+    globalThis.spoken = [];
+    globalThis.SpeechSynthesisUtterance = class {
+      constructor(text) {
+        this.text = text;
+      }
+    };
+    const voice = {speaking: false, speak: ({text}) => {
+      globalThis.spoken.push(text);
+      voice.speaking = true;
+    }, cancel: () => {
+      voice.speaking = false;
+    }};
+    Object.defineProperty(globalThis, 'speechSynthesis', {value: voice});
+  });
+  await say(page, 'How far?');
+  await page.getByTestId('more').click();
+  await page.getByTestId('read').click();
+  const spoken = await page.evaluate(() => globalThis.spoken);
+  assert.equal(spoken[0], 'Arctic terns');
+  assert.ok(spoken.includes('south, August, 35,000 km,'), String(spoken));
+  assert.ok(spoken.includes('They follow the wind, not the shortest line.'), String(spoken));
+  assert.ok(!spoken.join(' ').includes('Copy'));
+  await page.getByTestId('more').click();
+  await page.getByTestId('read-stop').click();
+  assert.equal(await page.evaluate(() => globalThis.speechSynthesis.speaking), false);
+});
