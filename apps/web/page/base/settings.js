@@ -149,7 +149,7 @@ export class Settings extends EventTarget {
     return true;
   }
 
-  /** Sampling and system prompt as they are for all; those as the model's makers recommend, or as they were at first. */
+  /** Sampling and system prompt as they are for all; and those as the model's makers recommend, or as at first. */
   reset() {
     if (this.#own) return this.setOwn({});
     for (const name of kSampling) {

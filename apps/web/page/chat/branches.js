@@ -46,7 +46,12 @@ export function versionsOf(record, message) {
   });
 }
 
-/** Adds a message after another, and shows it. @param {Record} record @param {Message} message @param {Message|null} to */
+/**
+ * Adds a message after another, and shows it.
+ * @param {Record} record
+ * @param {Message} message
+ * @param {Message|null} to
+ */
 export function addTo(record, message, to) {
   const {messages} = record;
   const after = to ? messages.indexOf(to) : -1;

@@ -8,7 +8,7 @@ import {Parts} from './parts.js';
 /** @typedef {import('./conversation.js').Message} Message */
 
 /**
- * Sends 'state' when it begins or ends to work or wait, 'piece' with detail {message, text, part} for every piece of a reply,
+ * Sends 'state' when it begins or ends to work or wait, 'piece' with detail {message, text} for every piece of a reply,
  * 'end' with detail {message} when a reply is over, 'trouble' with detail Trouble for errors that the model survives.
  */
 export class Chat extends EventTarget {
@@ -177,7 +177,7 @@ export class Chat extends EventTarget {
     }
     reply.content += text;
     this.#conversation.grew();
-    this.dispatchEvent(new CustomEvent('piece', {detail: {message: reply, text, part}}));
+    this.dispatchEvent(new CustomEvent('piece', {detail: {message: reply, text}}));
   }
 
   #enter(state) {
@@ -201,7 +201,7 @@ function noteOnNothing(stats, before, isStory) {
   return `the model wrote nothing${isStory ? ': another beginning may help' : ': “Again” may help'}`;
 }
 
-/** One line under a reply: how fast, how long, with which seed, by which of several models, and why it ended where that is not plain. */
+/** One line under a reply: by which of several models, how fast, how long, with which seed, and why it ended. */
 function noteOn(stats, {temperature, seed, dropped, stopped, model}) {
   const parts = model ? [model] : [];
   if (stats?.nGenerated > 0) {

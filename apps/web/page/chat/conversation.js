@@ -21,8 +21,8 @@ import {addOldForm, allRecords, keyOf, newRecord, newestIn, readRecord} from './
  */
 
 /**
- * Sends 'change' when messages come or go (not when a reply grows), 'kept' after saving, 'trouble' when that fails. What
- * cannot be kept stays open to be read and saved to a file until the page is closed.
+ * Sends 'change' when messages come or go (not when a reply grows), 'kept' after saving, 'trouble' when that fails.
+ * What cannot be kept stays here, to be read and saved to a file, until the page is closed.
  */
 export class Conversation extends EventTarget {
   /** @type {Record} */

@@ -191,9 +191,10 @@ export function importFrom(storage, text) {
 
 /** @param {any} record */
 export function isRecord(record) {
-  return (record?.version === 1 || record?.version === 2) && /^[\w-]{1,64}$/.test(record.id) && typeof record.name === 'string' &&
-    Number.isFinite(record.changed) && ['object', 'undefined'].includes(typeof record.settings) && Array.isArray(record.messages) && record.messages.every(isMessage) &&
-    isTree(record);
+  const isOpenable = (record?.version === 1 || record?.version === 2) && /^[\w-]{1,64}$/.test(record.id);
+  return isOpenable && typeof record.name === 'string' && Number.isFinite(record.changed) &&
+    ['object', 'undefined'].includes(typeof record.settings) &&
+    Array.isArray(record.messages) && record.messages.every(isMessage) && isTree(record);
 }
 
 function isMessage(message) {

@@ -95,7 +95,8 @@ export class LibraryView {
     const item = make('li', {data: {testid: 'conversation', id: record.id}},
         make('button', {type: 'button', class: 'conversation-open', data: {testid: 'conversation-open'},
           'aria-current': isOpen ? 'true' : null, onclick: () => this.#leaveTo(record.id)},
-        make('span', {class: 'conversation-name'}, name), around && make('span', {class: 'small', data: {testid: 'conversation-found'}}, around),
+        make('span', {class: 'conversation-name'}, name),
+        around && make('span', {class: 'small', data: {testid: 'conversation-found'}}, around),
         make('span', {class: 'small'}, dateOf(record.changed))),
         tool('rename', 'edit', 'Rename', () => this.#rename(item, record)),
         tool('save', 'down', 'Save as Markdown', () => (
@@ -159,8 +160,8 @@ export class LibraryView {
       await navigator.clipboard.writeText(link).catch(() => {
         throw new Error('The browser does not let the page copy the link.');
       });
-      this.#status.textContent = `The link was copied (${formatBytes(link.length)}). The whole conversation is in it, ` +
-        'for whoever has it; no server gets it.';
+      this.#status.textContent = `The link was copied (${formatBytes(link.length)}). The whole conversation is in ` +
+        'it, for whoever has it; no server gets it.';
     } catch (error) {
       this.#status.textContent = error.message;
     }

@@ -1,7 +1,7 @@
 // The parts of a reply that are not its text: what the model thought, and its calls of tools, where it writes them
 // between tags. Such a tag may come in pieces, so what may be the beginning of one is held back.
 
-/** @typedef {string|{thought: string}|{call: string}|{wasThought: true}} Part wasThought: so was all that came before */
+/** @typedef {string|{thought: string}|{call: string}|{wasThought: true}} Part wasThought: so was all before it */
 
 const kTags = {
   '<think>': 'thought', '</think>': 'text', '<thinking>': 'thought', '</thinking>': 'text',

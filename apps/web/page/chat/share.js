@@ -7,7 +7,11 @@ const kMark = '#chat=';   // as in main.js
 const kMostLink = 2e6;    // characters, about what browsers take
 const kMostText = 16e6;   // bytes that a link may unfold to
 
-/** @param {import('./library.js').Record} record @param {string} page its address @returns {Promise<string>} the link */
+/**
+ * @param {import('./library.js').Record} record
+ * @param {string} page its address
+ * @returns {Promise<string>} the link
+ */
 export async function linkTo(record, page) {
   const {changed: _, ...shared} = picked(record);
   const text = new TextEncoder().encode(JSON.stringify(shared));

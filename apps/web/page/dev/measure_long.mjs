@@ -1,6 +1,6 @@
 // How smooth a long conversation is, with the fake package: node dev/measure_long.mjs [MESSAGES]
-// 200 messages of formulas, tables and code are opened, scrolled through, and written to. Tells the longest tasks of the
-// page's thread in CPU time, which does not depend on what else the machine does.
+// 200 messages of formulas, tables and code are opened, scrolled through, and written to. Tells the longest tasks of
+// the page's thread in CPU time, which does not depend on what else the machine does.
 
 import {launch} from './browser.mjs';
 import {serve} from './serve.mjs';

@@ -271,7 +271,8 @@ class InlineParser {
   }
 
   #bareLink() {
-    if (this.left < 0 || !this.text.startsWith('http', this.at) || kWord.test(this.text[this.at - 1] ?? ' ')) return false;
+    if (this.left < 0 || !this.text.startsWith('http', this.at)) return false;
+    if (kWord.test(this.text[this.at - 1] ?? ' ')) return false;
     const found = /^https?:\/\/[^\s<>"`\\]{1,2000}/.exec(this.text.slice(this.at, this.at + 2010));
     if (!found) return false;
     this.left -= found[0].length;

@@ -68,7 +68,8 @@ export function prepare() {
  * @returns {(remedy: string) => Promise<void>} what the buttons beside a trouble do
  */
 export function connect(host, chat, conversation) {
-  menu = new ServedMenu(kBase, () => ServerTern.list(kBase, {key: () => key.value}), host, conversation, browserStorage());
+  const list = () => ServerTern.list(kBase, {key: () => key.value});
+  menu = new ServedMenu(kBase, list, host, conversation, browserStorage());
   const dialog = new KeyDialog(key);
   const again = async () => {
     const isMessage = host.phase === 'ready' && chat.state === 'idle';

@@ -4,7 +4,9 @@ import {setImmediate as turn} from 'node:timers/promises';
 
 import {fitting, guessTokens, storyEnd} from '../chat/context.js';
 import {Conversation} from '../chat/conversation.js';
-import {allRecords, asMarkdown, exported, findIn, importFrom, nameOf, newRecord, readRecord, rename} from '../chat/library.js';
+import {
+  allRecords, asMarkdown, exported, findIn, importFrom, nameOf, newRecord, readRecord, rename,
+} from '../chat/library.js';
 import {addressSource, filesSource, Speedometer} from '../model/model_host.js';
 import {ScriptedTern, setUp} from './scripted_chat.js';
 import {TinyStorage} from './tiny_storage.js';
