@@ -1,7 +1,10 @@
 // Puts the page together. It is usable as soon as this has run; the engine and the model come when they come.
 
+import {stayAwake} from './base/awake.js';
 import {byId, make} from './base/dom.js';
 import {kExample} from './base/example.js';
+import {connectKeys, openKeys} from './base/keys.js';
+import {later} from './base/later.js';
 import {keepOffline} from './base/offline.js';
 import {Settings} from './base/settings.js';
 import {browserStorage} from './base/storage.js';
@@ -11,16 +14,10 @@ import {ChatView} from './chat/chat_view.js';
 import {Composer} from './chat/composer.js';
 import {Conversation} from './chat/conversation.js';
 import {hasAny, isConversationKey, keyOf} from './chat/library.js';
-import {LibraryView} from './chat/library_view.js';
-import {acceptDrops} from './model/file_drop.js';
+import {acceptDrops, mayBeModel} from './model/file_drop.js';
 import {addressSource, kDefaultModel, ModelHost} from './model/model_host.js';
-import {ModelMenu} from './model/model_menu.js';
-import {ModelPanel} from './model/model_panel.js';
 import {StatusView} from './model/status_view.js';
-import {KernelsView} from './panel/kernels_view.js';
 import {Panel} from './panel/panel.js';
-import {Readings} from './panel/readings.js';
-import {SettingsPanel} from './panel/settings_panel.js';
 
 // One page, two engines: in this tab, or the server's that has sent the page, which says so.
 const isServed = document.documentElement.dataset.engine === 'server';
@@ -54,28 +51,47 @@ const tabStorage = browserStorage('sessionStorage');
 const conversation = new Conversation(browserStorage(), tabStorage?.getItem(kTabKey) ?? null);
 const chat = new Chat(conversation, host, settings);
 
+// A conversation may have settings of its own.
+const showOwn = () => settings.setOwn(conversation.record.settings ?? null);
+let ownRecord = conversation.record;
+conversation.addEventListener('change', () => {
+  if (conversation.record === ownRecord) return;
+  ownRecord = conversation.record;
+  showOwn();
+});
+showOwn();
+settings.addEventListener('own', () => conversation.setSettings(settings.own));
+
 connectTheme(settings);
-new Panel(settings);
-const composer = new Composer(chat, conversation);
+stayAwake(chat, settings);
+new Panel(settings, later('style/panel.css', async () => (
+  (await import('./panel/instruments.js')).fill(host, chat, settings, !served))));
+const composer = new Composer(chat, conversation, host, (sentence) => notice(sentence));
+const edit = (message) => composer.edit(message);
+const more = later('', async () => (
+  new (await import('./chat/more.js')).MoreMenu(chat, edit, async () => (served ?? await models()).others())));
 const view = new ChatView(conversation, chat, {
-  root: byId('messages'), log: byId('log'), jump: byId('jump'), edit: () => composer.edit(),
+  root: byId('messages'), log: byId('log'), jump: byId('jump'), edit,
+  more: async (message, button) => (await more()).open(message, button),
   tellsStories: () => host.phase === 'ready' && host.isStoryteller,
 });
 host.addEventListener('phase', () => view.modelChanged());
 const status = new StatusView(host, chat, served ? served.connect(host, chat, conversation) : act, served?.kWords);
-new ModelPanel(host, settings);
-new Readings(host, chat);
-new SettingsPanel(settings, host);
-const models = served ? null : new ModelMenu(Tern, host, settings);
-if (models) {
-  new KernelsView(host, chat);
-  acceptDrops((files) => models.loadFiles(files));
+const models = later('style/menus.css', async () => (
+  new (await import('./model/model_menu.js')).ModelMenu(Tern, host, settings)));
+const openModels = async () => (await models()).open();
+if (!served) {
+  for (const id of ['model-chip', 'model-change']) byId(id).addEventListener('click', openModels);
 }
+acceptDrops(async (files) => {
+  if (!served && files.some(mayBeModel)) (await models()).loadFiles(files);
+  else await composer.attach(files);
+});
 
 /** @param {import('./base/errors.js').Remedy} remedy */
 function act(remedy) {
   if (remedy === 'choose' || remedy === 'storage') {
-    models.open();
+    openModels();
     return;
   }
   if (remedy === 'use_cpu') settings.set('backend', 'cpu');
@@ -118,7 +134,30 @@ function goTo(id) {
   composer.focus();
 }
 byId('new-chat').addEventListener('click', () => goTo(null));
-new LibraryView(browserStorage(), conversation, goTo);
+const library = later('style/menus.css', async () => (
+  new (await import('./chat/library_view.js')).LibraryView(browserStorage(), conversation, goTo)));
+addEventListener('beforeunload', (event) => conversation.isUnkept && event.preventDefault());
+byId('library-open').addEventListener('click', async () => (await library()).open());
+connectKeys(() => composer.focus());
+byId('keys-open').addEventListener('click', openKeys);
+
+/** Opens the conversation that the page's address holds, and keeps it like any other. */
+async function openShared() {
+  if (!location.hash.startsWith('#chat=')) return;
+  const {hash} = location;
+  history.replaceState(null, '', location.pathname + location.search);
+  try {
+    const record = await (await import('./chat/share.js')).recordOf(hash);
+    chat.stop();
+    conversation.take(record);
+    notice('This conversation came with the link. It is kept in this browser now.');
+  } catch (error) {
+    notice(error.message);
+  }
+}
+addEventListener('hashchange', openShared);
+openShared();
+
 function rememberTab() {
   try {
     tabStorage?.setItem(kTabKey, conversation.id);
@@ -144,7 +183,8 @@ byId('report').addEventListener('click', async () => {
   }
 });
 conversation.addEventListener('trouble', () => (
-  notice('The browser’s storage is full: this conversation will be gone when the page is closed.')));
+  notice('The browser’s storage is full. This conversation goes on, but what was written last will be gone when the ' +
+    'page is closed: save it to a file, or delete others to make room.', undefined, 30_000)));
 addEventListener('pagehide', () => conversation.saveGrown());
 // Tabs may show one conversation. One that is writing goes on, and is what is kept.
 addEventListener('storage', ({key}) => {

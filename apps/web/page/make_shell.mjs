@@ -8,7 +8,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-const kKinds = new Set(['.html', '.css', '.js', '.svg', '.woff2', '.wasm']);
+const kKinds = new Set(['.html', '.css', '.js', '.svg', '.woff2', '.wasm', '.webmanifest']);
 const kNotServed = new Set(['models', 'dev', 'test', 'fakes', 'node_modules']);
 // A service worker is kept by the browser itself.
 const kNotKept = new Set(['sw.js']);

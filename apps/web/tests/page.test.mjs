@@ -41,7 +41,9 @@ function words(text) {
 }
 
 // Parts that are fetched when they are first used.
-const kFetchedLater = /tern_forms|tern_plain|webllm|openai|published|typesetting|formulas|colors|temml|kernels\.css/;
+const kFetchedLater = new RegExp('tern_forms|tern_plain|webllm|openai|published|typesetting|formulas|colors|temml|' +
+  'kernels|panel\\.css|menus|instruments|readings|settings_panel|model_panel|model_menu|library_view|' +
+  'chat/more|attachments|chat/share|keys_view');
 const kFox = 'Tell me a story about a fox and a lantern.';
 const kMade = 'Who made you?';  // the model is sure of its answer; in stories two names may be as likely
 const kSnow = 'Tell me a story about a snowy day.';

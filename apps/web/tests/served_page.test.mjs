@@ -374,6 +374,9 @@ test('Firefox chats, too', {skip: firefox ? false : 'it is not installed'}, asyn
     await page.goto(server.url);
     await until(() => page.evaluate(() => document.documentElement.dataset.phase), (phase) => phase === 'ready',
       {what: 'the model'});
+    await page.evaluate(() => document.querySelector('#panel-toggle').click());
+    await until(() => page.evaluate(() => document.querySelector('#panel').hidden), (isHidden) => !isHidden,
+      {what: 'the instruments'});
     await page.evaluate(() => {
       const fill = (id, value) => {
         const field = document.querySelector(`[data-testid=${id}]`);

@@ -40,6 +40,19 @@ export function icon(name) {
   return svg;
 }
 
+/** Puts a script or a style sheet into the page. @param {'script'|'link'} tag @param {object} properties */
+export function load(tag, properties) {
+  return new Promise((resolve, reject) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.addEventListener('load', resolve);
+    element.addEventListener('error', () => {
+      element.remove();
+      reject(new Error(`${tag} could not be loaded`));
+    });
+    document.head.append(element);
+  });
+}
+
 /** Copies a text and says so on the button that was pressed. @param {HTMLElement} button @param {string} text */
 export async function copyFrom(button, text) {
   let said = 'Copied';

@@ -13,6 +13,7 @@
  * @property {string} systemPrompt
  * @property {'auto'|'webgpu'|'cpu'} backend
  * @property {number} threads 0: as many as the browser offers
+ * @property {boolean} stayAwake whether the screen stays on while a reply is written
  * @property {'auto'|'light'|'dark'} theme
  * @property {'auto'|'open'|'closed'} panel auto: open where there is room
  * @property {string} model the address last loaded; empty: the default model
@@ -21,7 +22,7 @@
 /** @type {Readonly<SettingValues>} */
 export const kDefaults = Object.freeze({
   temperature: 0.7, topK: 40, topP: 1, minP: 0, repeatPenalty: 1, maxTokens: 512, seed: 0, randomSeed: true,
-  systemPrompt: '', backend: 'auto', threads: 0, theme: 'auto', panel: 'auto', model: '',
+  systemPrompt: '', backend: 'auto', threads: 0, stayAwake: true, theme: 'auto', panel: 'auto', model: '',
 });
 
 /** What a number may be; `step` is how fine it is asked for. */
@@ -46,7 +47,7 @@ export const kSampling = Object.freeze(
 
 const kKey = 'tern.settings';
 
-/** Sends 'change' with detail {names} when values change. */
+/** Sends 'change' with detail {names} when values change, 'own' when those of the open conversation do. */
 export class Settings extends EventTarget {
   /** What was chosen. @type {Partial<SettingValues>} */
   #values = {};
@@ -54,6 +55,8 @@ export class Settings extends EventTarget {
   #advice = {};
   /** @type {Partial<SettingValues>} */
   #overrides = {};
+  /** What was chosen for the open conversation alone; null: nothing is. @type {Partial<SettingValues>|null} */
+  #own = null;
   #storage;
 
   /** @param {Storage|null} storage null: nothing is remembered */
@@ -76,7 +79,7 @@ export class Settings extends EventTarget {
 
   /** @template {keyof SettingValues} K @param {K} name @returns {SettingValues[K]} */
   get(name) {
-    return this.#overrides[name] ?? this.#values[name] ?? this.#advice[name] ?? kDefaults[name];
+    return this.#overrides[name] ?? this.#own?.[name] ?? this.#values[name] ?? this.#advice[name] ?? kDefaults[name];
   }
 
   /**
@@ -95,6 +98,23 @@ export class Settings extends EventTarget {
       names.add(name);
     }
     if (names.size > 0) this.#changed([...names]);
+  }
+
+  /** A copy of what holds for the open conversation alone; null: nothing does. */
+  get own() {
+    return this.#own && {...this.#own};
+  }
+
+  /**
+   * Takes what holds for the conversation that is open now. From then on, what is set is set for it.
+   * @param {object|null} values null: what is set is set for all
+   */
+  setOwn(values) {
+    const valid = Object.entries(values ?? {}).filter(([name, value]) => (
+      kSampling.includes(name) && validated(name, value) !== undefined));
+    this.#own = values && Object.fromEntries(valid);
+    this.dispatchEvent(new Event('own'));
+    this.dispatchEvent(new CustomEvent('change', {detail: {names: [...kSampling]}}));
   }
 
   /**
@@ -119,15 +139,19 @@ export class Settings extends EventTarget {
     if (valid === undefined) return false;
     const before = this.get(name);
     delete this.#overrides[name];
-    if (valid !== before || valid !== this.#values[name]) {
-      this.#values[name] = valid;
+    const isOwn = this.#own !== null && kSampling.includes(name);
+    const values = isOwn ? this.#own : this.#values;
+    if (valid !== before || valid !== values[name]) {
+      values[name] = valid;
+      if (isOwn) this.dispatchEvent(new Event('own'));
       this.#changed([name]);
     }
     return true;
   }
 
-  /** Sampling and system prompt as the model's makers recommend, or as they were at first. */
+  /** Sampling and system prompt as they are for all; and those as the model's makers recommend, or as at first. */
   reset() {
+    if (this.#own) return this.setOwn({});
     for (const name of kSampling) {
       delete this.#values[name];
       delete this.#overrides[name];

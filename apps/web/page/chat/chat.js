@@ -2,7 +2,8 @@
 
 import {describe, isCancelled, isFatal} from '../base/errors.js';
 import {formatDuration, formatRate} from '../base/format.js';
-import {fitting, storyEnd} from './context.js';
+import {fitting, storyEnd, wholeText} from './context.js';
+import {Parts} from './parts.js';
 
 /** @typedef {import('./conversation.js').Message} Message */
 
@@ -18,6 +19,8 @@ export class Chat extends EventTarget {
   #settings;
   /** @type {AbortController|null} */
   #abort = null;
+  /** @type {Message|undefined} what the conversation ended with before the message that waits */
+  #end;
 
   /**
    * @param {import('./conversation.js').Conversation} conversation
@@ -32,28 +35,48 @@ export class Chat extends EventTarget {
     host.addEventListener('phase', () => this.#modelChanged());
   }
 
-  /** Adds a message and has it answered, now or as soon as there is a model. @param {string} text */
-  send(text) {
-    if (this.state !== 'idle' || !text.trim()) return;
-    this.#conversation.add({role: 'user', content: text});
+  /**
+   * Adds a message and has it answered, now or as soon as there is a model.
+   * @param {string} text
+   * @param {import('./attachments.js').Attachment[]} [files]
+   */
+  send(text, files = []) {
+    if (this.state !== 'idle' || !(text.trim() || files.length > 0)) return;
+    this.#end = this.#conversation.messages.at(-1);
+    this.#conversation.add(asked(text, files));
     this.#answer();
   }
 
-  /** Another reply to the last message. */
-  regenerate() {
-    if (this.state !== 'idle') return;
-    const last = this.#conversation.messages.findLastIndex((message) => message.role === 'user');
-    if (last < 0) return;
-    this.#conversation.cut(last + 1);
+  /** Another version of a reply; without one, of the last. @param {Message} [reply] */
+  regenerate(reply = this.#conversation.messages.at(-1)) {
+    const {messages} = this.#conversation;
+    const asked = messages.slice(0, messages.indexOf(reply) + 1).findLast(({role}) => role === 'user');
+    if (this.state !== 'idle' || !asked) return;
+    this.#end = messages.at(-1);
+    this.#conversation.endAt(asked);
     this.#answer();
   }
 
-  /** The last message said differently. @param {string} text */
-  resend(text) {
+  /**
+   * Another version of a message, to be answered; without one, of the last.
+   * @param {string} text
+   * @param {Message} [message]
+   * @param {import('./attachments.js').Attachment[]} [files]
+   */
+  resend(text, message = this.#conversation.messages.findLast(({role}) => role === 'user'), files = []) {
+    if (this.state !== 'idle' || !(text.trim() || files.length > 0)) return;
+    if (!message) return void this.send(text, files);
+    this.#end = this.#conversation.messages.at(-1);
+    this.#conversation.add(asked(text, files), this.#conversation.before(message));
+    this.#answer();
+  }
+
+  /** Another version of a reply, by the user. @param {string} text @param {Message} reply */
+  rewrite(text, reply) {
     if (this.state !== 'idle' || !text.trim()) return;
-    const last = this.#conversation.messages.findLastIndex((message) => message.role === 'user');
-    if (last >= 0) this.#conversation.cut(last);
-    this.send(text);
+    const {story} = reply;
+    const written = {role: 'assistant', content: text, note: 'changed by you', ...(story ? {story} : {})};
+    this.#conversation.add(written, this.#conversation.before(reply));
   }
 
   /** Goes on with the last story, from where it ended. */
@@ -63,19 +86,21 @@ export class Chat extends EventTarget {
     this.#write(last);
   }
 
-  /** Stops writing, or waiting; returns the text of a message that was not answered yet, for the user to have back. */
+  /** Stops writing, or waiting; returns a message that was not answered yet, for the user to have back, or null. */
   stop() {
     if (this.state === 'writing') this.#abort?.abort();
-    if (this.state !== 'waiting') return '';
+    if (this.state !== 'waiting') return null;
     this.#enter('idle');
-    const [message] = this.#conversation.cut(this.#conversation.messages.length - 1);
-    return message.content;
+    const {messages} = this.#conversation;
+    if (this.#conversation.isNewest(messages.at(-1))) return this.#conversation.takeBack(this.#end);
+    this.#conversation.endAt(this.#end);
+    return null;
   }
 
   #answer() {
     if (this.#host.phase === 'ready') {
-      const story = this.#host.isStory;
-      this.#write(this.#conversation.add({role: 'assistant', content: '', ...(story ? {story} : {})}));
+      const {isStory: story, info: {name: model}} = this.#host;
+      this.#write(this.#conversation.add({role: 'assistant', content: '', model, ...(story ? {story} : {})}));
     } else {
       this.#enter('waiting');
     }
@@ -92,11 +117,12 @@ export class Chat extends EventTarget {
     const {nCtx} = this.#host.info;
     const before = messages.slice(0, messages.indexOf(reply));
     if (reply.story) {
-      const given = before.at(-1)?.content ?? '';
+      const given = before.length > 0 ? wholeText(before.at(-1)) : '';
       return {prompt: reply.content ? storyEnd(given + reply.content, nCtx) : given, dropped: 0};
     }
     const system = this.#settings.get('systemPrompt').trim();
-    const said = before.filter(({content}) => content).map(({role, content}) => ({role, content}));
+    const said = before.map((message) => ({role: message.role, content: wholeText(message)}))
+        .filter(({content}) => content);
     const all = system ? [{role: 'system', content: system}, ...said] : said;
     const fit = fitting(all, nCtx, this.#settings.get('maxTokens'));
     return {prompt: fit.messages, dropped: fit.dropped};
@@ -110,6 +136,7 @@ export class Chat extends EventTarget {
     const options = this.#settings.generateOptions();
     const {prompt, dropped} = this.#prompt(reply);
     const before = reply.content;
+    const parts = reply.story ? null : new Parts();
     delete reply.trouble;
     delete reply.note;
     this.#enter('writing');
@@ -117,20 +144,18 @@ export class Chat extends EventTarget {
     try {
       for await (const piece of tern.generate(prompt, {...options, signal: abort.signal})) {
         if (abort.signal.aborted) break;
-        const text = piece.thought ? '' : piece;
-        if (piece.thought) reply.thought = (reply.thought ?? '') + piece.thought;
-        reply.content += text;
-        this.#conversation.grew();
-        this.dispatchEvent(new CustomEvent('piece', {detail: {message: reply, text}}));
+        for (const part of parts && typeof piece === 'string' ? parts.push(piece) : [piece]) this.#take(reply, part);
       }
     } catch (error) {
       if (!isCancelled(error) && !abort.signal.aborted) failure = error;
     }
+    for (const part of parts?.end() ?? []) this.#take(reply, part);
     this.#abort = null;
     const stopped = abort.signal.aborted;
-    const wroteNothing = reply.content === before && !reply.thought && !stopped && !failure;
+    const wroteNothing = reply.content === before && !reply.thought && !reply.calls && !stopped && !failure;
+    const isOther = record.messages.some(({model}) => model && model !== reply.model);
     reply.note = wroteNothing ? noteOnNothing(tern.stats, before, this.#host.isStory) :
-      noteOn(tern.stats, {...options, dropped, stopped});
+      noteOn(tern.stats, {...options, dropped, stopped, model: isOther ? reply.model : ''});
     if (failure) reply.trouble = describe(failure, 'run').title;
     this.#conversation.save(record);  // which need not be the open one any more
     this.#enter('idle');
@@ -141,11 +166,27 @@ export class Chat extends EventTarget {
     else this.dispatchEvent(new CustomEvent('trouble', {detail: describe(failure, 'run', this.#host.backend)}));
   }
 
+  /** @param {Message} reply @param {import('./parts.js').Part} part */
+  #take(reply, part) {
+    const text = typeof part === 'string' ? part : '';
+    if (part.thought) reply.thought = (reply.thought ?? '') + part.thought;
+    if (part.call) reply.calls = [...reply.calls ?? [], part.call];
+    if (part.wasThought) {
+      reply.thought = (reply.thought ?? '') + reply.content;
+      reply.content = '';
+    }
+    reply.content += text;
+    this.#conversation.grew();
+    this.dispatchEvent(new CustomEvent('piece', {detail: {message: reply, text}}));
+  }
+
   #enter(state) {
     this.state = state;
     this.dispatchEvent(new Event('state'));
   }
 }
+
+const asked = (content, files) => ({role: 'user', content, ...(files.length > 0 ? {files} : {})});
 
 const kEndings = {
   max_tokens: 'reached the limit of tokens', length: 'reached the limit of tokens',
@@ -160,9 +201,9 @@ function noteOnNothing(stats, before, isStory) {
   return `the model wrote nothing${isStory ? ': another beginning may help' : ': “Again” may help'}`;
 }
 
-/** One line under a reply: how fast, how long, with which seed, and why it ended where that is not plain. */
-function noteOn(stats, {temperature, seed, dropped, stopped}) {
-  const parts = [];
+/** One line under a reply: by which of several models, how fast, how long, with which seed, and why it ended. */
+function noteOn(stats, {temperature, seed, dropped, stopped, model}) {
+  const parts = model ? [model] : [];
   if (stats?.nGenerated > 0) {
     parts.push(`${stats.nGenerated} tokens`, `${formatRate(stats.tokensPerSecond)} a second`);
     parts.push(`first after ${formatDuration(stats.timeToFirstTokenMs)}`);

@@ -1,8 +1,8 @@
 // The conversation on the page. A turn's element is made once and kept; a piece of a reply touches only the end of it.
 
-import {announce, copyFrom, icon, make} from '../base/dom.js';
-import {MarkdownView} from '../markdown/view.js';
+import {announce, copyFrom} from '../base/dom.js';
 import {Follow} from './follow.js';
+import {toolButton, Turn} from './turn.js';
 
 /** @typedef {import('./conversation.js').Message} Message */
 
@@ -12,7 +12,10 @@ export class ChatView {
   #conversation;
   #chat;
   #root;
+  #log;
   #follow;
+  #actions;
+  #record = null;
   /** @type {WeakMap<Message, Turn>} */
   #turns = new WeakMap();
   /** @type {Message[]} */
@@ -24,15 +27,19 @@ export class ChatView {
   /**
    * @param {import('./conversation.js').Conversation} conversation
    * @param {import('./chat.js').Chat} chat
-   * @param {{root: HTMLElement, log: HTMLElement, jump: HTMLElement, edit: () => void, tellsStories: () => boolean}}
-   *     places tellsStories: whether the model is one that is asked for stories
+   * @param {{root: HTMLElement, log: HTMLElement, jump: HTMLElement, tellsStories: () => boolean,
+   *     edit: (message: Message) => void, more: (message: Message, button: HTMLElement) => void}} places
+   *     tellsStories: whether the model is one that is asked for stories
    */
-  constructor(conversation, chat, {root, log, jump, edit, tellsStories}) {
+  constructor(conversation, chat, {root, log, jump, edit, more, tellsStories}) {
     this.#conversation = conversation;
     this.#chat = chat;
     this.#root = root;
+    this.#log = log;
     this.#follow = new Follow(log, jump);
-    this.#tools = new LastTools(chat, edit, tellsStories);
+    this.#tools = new LastTools(chat, tellsStories);
+    this.#actions = {edit, more, again: (message) => chat.regenerate(message),
+      step: (message, step) => this.#step(message, step)};
     conversation.addEventListener('change', () => this.#show());
     chat.addEventListener('state', () => this.#stateChanged());
     chat.addEventListener('piece', ({detail}) => this.#grow(detail.message, detail.text));
@@ -48,7 +55,7 @@ export class ChatView {
 
   /** Brings the elements in line with the conversation's messages. */
   #show() {
-    const {messages} = this.#conversation;
+    const {messages, record} = this.#conversation;
     // A story reply shows the text it goes on with itself.
     const visible = messages.filter((message, i) => message.role === 'assistant' || !messages[i + 1]?.story);
     for (const message of this.#shown) {
@@ -58,27 +65,44 @@ export class ChatView {
       const turn = this.#turns.get(message) ?? this.#make(message);
       const there = this.#root.children[i] ?? null;
       if (there !== turn.element) this.#root.insertBefore(turn.element, there);
+      const versions = this.#conversation.versions(message);
+      turn.setVersions(versions.indexOf(message), versions.length);
     });
-    const added = visible.length > this.#shown.length;
+    const hasGrown = visible.length > this.#shown.length && this.#shown.every((message, i) => message === visible[i]);
+    const isOther = record !== this.#record;
+    this.#record = record;
     this.#shown = visible;
     this.#stateChanged();
     if (visible.length === 0) this.#follow.toBeginning();
-    else if (added) this.#follow.toEnd();
+    else if (hasGrown || isOther) this.#follow.toEnd();
   }
 
   #make(message) {
-    const {messages} = this.#conversation;
-    const given = message.story ? messages[messages.indexOf(message) - 1]?.content ?? '' : '';
-    const turn = new Turn(message, given, () => this.#follow.grown());
+    const asked = message.story ? this.#conversation.before(message) : null;
+    const turn = new Turn(message, asked, this.#actions, () => this.#follow.grown());
     this.#turns.set(message, turn);
     return turn;
+  }
+
+  /** To another version, which takes the place of this one before the reader's eyes. */
+  #step(message, step) {
+    if (this.#chat.state !== 'idle') return;
+    const versions = this.#conversation.versions(message);
+    const version = versions[versions.indexOf(message) + step];
+    if (!version) return;
+    const top = () => this.#turns.get(version).element.getBoundingClientRect().top;
+    const before = this.#turns.get(message).element.getBoundingClientRect().top;
+    this.#conversation.choose(version);
+    this.#log.scrollTop += top() - before;
+    this.#turns.get(version).focusVersions(step);
+    this.#follow.stay();
   }
 
   #stateChanged() {
     const last = this.#shown.at(-1);
     const turn = last && this.#turns.get(last);
     for (const message of this.#shown) {
-      this.#turns.get(message).setState(message === last ? this.#chat.state : 'idle');
+      this.#turns.get(message).setState(message === last ? this.#chat.state : 'idle', message === last);
     }
     this.#tools.moveTo(this.#chat.state === 'idle' ? turn : undefined, last);
   }
@@ -103,104 +127,26 @@ export class ChatView {
   }
 }
 
-/** One message as an element; a story's with the text that it goes on with. */
-class Turn {
-  #message;
-  #body;
-  #note;
-  /** @type {MarkdownView|null} */
-  #markdown = null;
-  /** @type {HTMLDetailsElement|null} */
-  #thought = null;
-
-  /** @param {Message} message @param {string} given @param {() => void} resized */
-  constructor(message, given, resized) {
-    this.#message = message;
-    const isReply = message.role === 'assistant';
-    this.#body = make(message.story ? 'span' : 'div', {data: {testid: isReply ? 'reply' : 'said'}});
-    this.#note = make('p', {class: 'note', data: {testid: 'note'}});
-    this.tools = make('div', {class: 'turn-tools', role: 'group', 'aria-label': 'This message'});
-    const kind = message.story ? 'story' : isReply ? 'reply' : 'said';
-    const body = message.story ?
-      make('div', {class: 'text prose'}, make('span', {class: 'given', data: {testid: 'given'}}, given), this.#body) :
-      this.#body;
-    body.classList.add('text');
-    this.element = make('article', {class: `turn ${kind}`, 'aria-label': isReply ? 'Reply' : 'You'}, body,
-        make('footer', {}, this.#note, this.tools));
-    if (isReply) {
-      this.tools.append(make('button', {type: 'button', class: 'quiet', data: {testid: 'copy'}, title: 'Copy this text',
-        onclick: (event) => copyFrom(event.currentTarget, given + message.content)},
-      icon('copy'), make('span', {class: 'label'}, 'Copy')));
-      if (!message.story) this.#markdown = new MarkdownView(this.#body, resized);
-    }
-    this.append(message.content);
-    this.finish();
-  }
-
-  get text() {
-    return this.#body.textContent;
-  }
-
-  append(text) {
-    if (this.#message.thought) this.#think();
-    if (this.#markdown) this.#markdown.append(text);
-    else if (this.#body.lastChild) this.#body.lastChild.appendData(text);
-    else this.#body.append(text);
-  }
-
-  #think() {
-    this.#thought ??= make('details', {class: 'thought', data: {testid: 'thought'}},
-        make('summary'), make('p', {}, ''));
-    if (!this.#thought.isConnected) this.#body.before(this.#thought);
-    const [summary, {firstChild: shown}] = this.#thought.children;
-    summary.textContent = this.#message.content ? 'Thoughts' : 'Thinking…';
-    shown.appendData(this.#message.thought.slice(shown.length));
-  }
-
-  finish() {
-    this.#markdown?.finish();
-    if (this.#thought) this.#thought.firstChild.textContent = 'Thoughts';
-    const {note, trouble} = this.#message;
-    this.#note.replaceChildren(...[trouble && make('span', {class: 'broke'}, trouble), note].filter(Boolean));
-  }
-
-  /** @param {import('./chat.js').Chat['state']} state */
-  setState(state) {
-    const {classList} = this.element;
-    classList.toggle('writing', state === 'writing' && this.#message.role === 'assistant');
-    classList.toggle('waiting', state === 'waiting');
-    this.element.setAttribute('aria-busy', String(state === 'writing'));
-  }
-}
-
 /** The buttons that only the last turn has. */
 class LastTools {
-  #regenerate;
   #goOn;
   #newStory;
-  #edit;
   #tellsStories;
 
-  constructor(chat, edit, tellsStories) {
+  constructor(chat, tellsStories) {
     this.#tellsStories = tellsStories;
-    const button = (name, symbol, label, title, onclick) => make('button',
-        {type: 'button', class: 'quiet', data: {testid: name}, title, onclick}, icon(symbol), make('span', {}, label));
-    this.#regenerate = button('regenerate', 'again', 'Again', 'Another reply to the same message',
-        () => chat.regenerate());
-    this.#goOn = button('continue', 'on', 'Go on', 'Let the story go on from here', () => chat.goOn());
-    this.#newStory = button('new-story', 'new', 'New story', 'Ask for another story', () => chat.send(kNewStory));
-    this.#edit = button('edit', 'edit', 'Edit', 'Change your last message and send it again', edit);
+    this.#goOn = toolButton('continue', 'on', 'Go on', 'Let the story go on from here', () => chat.goOn());
+    this.#newStory = toolButton('new-story', 'new', 'New story', 'Ask for another story', () => chat.send(kNewStory));
   }
 
   /** @param {Turn|undefined} turn undefined: nowhere @param {Message|undefined} message the turn's */
   moveTo(turn, message) {
-    const tools = [this.#regenerate, message?.story && this.#goOn, this.#tellsStories() && this.#newStory, this.#edit]
-        .filter(Boolean);
-    for (const tool of [this.#regenerate, this.#goOn, this.#newStory, this.#edit]) {
-      if (!turn || !tools.includes(tool)) tool.remove();
+    const tools = turn ? [message?.story && this.#goOn, this.#tellsStories() && this.#newStory].filter(Boolean) : [];
+    for (const tool of [this.#goOn, this.#newStory]) {
+      if (!tools.includes(tool)) tool.remove();
     }
     // Appending what is there already would take the focus from it.
-    if (turn && tools.some((tool) => tool.parentNode !== turn.tools)) turn.tools.append(...tools);
+    if (tools.some((tool) => tool.parentNode !== turn.tools)) turn.tools.append(...tools);
   }
 }
 

@@ -8,6 +8,22 @@ export function guessTokens(text) {
   return Math.ceil((text.length - other) / 3) + other;
 }
 
+/**
+ * A message with the texts that go along with it, and with the calls of tools in it, as the model reads it.
+ * @param {import('./conversation.js').Message} message
+ */
+export function wholeText({content, files = [], calls = []}) {
+  return [content, ...files.map(fenced), ...calls.map((call) => `<tool_call>\n${call.trim()}\n</tool_call>`)]
+      .filter(Boolean).join('\n\n');
+}
+
+/** Between more backticks than the text itself has anywhere. */
+function fenced({name, text}) {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${name}:\n\n${fence}\n${text.replace(/\n$/, '')}\n${fence}`;
+}
+
 const kTemplate = 8;  // tokens that a chat template puts around a message
 
 /**

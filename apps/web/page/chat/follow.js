@@ -30,6 +30,11 @@ export class Follow {
     this.#jump.hidden = true;
   }
 
+  /** What is in view stays there, though what is below it has changed. */
+  stay() {
+    this.#scrolled();
+  }
+
   grown() {
     if (!this.#hasBegun) return;
     if (this.#following) this.#log.scrollTop = this.#log.scrollHeight;

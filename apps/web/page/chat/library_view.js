@@ -1,8 +1,9 @@
 // The list of conversations, in a drawer: open, rename, delete, take along, bring in.
 
 import {byId, icon, make} from '../base/dom.js';
+import {formatBytes} from '../base/format.js';
 import {
-  allRecords, asMarkdown, exported, hasAny, importFrom, isConversationKey, nameOf, putBack, readRecord, remove, rename,
+  asMarkdown, exported, findIn, hasAny, importFrom, isConversationKey, nameOf, putBack, remove, rename,
 } from './library.js';
 
 /** Hands the user a file. @param {string} name @param {string} text @param {string} type */
@@ -28,6 +29,8 @@ export class LibraryView {
   #drawer = byId('library');
   #list = byId('library-list');
   #status = byId('library-status');
+  #search = byId('library-search');
+  #records = [];
 
   /**
    * @param {Storage|null} storage
@@ -38,11 +41,12 @@ export class LibraryView {
     this.#storage = storage;
     this.#conversation = conversation;
     this.#go = go;
-    byId('library-open').addEventListener('click', () => this.open());
     byId('library-close').addEventListener('click', () => this.#drawer.close());
     byId('library-new').addEventListener('click', () => this.#leaveTo(null));
     byId('library-export').addEventListener('click', () => (
-      download('tern-conversations.json', exported(allRecords(storage)), 'application/json')));
+      download('tern-conversations.json', exported(conversation.all()), 'application/json')));
+    this.#search.addEventListener('input', () => this.#showFound());
+    byId('library-share').addEventListener('click', () => this.#share());
     const file = byId('library-file');
     byId('library-import').addEventListener('click', () => file.click());
     file.addEventListener('change', () => this.#import(file));
@@ -57,19 +61,33 @@ export class LibraryView {
   open() {
     this.#conversation.saveGrown();
     this.#status.textContent = '';
+    this.#search.value = '';
     this.show();
     this.#drawer.showModal();
     this.#list.querySelector('[aria-current]')?.focus();
   }
 
   show() {
-    const records = allRecords(this.#storage);
-    this.#list.replaceChildren(...records.map((record) => this.#item(record)));
-    byId('library-none').hidden = records.length > 0;
-    byId('library-export').disabled = records.length === 0;
+    this.#records = this.#conversation.all();
+    byId('library-export').disabled = this.#records.length === 0;
+    byId('library-share').disabled = this.#conversation.messages.length === 0;
+    this.#showFound();
   }
 
-  #item(record) {
+  #showFound() {
+    const items = [];
+    for (const record of this.#records) {
+      const around = findIn(record, this.#search.value);
+      if (around !== null) items.push(this.#item(record, around));
+    }
+    this.#list.replaceChildren(...items);
+    const none = this.#records.length > 0 ? 'Nothing that was written has this in it.' :
+      'What you write is listed here, and kept in this browser only.';
+    byId('library-none').textContent = items.length > 0 ? '' : none;
+  }
+
+  /** @param {import('./library.js').Record} record @param {string} around what was searched for */
+  #item(record, around) {
     const name = nameOf(record);
     const isOpen = record.id === this.#conversation.id;
     const tool = (what, symbol, label, onclick) => make('button', {type: 'button', class: 'tool small-tool',
@@ -77,7 +95,9 @@ export class LibraryView {
     const item = make('li', {data: {testid: 'conversation', id: record.id}},
         make('button', {type: 'button', class: 'conversation-open', data: {testid: 'conversation-open'},
           'aria-current': isOpen ? 'true' : null, onclick: () => this.#leaveTo(record.id)},
-        make('span', {class: 'conversation-name'}, name), make('span', {class: 'small'}, dateOf(record.changed))),
+        make('span', {class: 'conversation-name'}, name),
+        around && make('span', {class: 'small', data: {testid: 'conversation-found'}}, around),
+        make('span', {class: 'small'}, dateOf(record.changed))),
         tool('rename', 'edit', 'Rename', () => this.#rename(item, record)),
         tool('save', 'down', 'Save as Markdown', () => (
           download(`${fileName(name)}.md`, asMarkdown(record), 'text/markdown'))),
@@ -98,7 +118,7 @@ export class LibraryView {
       if (isOver) return;
       isOver = true;
       // What was said meanwhile is kept: only the name is this one's.
-      const now = readRecord(this.#storage, record.id);
+      const now = this.#conversation.read(record.id);
       const isNew = field.value.trim() !== nameOf(record);
       if (isTaken && now && isNew) this.#tryTo(() => rename(this.#storage, now, field.value));
       if (now && now.id === this.#conversation.id) this.#conversation.record.name = now.name;
@@ -121,6 +141,8 @@ export class LibraryView {
     const isOpen = record.id === this.#conversation.id;
     if (isOpen) this.#go(null);
     remove(this.#storage, record.id);
+    this.#conversation.forget(record.id);
+    this.#conversation.keepUnkept();
     const undo = make('button', {type: 'button', class: 'quiet', data: {testid: 'undo'}, onclick: () => {
       if (!this.#tryTo(() => putBack(this.#storage, record))) return;
       if (isOpen && this.#conversation.messages.length === 0) this.#go(record.id);
@@ -129,6 +151,20 @@ export class LibraryView {
     item.replaceChildren(make('span', {class: 'conversation-gone'}, `“${nameOf(record)}” was deleted.`), undo);
     byId('library-export').disabled = !hasAny(this.#storage);
     undo.focus();
+  }
+
+  async #share() {
+    try {
+      const {linkTo} = await import('./share.js');
+      const link = await linkTo(this.#conversation.record, location.href);
+      await navigator.clipboard.writeText(link).catch(() => {
+        throw new Error('The browser does not let the page copy the link.');
+      });
+      this.#status.textContent = `The link was copied (${formatBytes(link.length)}). The whole conversation is in ` +
+        'it, for whoever has it; no server gets it.';
+    } catch (error) {
+      this.#status.textContent = error.message;
+    }
   }
 
   async #import(input) {

@@ -3,6 +3,7 @@
 //   fake=chat       a model with a chat template that answers in Markdown (default: one that goes on with stories)
 //   fake=formulas the same, of formulas and code
 //   fake=teller     the model that comes with the page, which tells a story when it is asked
+//   fake=thinker    thoughts in a reply, and a call of a tool, between tags
 //   fake-load=CODE  loading fails with this error      fake-run=CODE  the reply breaks off with this error, once
 //   fake-ms=N       milliseconds a token takes         fake-load-ms=N milliseconds that loading takes
 
@@ -90,6 +91,16 @@ def far(years: int = 30) -> float:
 ~~~ts
 export const tern = await Tern.load({name: 'tern', size: 0x10});
 ~~~`.replaceAll('~~~', '\`\`\`');
+
+const kThoughts = `<think>
+How far is it? From Greenland to the Weddell Sea and back, with detours.
+</think>
+
+About **70,000 km** a year.
+
+<tool_call>
+{"name": "look_up", "arguments": {"title": "Arctic tern", "words": 100}}
+</tool_call>`;
 
 const kWgsl = `@group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> gain: array<f32>;
@@ -195,7 +206,7 @@ export class Tern {
   }
 
   async* generate(prompt, {maxTokens = 512, signal} = {}) {
-    const text = {chat: kAnswer, formulas: kFormulas, story: kStory, teller: kTale}[kKind];
+    const text = {chat: kAnswer, formulas: kFormulas, story: kStory, teller: kTale, thinker: kThoughts}[kKind];
     const pieces = text.match(/\s*\S+|\s+$/g);
     this.stats = {...this.stats, nPrompt: Math.ceil(JSON.stringify(prompt).length / 4), nReused: 0, nGenerated: 0,
       promptTokensPerSecond: 1240, timeToFirstTokenMs: 84, finishReason: null};
@@ -222,6 +233,10 @@ export class Tern {
   async kernels() {
     if (this.info.backend !== 'webgpu') return [];
     return kKernels.map(([name, dispatches, us]) => ({name, dispatches, us, wgsl: kWgsl.replace('NAME', name)}));
+  }
+
+  async tokenize(text) {
+    return Array.from(text.matchAll(/\s*\S+/g), (_, i) => i);
   }
 
   reset() {}

@@ -18,6 +18,7 @@ const ask = async (page, text) => {
 };
 const openPanel = async (page) => {
   if (await page.locator('#panel').isHidden()) await page.getByTestId('panel-toggle').click();
+  await page.locator('#panel').waitFor();
 };
 
 /** name: [query, what is done before the picture] */
@@ -67,6 +68,51 @@ const kStates = {
     await page.waitForSelector(kReady);
     await ask(page, 'How far do arctic terns fly?');
     await page.waitForSelector('[data-phase="lost"]');
+  }],
+  versions: ['fake=chat&fake-ms=1', async (page) => {
+    await page.waitForSelector(kReady);
+    await ask(page, 'How far do arctic terns fly?');
+    await page.waitForSelector(kWritten);
+    await page.getByTestId('edit').click();
+    await ask(page, 'How far do arctic terns fly in a year?');
+    await page.waitForSelector('[data-chat="idle"] [data-testid="version"]');
+    await page.getByTestId('regenerate').click();
+    await page.waitForSelector('[data-chat="idle"] .reply [data-testid="version"]');
+  }],
+  more: ['fake=chat&fake-ms=1', async (page) => {
+    await page.waitForSelector(kReady);
+    await ask(page, 'How far do arctic terns fly?');
+    await page.waitForSelector(kWritten);
+    await page.getByTestId('more').click();
+    await page.waitForSelector('#more-menu:popover-open');
+  }],
+  search: ['fake=chat&fake-ms=1', async (page) => {
+    await page.waitForSelector(kReady);
+    for (const text of ['How far do arctic terns fly?', 'How old do they become?']) {
+      await ask(page, text);
+      await page.waitForSelector(kWritten);
+      await page.getByTestId('new-chat').click();
+    }
+    await page.getByTestId('library-open').click();
+    await page.getByTestId('library-search').fill('daylight');
+  }],
+  thinker: ['fake=thinker&fake-ms=1', async (page) => {
+    await page.waitForSelector(kReady);
+    await page.getByTestId('attach-file').setInputFiles(
+        {name: 'terns.md', mimeType: '', buffer: Buffer.from('# Terns\n')});
+    await page.getByTestId('attached').waitFor();
+    await ask(page, 'How far is it? See the text.');
+    await page.waitForSelector(kWritten);
+    for (const id of ['thought', 'call']) await page.getByTestId(id).locator('summary').click();
+    await page.getByTestId('attach-file').setInputFiles(['a-text-with-a-long-name.txt', 'b.csv'].map((name) => (
+      {name, mimeType: '', buffer: Buffer.from('a b c')})));
+    await page.getByTestId('composer').fill('And these?');
+    await page.getByTestId('token-count').filter({hasText: 'tokens'}).waitFor();
+  }],
+  keys: ['fake=chat', async (page) => {
+    await page.waitForSelector(kReady);
+    await page.keyboard.press('Control+/');
+    await page.getByTestId('keys').waitFor();
   }],
   editing: ['fake=chat', async (page) => {
     await page.waitForSelector(kReady);

@@ -8,7 +8,7 @@ import {fileURLToPath} from 'node:url';
 const kRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const kTypes = {
   '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml',
-  '.json': 'application/json',
+  '.json': 'application/json', '.webmanifest': 'application/manifest+json', '.png': 'image/png',
 };
 
 const kIsolated = {'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp'};

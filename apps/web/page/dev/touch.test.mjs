@@ -36,12 +36,22 @@ function smallTargets() {
 
 test('everything that is pressed has room for a finger', async () => {
   const page = await open();
+  await page.getByTestId('regenerate').click();
+  await page.getByTestId('version').waitFor();
+  await page.getByTestId('attach-file').setInputFiles({name: 'a.md', mimeType: '', buffer: Buffer.from('A')});
+  await page.getByTestId('attached').waitFor();
   assert.deepEqual(await page.evaluate(smallTargets), []);
+  await page.getByTestId('more').click();
+  await page.getByTestId('edit-reply').waitFor();
+  assert.deepEqual(await page.evaluate(smallTargets), []);
+  await page.keyboard.press('Escape');
   await page.getByTestId('panel-toggle').click();
+  await page.locator('#panel').waitFor();
   assert.deepEqual(await page.evaluate(smallTargets), []);
   await page.locator('#panel-close').click();
   for (const [open, close] of [['model-chip', '#model-menu-close'], ['library-open', '#library-close']]) {
     await page.getByTestId(open).click();
+    await page.locator(close).waitFor();
     assert.deepEqual(await page.evaluate(smallTargets), [], open);
     await page.locator(close).click();
   }

@@ -10,43 +10,18 @@ import {fileURLToPath} from 'node:url';
 import {kExample} from '../base/example.js';
 import {shellOf} from '../make_shell.mjs';
 import {until, untilInPage} from '../../tests/support/browser.mjs';
-import {inBrowser} from './browser.mjs';
+import {kIdle, pages, say} from './pages.mjs';
 import {serve} from './serve.mjs';
 
 const kPage = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const kIdle = '[data-phase="ready"][data-chat="idle"]';
-const here = inBrowser({before, after});
-const contexts = [], mistakes = [];
-
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
-  assert.deepEqual(mistakes.splice(0), []);
-});
-
-async function open(query = '', {ready = true, url = here.site.url, options = {}} = {}) {
-  const context = await here.browser.newContext(
-      {viewport: {width: 1280, height: 800}, serviceWorkers: 'block', ...options});
-  contexts.push(context);
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  page.on('pageerror', (error) => mistakes.push(error.message));
-  page.on('console', (message) => message.type() === 'error' && mistakes.push(message.text()));
-  await page.goto(`${url}?${query}&fake-load-ms=100`);
-  if (ready) await page.waitForSelector(kIdle);
-  return page;
-}
+const {here, open, mistakes} = pages({before, after, afterEach});
 
 /** The same with its instruments open. */
 async function openWithPanel(query) {
   const page = await open(query);
   await page.getByTestId('panel-toggle').click();
+  await page.locator('#panel').waitFor();
   return page;
-}
-
-async function say(page, text) {
-  await page.getByTestId('composer').fill(text);
-  await page.keyboard.press('Enter');
-  await page.waitForSelector(`${kIdle} [data-testid="note"]:not(:empty)`);
 }
 
 const shown = (page) => page.getByTestId('messages').innerText();
@@ -239,7 +214,8 @@ test('a load that fails says why and offers the CPU', async () => {
   assert.match(await page.getByTestId('error').innerText(), /not enough memory/);
   await page.getByTestId('remedy-use_cpu').click();
   await page.waitForSelector(kIdle);
-  assert.match(await page.getByTestId('model-why').innerText(), /CPU was asked for/);
+  await page.getByTestId('panel-toggle').click();
+  await page.getByTestId('model-why').filter({hasText: 'CPU was asked for'}).waitFor();
 });
 
 test('settings are taken, refused and remembered', async () => {
@@ -265,7 +241,10 @@ test('settings are taken, refused and remembered', async () => {
 
 test('models: an address, files, a folder dropped, the stored ones', async () => {
   const page = await open();
-  const menu = () => page.getByTestId('model-chip').click();
+  const menu = async () => {
+    await page.getByTestId('model-chip').click();
+    await page.getByTestId('model-menu').waitFor();
+  };
   await menu();
   await page.getByTestId('model-search').fill('https://example.org/Bonsai-1.7B-Q1_0.gguf');
   await page.getByTestId('model-load').click();
@@ -303,6 +282,7 @@ test('models: an address, files, a folder dropped, the stored ones', async () =>
 test('the menu of models is searched, and one of the published is loaded by keyboard alone', async () => {
   const page = await open();
   await page.getByTestId('model-chip').press('Enter');
+  await page.getByTestId('model-menu').waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.id), 'model-search');
   const names = () => page.locator('#models-list .model-name').allInnerTexts();
   await untilInPage(page, () => document.querySelectorAll('#models-list .model-name').length > 8);
@@ -339,7 +319,7 @@ test('360 pixels: the panel opens over the page, holds the focus, and Escape clo
   const page = await open('', {options: {viewport: {width: 360, height: 740}}});
   assert.ok(await page.locator('#panel').isHidden());
   await page.getByTestId('panel-toggle').press('Enter');
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'panel');
+  await untilInPage(page, () => document.activeElement.id === 'panel');
   assert.ok(await page.evaluate(() => document.querySelector('main').inert));
   for (let i = 0; i < 12; i++) await page.keyboard.press('Tab');
   await page.keyboard.press('Escape');

@@ -14,8 +14,10 @@ const kWord = /[\p{L}\p{N}]/u;
 const kMaxDepth = 6;        // of links and emphasis in one another
 const kMaxOpeners = 64;     // of emphasis that has not closed: bounds the search for what a closing run matches
 const kMaxLabel = 1000;     // characters between [ and ]: bounds the search for the closing bracket
+const kMostSearched = 16;    // characters of searches for the ends of links, for each character of the text
 const kStops = /[\\`*_~[!<\nh$&]/g;  // where something may begin; h for bare https://
-const kMaxMath = 2000;      // characters of a formula in a line
+const kMaxTarget = 2000;    // characters of an address with its title
+const kMaxMath = 2000;       // characters of a formula in a line
 const kEntity = /^&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z]\w{1,9}));/;
 const kEntities = new Map(('amp & lt < gt > quot " apos \' nbsp \u00a0 copy © reg ® trade ™ hellip … mdash — ndash – ' +
   'lsquo ‘ rsquo ’ ldquo “ rdquo ” laquo « raquo » bull • middot · times × divide ÷ minus − plusmn ± deg ° le ≤ ge ≥ ' +
@@ -58,6 +60,7 @@ class InlineParser {
     this.out = [];
     /** @type {{char: string, count: number, index: number}[]} */
     this.openers = [];
+    this.left = kMostSearched * (text.length + kMaxLabel);  // to search for the ends of links
     this.noEnd = new Set();  // lengths of backtick runs, and ends of formulas, that do not come any more
   }
 
@@ -238,12 +241,16 @@ class InlineParser {
   }
 
   #link(bracket) {
-    if (this.depth >= kMaxDepth) return false;
+    if (this.depth >= kMaxDepth || this.left < 0) return false;
     const {text} = this;
     const close = matchingBracket(text, bracket);
+    this.left -= close < 0 ? kMaxLabel : close - bracket;
     if (close < 0 || text[close + 1] !== '(') return false;
     const target = parseTarget(text, close + 2);
-    if (!target) return false;
+    if (!target) {
+      this.left -= kMaxTarget;
+      return false;
+    }
     const label = text.slice(bracket + 1, close);
     const children = parseInline(label, {}, this.depth + 1);
     const href = safeHref(target.href);
@@ -264,9 +271,11 @@ class InlineParser {
   }
 
   #bareLink() {
-    if (!this.text.startsWith('http', this.at) || kWord.test(this.text[this.at - 1] ?? ' ')) return false;
+    if (this.left < 0 || !this.text.startsWith('http', this.at)) return false;
+    if (kWord.test(this.text[this.at - 1] ?? ' ')) return false;
     const found = /^https?:\/\/[^\s<>"`\\]{1,2000}/.exec(this.text.slice(this.at, this.at + 2010));
     if (!found) return false;
+    this.left -= found[0].length;
     let address = found[0].replace(/[.,;:!?'*_~]{1,10}$/, '');
     // A closing bracket belongs to the sentence unless the address opened it, as Wikipedia's do.
     while (/[)\]]$/.test(address) && !/[([]/.test(address)) address = address.slice(0, -1);
@@ -308,7 +317,7 @@ function matchingBracket(text, open) {
 
 /** The target of a link and where the text goes on, from just after its "(": address, <address>, address "title". */
 function parseTarget(text, from) {
-  const rest = text.slice(from, from + 2000);
+  const rest = text.slice(from, from + kMaxTarget);
   const angle = /^\s*<([^<>\n]*)>/.exec(rest);
   let href, i;
   if (angle) {

@@ -1,5 +1,6 @@
 // Sets formulas and colors code in what MarkdownView has made. What was set stays while the text around it grows.
 
+import {load} from '../base/dom.js';
 import {color, replaceCode, tokens} from './colors.js';
 import {isColored} from './later.js';
 
@@ -20,19 +21,6 @@ let timer = 0;
 
 const style = new URL('../style/typesetting.css', import.meta.url).href;
 load('link', {rel: 'stylesheet', href: style}).catch(() => {});  // what is set can be read without it, too
-
-/** Puts a script or a style sheet into the page. */
-export function load(tag, properties) {
-  return new Promise((resolve, reject) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.addEventListener('load', resolve);
-    element.addEventListener('error', () => {
-      element.remove();
-      reject(new Error(`${tag} could not be loaded`));
-    });
-    document.head.append(element);
-  });
-}
 
 /**
  * Colors code at once and sets formulas within the time that a frame has, the rest in the next ones.

@@ -1,6 +1,11 @@
-// A model dropped anywhere on the page: one file, several parts, or a folder.
+// What is dropped anywhere on the page: a model of one file, several parts, or a folder; or texts for a message.
 
 import {byId} from '../base/dom.js';
+
+const kLargeText = 16e6;  // bytes: more than any text that goes along with a message
+
+/** @param {File} file */
+export const mayBeModel = ({name, size}) => /\.(gguf|safetensors|bin)$/i.test(name) || size > kLargeText;
 
 /** @param {(files: File[]) => void} take */
 export function acceptDrops(take) {

@@ -67,8 +67,6 @@ export class ModelMenu {
     host.addEventListener('phase', () => {
       if (this.#menu.open && host.phase !== 'loading') this.showStored();
     });
-    byId('model-chip').addEventListener('click', () => this.open());
-    byId('model-change').addEventListener('click', () => this.open());
     byId('model-menu-close').addEventListener('click', () => this.#menu.close());
     this.#menu.addEventListener('click', ({target}) => target === this.#menu && this.#menu.close());
     this.#search.addEventListener('input', () => this.#show());
@@ -84,6 +82,13 @@ export class ModelMenu {
         input.value = '';  // the same file chosen again is a change too
       });
     }
+  }
+
+  /** Those that are here, beside the one that is loaded. @returns {Promise<{name: string, load: () => void}[]>} */
+  async others() {
+    const stored = await this.#Tern.models.list();
+    return stored.filter(({complete, url}) => complete && url !== this.#host.source?.from)
+        .map(({name, url}) => ({name, load: () => this.loadAddress(url)}));
   }
 
   open() {

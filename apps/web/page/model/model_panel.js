@@ -39,7 +39,12 @@ export class ModelPanel {
       if (!this.#settings.set('threads', Number(threads.value))) threads.value = this.#settings.get('threads') || '';
       else if (this.#host.backend !== 'webgpu') this.#host.reload();
     });
+    const awake = byId('setting-stay-awake');
+    byId('awake').hidden = !('wakeLock' in navigator);
+    awake.checked = this.#settings.get('stayAwake');
+    awake.addEventListener('change', () => this.#settings.set('stayAwake', awake.checked));
     this.#settings.addEventListener('change', () => {
+      awake.checked = this.#settings.get('stayAwake');
       backend.value = this.#settings.get('backend');
     });
   }

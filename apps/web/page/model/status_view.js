@@ -18,7 +18,7 @@ const kTellerIdeas = ['Tell me a story about a fox and a lantern.', 'Tell me a s
 const kStoryIdeas = ['Once upon a time, there was a little bird.', 'Tom wanted to find the end of the rainbow.',
   'Deep in the forest there stood a small blue door.'];
 const kChatIdeas = ['Explain how arctic terns find their way.', 'Write four lines about the sea in winter.',
-  'What is a language model, in plain words?'];
+  'What is a language model, in plain words?', kTellerIdeas[0]];
 
 /** Errors of the engine are lines of a log, without a full stop. @param {string} text */
 const sentence = (text) => (/[.!?)…]$/.test(text) ? text : `${text}.`);
@@ -117,7 +117,7 @@ export class StatusView {
     byId('composer-hint').textContent = this.#chat.state === 'waiting' ? kWaiting[phase] ?? '' :
       isStory ? kStoryHint :
         isStoryteller ? `This model ${kDefaultModelLimits}.` :
-          matchMedia('(pointer: coarse)').matches ? '' : 'Enter sends, Shift+Enter begins a line.';
+          matchMedia('(pointer: coarse)').matches ? '' : 'Enter sends, Shift+Enter begins a line, Ctrl+/ lists keys.';
   }
 
   #showWelcome() {

@@ -1,6 +1,6 @@
 // The kernels that the GPU ran for the last token: how often, how long, and their text.
 
-import {byId, copyFrom, make} from '../base/dom.js';
+import {byId, copyFrom, load, make} from '../base/dom.js';
 
 /**
  * @typedef {{name: string, wgsl: string, dispatches: number, us: number}} Kernel
@@ -49,7 +49,7 @@ export class KernelsView {
     try {
       kernels = await this.#host.tern.kernels();
       if (!this.#tokens) {
-        const {load, tokens} = await import('../markdown/typesetting.js');
+        const {tokens} = await import('../markdown/typesetting.js');
         await load('link', {rel: 'stylesheet', href: 'style/kernels.css'});
         this.#tokens = tokens;
       }

@@ -8,11 +8,16 @@ export class Panel {
   #panel = byId('panel');
   #toggle = byId('panel-toggle');
   #settings;
+  #fill;
   #isOpen = false;
 
-  /** @param {import('../base/settings.js').Settings} settings */
-  constructor(settings) {
+  /**
+   * @param {import('../base/settings.js').Settings} settings
+   * @param {() => Promise<void>} fill puts into the panel what it shows; called whenever it opens
+   */
+  constructor(settings, fill) {
     this.#settings = settings;
+    this.#fill = fill;
     this.#toggle.addEventListener('click', () => this.#choose(!this.#isOpen));
     byId('panel-close').addEventListener('click', () => this.#choose(false));
     this.#panel.addEventListener('keydown', (event) => {
@@ -28,15 +33,17 @@ export class Panel {
     return kRoom.matches && this.#settings.get('panel') === 'open';
   }
 
-  #choose(open) {
+  async #choose(open) {
     // Over the conversation it is open for the moment; beside it, for good.
     if (kRoom.matches) this.#settings.set('panel', open ? 'open' : 'closed');
-    this.#show(open);
+    await this.#show(open);
     if (!kRoom.matches) (open ? this.#panel : this.#toggle).focus();
   }
 
-  #show(open) {
+  async #show(open) {
     this.#isOpen = open;
+    if (open) await this.#fill();
+    if (this.#isOpen !== open) return;
     this.#panel.hidden = !open;
     this.#toggle.setAttribute('aria-expanded', String(open));
     document.documentElement.dataset.panel = open ? 'open' : 'closed';

@@ -49,6 +49,7 @@ export class Readings {
       return [make('dt', {}, label), value];
     }));
     host.addEventListener('phase', () => this.#show());
+    this.#stateChanged();
     chat.addEventListener('state', () => this.#stateChanged());
   }
 

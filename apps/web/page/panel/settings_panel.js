@@ -29,6 +29,7 @@ export class SettingsPanel {
     byId('settings').append(...kRows.map((row) => this.#row(...row)), this.#seedRow());
     const system = byId('setting-system');
     system.addEventListener('input', () => settings.set('systemPrompt', system.value));
+    byId('setting-own').addEventListener('change', ({target}) => settings.setOwn(target.checked ? {} : null));
     byId('settings-reset').addEventListener('click', () => settings.reset());
     settings.addEventListener('change', ({detail}) => this.#show(detail.names));
     host.addEventListener('phase', () => this.#showHelp());
@@ -87,6 +88,8 @@ export class SettingsPanel {
         input.setCustomValidity('');
       }
     }
+    byId('setting-own').checked = this.#settings.own !== null;
+    byId('settings-reset').textContent = this.#settings.own ? 'As for all conversations' : 'Back to the defaults';
     byId('setting-random-seed').checked = this.#settings.get('randomSeed');
   }
 

@@ -63,6 +63,12 @@ export class ServedMenu {
     conversation.addEventListener('change', () => this.#conversationChanged());
   }
 
+  /** Those that could be asked instead of the one that is. @returns {{name: string, load: () => void}[]} */
+  others() {
+    return this.#names.filter((name) => name !== this.#host.info?.name)
+        .map((name) => ({name, load: () => this.choose(name)}));
+  }
+
   async open() {
     this.#dialog.showModal();
     try {

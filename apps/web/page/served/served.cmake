@@ -1,7 +1,8 @@
 # Makes the page that `tern serve` has at /: -DPAGE=apps/web/page -DOUTPUT=share/tern/web. It is the same page, file by
 # file, without what only an engine in the tab needs; its index.html says that the server is the engine. No Node, no
 # Emscripten.
-set(not_served README.md package.json make_shell.mjs sw.js dev test node_modules served/sw.js served/served.cmake)
+set(not_served README.md package.json make_shell.mjs sw.js dev test node_modules served/sw.js served/served.cmake icons
+    manifest.webmanifest)
 set(for_all OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 
 file(REMOVE_RECURSE ${OUTPUT})
@@ -33,5 +34,7 @@ change([[runs in this tab. What you write stays in it.]] [[runs on this server.]
 change([[A language model, in this tab.]] [[A language model, on this server.]])
 change([[<link rel="stylesheet" href="style.css">]]
        [[<link rel="stylesheet" href="style.css"><link rel="stylesheet" href="served/served.css">]])
+change([[<link rel="apple-touch-icon" href="icons/apple-180.png">]] "")
+change([[<link rel="manifest" href="manifest.webmanifest">]] "")
 change([[<link rel="modulepreload" href="tern/index.js">]] [[<link rel="modulepreload" href="served/served.js">]])
 file(WRITE ${OUTPUT}/index.html "${html}")

@@ -29,6 +29,10 @@ export const Tern = {
   diagnostics: async () => ({browser: navigator.userAgent, server: true}),
 };
 
+/** @type {ServedMenu|null} */
+let menu = null;
+export const others = async () => menu?.others() ?? [];
+
 const kBoth = {
   unauthorized: {title: 'The server asks for a key.', remedies: ['key']},
   too_many: {title: 'Too many are asking this server just now.', remedies: ['retry']},
@@ -44,9 +48,11 @@ export function prepare() {
   Object.assign(kTroubles.load, kBoth);
   Object.assign(kTroubles.run, kBoth);
   Object.assign(kRemedyLabels, {key: 'Enter the key', reload: 'Connect again'});
-  for (const id of ['model-menu', 'kernels', 'kernels-open', 'kernels-why', 'drop', 'model-change', 'offline']) {
+  for (const id of ['model-menu', 'kernels', 'kernels-open', 'kernels-why', 'model-change', 'offline']) {
     byId(id).remove();
   }
+  byId('drop-what').textContent = 'Drop a text here';
+  byId('drop-kinds').textContent = 'text files for your message';
   byId('backend').closest('.row').hidden = true;
   // Nothing opens behind the model's name, unless there turn out to be several.
   const chip = byId('model-chip');
@@ -62,7 +68,8 @@ export function prepare() {
  * @returns {(remedy: string) => Promise<void>} what the buttons beside a trouble do
  */
 export function connect(host, chat, conversation) {
-  new ServedMenu(kBase, () => ServerTern.list(kBase, {key: () => key.value}), host, conversation, browserStorage());
+  const list = () => ServerTern.list(kBase, {key: () => key.value});
+  menu = new ServedMenu(kBase, list, host, conversation, browserStorage());
   const dialog = new KeyDialog(key);
   const again = async () => {
     const isMessage = host.phase === 'ready' && chat.state === 'idle';

@@ -2,66 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {setImmediate as turn} from 'node:timers/promises';
 
-import {Settings} from '../base/settings.js';
-import {Chat} from '../chat/chat.js';
 import {fitting, guessTokens, storyEnd} from '../chat/context.js';
 import {Conversation} from '../chat/conversation.js';
-import {allRecords, asMarkdown, exported, importFrom, nameOf, newRecord, readRecord, rename} from '../chat/library.js';
-import {addressSource, filesSource, ModelHost, Speedometer} from '../model/model_host.js';
+import {
+  allRecords, asMarkdown, exported, findIn, importFrom, nameOf, newRecord, readRecord, rename,
+} from '../chat/library.js';
+import {addressSource, filesSource, Speedometer} from '../model/model_host.js';
+import {ScriptedTern, setUp} from './scripted_chat.js';
 import {TinyStorage} from './tiny_storage.js';
-
-/** The package with a model that says what it is told to, one piece at a time, when `next` is called. */
-class ScriptedTern {
-  constructor(info = {}) {
-    this.info = {name: 'scripted', backend: 'webgpu', hasChatTemplate: true, nCtx: 512, ...info};
-    this.stats = {nGenerated: 0};
-    this.asked = [];
-    this.closed = false;
-  }
-
-  async* generate(prompt, options) {
-    this.asked.push({prompt, options});
-    for (const piece of this.script ?? ['one', ' two']) {
-      await turn();
-      if (options.signal.aborted) throw Object.assign(new Error('stopped'), {code: 'cancelled'});
-      if (piece instanceof Error) throw piece;
-      this.stats.nGenerated++;
-      yield piece;
-    }
-    this.stats.finishReason = 'stop_token';
-  }
-
-  async close() {
-    this.closed = true;
-  }
-}
-
-/** deaf: loading does not heed its signal, as when it is done just then */
-function setUp({tern = new ScriptedTern(), storage = new TinyStorage(), deaf = false} = {}) {
-  const loads = [];
-  const Tern = {load: (from, options) => new Promise((resolve, reject) => {
-    loads.push({from, options, resolve, reject});
-    const stop = () => reject(Object.assign(new Error('stopped'), {code: 'cancelled'}));
-    if (!deaf) options.signal.addEventListener('abort', stop);
-  })};
-  const settings = new Settings(null);
-  const host = new ModelHost(Tern, settings, ['f16']);
-  const conversation = new Conversation(storage);
-  const chat = new Chat(conversation, host, settings);
-  const said = () => conversation.messages.map(({role, content}) => `${role}: ${content}`);
-  const idle = async () => {
-    for (let i = 0; i < 200 && chat.state !== 'idle'; i++) await turn();
-    assert.equal(chat.state, 'idle');
-    await turn();
-  };
-  const load = async () => {
-    host.load({from: 'm.gguf', label: 'm.gguf'});
-    await turn();
-    loads.at(-1).resolve(tern);
-    await turn();
-  };
-  return {tern, loads, settings, host, conversation, chat, said, idle, load, storage};
-}
 
 test('a message that is sent before there is a model waits for it', async () => {
   const {chat, load, said, idle, loads} = setUp();
@@ -193,7 +141,7 @@ test('a reply that is stopped by opening another conversation is kept where it b
 test('a message that waits can be taken back', async () => {
   const {chat, load, said, tern} = setUp();
   chat.send('Hello');
-  assert.equal(chat.stop(), 'Hello');
+  assert.equal(chat.stop().content, 'Hello');
   await load();
   assert.deepEqual(said(), []);
   assert.equal(tern.asked.length, 0);
@@ -226,7 +174,7 @@ test('a model without a chat template goes on with the text, and with its own', 
   assert.equal(tern.asked[2].prompt, 'Another');
 });
 
-test('regenerate and resend replace what was there', async () => {
+test('regenerate and resend take the place of what was there', async () => {
   const {chat, load, idle, tern, said} = setUp();
   await load();
   chat.send('A');
@@ -358,7 +306,7 @@ test('what the page kept when it had one conversation is one of them now', () =>
 test('an empty conversation leaves nothing behind', () => {
   const {conversation, storage} = setUp();
   conversation.add({role: 'user', content: 'A'});
-  conversation.cut(0);
+  conversation.takeBack();
   assert.deepEqual(allRecords(storage), []);
 });
 
@@ -403,6 +351,16 @@ test('names, and a text for people', () => {
   record.messages = [{role: 'user', content: 'x'.repeat(100)}, {role: 'assistant', content: 'y'}];
   assert.equal(nameOf(record).length, 60);
   assert.equal(asMarkdown(record).split('\n\n')[1], '**You**');
+});
+
+test('a search looks into names and messages, for all words', () => {
+  const record = {...newRecord(), name: 'On terns', messages: [{role: 'user', content: 'How far?'},
+    {role: 'assistant', content: `${'x '.repeat(60)}Seventy thousand\nkilometers${' y'.repeat(60)}`}]};
+  assert.equal(findIn(record, ''), '');
+  assert.equal(findIn(record, 'TERN'), '');
+  assert.match(findIn(record, 'thousand terns'), /^…(x )+Seventy thousand kilometers y.*…$/);
+  assert.equal(findIn(record, 'how'), 'How far?');
+  assert.equal(findIn(record, 'thousand gulls'), null);
 });
 
 test('a conversation that cannot be kept says so once', () => {
@@ -451,7 +409,7 @@ test('of a long conversation, the end is asked', async () => {
 
   const {chat, load, idle, tern, conversation} = setUp();
   await load();
-  conversation.replace(said(8, 600));
+  for (const message of said(8, 600)) conversation.add(message);
   chat.send('And now?');
   await idle();
   assert.ok(tern.asked[0].prompt.length < 9);

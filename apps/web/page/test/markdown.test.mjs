@@ -244,3 +244,21 @@ test('pathological texts take no time and no stack', () => {
   const ms = process.cpuUsage(begin).user / 1000;
   assert.ok(ms < 5000, `${ms} ms`);
 });
+
+test('a line of a million characters is read within seconds', () => {
+  for (const bit of ['[a](b', '[', '![[]()', '*a', '_a _b', '`', '<a ', 'https://[', '$a ', 'a|']) {
+    const text = bit.repeat(1e6 / bit.length);
+    const begin = process.cpuUsage();
+    for (const block of parseBlocks(text)) parseInline(block.text ?? '', {open: true});
+    const ms = process.cpuUsage(begin).user / 1000;
+    assert.ok(ms < 6000, `${bit}: ${ms} ms`);
+  }
+});
+
+test('what is nested ten thousand times stays text from some depth on', () => {
+  for (const text of ['> '.repeat(1e4) + 'a', Array.from({length: 1000}, (_, i) => `${'  '.repeat(i)}- a`).join('\n'),
+    '[['.repeat(1e4) + 'a' + ']()]()'.repeat(1e4), `${'**a *b '.repeat(1e4)}${'* c**'.repeat(1e4)}`]) {
+    const depth = (node) => 1 + Math.max(0, ...(node.childNodes ?? []).slice(0, 1000).map(depth));
+    assert.ok(depth(show(text)) < 60, text.slice(0, 20));
+  }
+});

@@ -50,6 +50,29 @@ test('reset puts sampling back and leaves the rest', () => {
   assert.ok(told.includes('temperature'));
 });
 
+test('a conversation may have settings of its own, which go before those for all', () => {
+  const storage = new TinyStorage();
+  const settings = new Settings(storage);
+  settings.set('temperature', 1);
+  let told = 0;
+  settings.addEventListener('own', () => told++);
+  settings.setOwn({systemPrompt: 'Rhyme.', temperature: 9, backend: 'cpu', nonsense: 1});
+  assert.deepEqual(settings.own, {systemPrompt: 'Rhyme.'}, 'only what can be');
+  assert.equal(settings.get('temperature'), 1);
+  settings.set('temperature', 0.5);
+  settings.set('theme', 'dark');
+  assert.deepEqual(settings.own, {systemPrompt: 'Rhyme.', temperature: 0.5});
+  assert.equal(told, 2);
+  assert.equal(new Settings(storage).get('temperature'), 1);
+  assert.equal(new Settings(storage).get('theme'), 'dark');
+  settings.reset();
+  assert.deepEqual(settings.own, {});
+  assert.equal(settings.get('temperature'), 1);
+  settings.setOwn(null);
+  settings.set('temperature', 2);
+  assert.equal(new Settings(storage).get('temperature'), 2);
+});
+
 test('what nobody chose is as the model recommends', () => {
   const storage = new TinyStorage();
   const settings = new Settings(storage);

@@ -46,11 +46,13 @@ export class TernPage {
 
   async openPanel() {
     if (await this.by('panel-toggle').getAttribute('aria-expanded') !== 'true') await this.by('panel-toggle').click();
+    await this.page.locator('#panel').waitFor();
   }
 
   /** Where models are chosen. */
   async openMenu() {
     if (!await this.by('model-menu').isVisible()) await this.by('model-chip').click();
+    await this.by('model-menu').waitFor();
   }
 
   /** Sampling that gives the same text every time. */
