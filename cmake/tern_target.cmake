@@ -42,7 +42,7 @@ function(tern_unit target name)
   endforeach()
   file(CONFIGURE OUTPUT ${unit} CONTENT "${includes}" @ONLY)
   target_sources(${target} PRIVATE ${unit})
-  set_property(SOURCE ${ARGN} APPEND PROPERTY HEADER_FILE_ONLY ON)
+  set_property(SOURCE ${ARGN} PROPERTY HEADER_FILE_ONLY ON)  # of several targets, perhaps
   set(tern_unit ${unit} PARENT_SCOPE)
 endfunction()
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -134,6 +135,25 @@ void read_back_row(Format format, Bytes records, int cols, MutableBytes row) {
   read_back_words<Q8_0Block>(records, row);
 }
 
+namespace {
+
+// An embedding and a head may be two tensors of the same bytes.
+bool same_matrix(const Tensor& a, const Tensor& b) {
+  return a.data.identity() == b.data.identity() && a.data.size() == b.data.size() && a.format == b.format &&
+         a.rows == b.rows && a.cols == b.cols;
+}
+
+// Calls use(table) for the tables of the plan that can be read back.
+void for_tables(Plan& plan, const std::function<void(const Tensor*&)>& use) {
+  for (Step& step : plan.steps) {
+    for_each_weight(step.body, [&](const Tensor*& w, WeightRole role) {
+      if (role == WeightRole::kTable && is_read_back(w->format)) use(w);
+    });
+  }
+}
+
+}  // namespace
+
 std::set<const Tensor*> only_interleaved(Plan& plan) {
   std::map<const Tensor*, int> other_uses;  // mentions, less those with int8 blocks
   const auto count = [&](const Tensor*& w, WeightRole role) {
@@ -146,6 +166,9 @@ std::set<const Tensor*> only_interleaved(Plan& plan) {
     if (has_interleaved(w->format)) only.insert(w);
   });
   std::erase_if(only, [&](const Tensor* w) { return other_uses[w] != 0; });
+  for_tables(plan, [&](const Tensor*& table) {
+    if (std::ranges::any_of(only, [&](const Tensor* w) { return same_matrix(*w, *table); })) only.insert(table);
+  });
   return only;
 }
 
@@ -220,12 +243,10 @@ InterleavedWeights interleave_block_inputs(Plan& plan, uint64_t most_bytes, Thre
   for_block_matrices(plan, [&](const Tensor*& w) {
     if (const auto found = copies.find(w); found != copies.end()) w = found->second;
   });
-  for (Step& step : plan.steps) {
-    for_each_weight(step.body, [&](const Tensor*& w, WeightRole role) {
-      if (role != WeightRole::kTable || !is_read_back(w->format)) return;
-      if (const auto found = copies.find(w); found != copies.end()) w = found->second;
-    });
-  }
+  for_tables(plan, [&](const Tensor*& table) {
+    const auto found = std::ranges::find_if(originals, [&](const Tensor* w) { return same_matrix(*w, *table); });
+    if (found != originals.end()) table = copies[*found];
+  });
   return result;
 }
 
