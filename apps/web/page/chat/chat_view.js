@@ -1,6 +1,7 @@
 // The conversation on the page. A turn's element is made once and kept; a piece of a reply touches only the end of it.
 
 import {announce, copyFrom} from '../base/dom.js';
+import {hasBranches} from './branches.js';
 import {Follow} from './follow.js';
 import {toolButton, Turn} from './turn.js';
 
@@ -58,13 +59,17 @@ export class ChatView {
     const {messages, record} = this.#conversation;
     // A story reply shows the text it goes on with itself.
     const visible = messages.filter((message, i) => message.role === 'assistant' || !messages[i + 1]?.story);
+    const isVisible = new Set(visible);
     for (const message of this.#shown) {
-      if (!visible.includes(message)) this.#turns.get(message).element.remove();
+      if (!isVisible.has(message)) this.#turns.get(message).element.remove();
     }
-    visible.forEach((message, i) => {
+    const isBranched = hasBranches(record);
+    let there = this.#root.firstElementChild;
+    visible.forEach((message) => {
       const turn = this.#turns.get(message) ?? this.#make(message);
-      const there = this.#root.children[i] ?? null;
-      if (there !== turn.element) this.#root.insertBefore(turn.element, there);
+      if (there === turn.element) there = there.nextElementSibling;
+      else this.#root.insertBefore(turn.element, there);
+      if (!isBranched) return void turn.setVersions(0, 1);
       const versions = this.#conversation.versions(message);
       turn.setVersions(versions.indexOf(message), versions.length);
     });
