@@ -15,6 +15,7 @@ std::unexpected<std::error_code> error_of(DWORD number) {
   switch (number) {
     case ERROR_NO_DATA:  // the pipe is being closed
     case ERROR_BROKEN_PIPE:
+    case ERROR_PIPE_NOT_CONNECTED:
       return std::unexpected(std::make_error_code(std::errc::broken_pipe));
     case ERROR_ALREADY_EXISTS:
     case ERROR_FILE_EXISTS:
