@@ -15,6 +15,9 @@ function(tern_link_closure own others)
     if(item MATCHES "^nlohmann_json::" OR item MATCHES "^::@" OR item IN_LIST found_own OR item IN_LIST found_others)
       continue()
     endif()
+    if(item STREQUAL "CURL::win32_winsock")  # a name that only curl's own folder knows
+      set(item ws2_32)
+    endif()
     if(NOT TARGET ${item})
       list(APPEND found_others ${item})
       continue()
@@ -56,9 +59,11 @@ add_library(Tern::tern ALIAS tern_static)
 
 add_library(tern_shared SHARED $<TARGET_OBJECTS:tern_c_api>)
 target_link_libraries(tern_shared PRIVATE tern_engine tern_hub)
-target_link_options(tern_shared PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/c_api/tern.map)
-set_property(TARGET tern_shared PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/c_api/tern.map)
-if(NOT TERN_SANITIZE)  # whose functions are the program's
+if(NOT WIN32)  # where the header names what leaves a library
+  target_link_options(tern_shared PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/c_api/tern.map)
+  set_property(TARGET tern_shared PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/c_api/tern.map)
+endif()
+if(NOT TERN_SANITIZE AND NOT WIN32)  # whose functions are the program's
   target_link_options(tern_shared PRIVATE LINKER:-z,defs)
 endif()
 # Until 1.0 a minor version may change the interface.
@@ -108,6 +113,8 @@ foreach(need IN LISTS tern_needs)
   elseif(need STREQUAL "PkgConfig::UTF8PROC")
     list(APPEND tern_find "tern_find_with_pkg_config(UTF8PROC libutf8proc)")
     list(APPEND tern_link_flags -lutf8proc)
+  elseif(WIN32 AND TARGET ${need})  # built here, and not for other projects yet
+    continue()
   elseif(TARGET ${need})
     message(FATAL_ERROR "cmake/install.cmake does not say how users of libtern.a find ${need}")
   else()
@@ -125,7 +132,7 @@ file(RELATIVE_PATH tern_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/tern.pc.in tern.pc @ONLY)
 
 install(TARGETS tern_static EXPORT TernStatic ARCHIVE)
-install(TARGETS tern_shared EXPORT TernShared LIBRARY)
+install(TARGETS tern_shared EXPORT TernShared LIBRARY RUNTIME)
 install(EXPORT TernStatic NAMESPACE Tern:: DESTINATION ${tern_package_dir})
 install(EXPORT TernShared NAMESPACE Tern:: DESTINATION ${tern_package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/TernConfig.cmake ${PROJECT_BINARY_DIR}/TernConfigVersion.cmake

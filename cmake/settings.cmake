@@ -18,7 +18,16 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 # -ffp-contract=off: a*b+c rounds the same everywhere unless a kernel asks for a fused multiply-add by name.
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-psabi -ffp-contract=off)
-if(NOT EMSCRIPTEN)
+if(WIN32)
+  # Names of Windows 10, and none of those that only old programs use.
+  add_compile_definitions(_WIN32_WINNT=0x0A00 NOMINMAX WIN32_LEAN_AND_MEAN)
+  # Windows aligns the stack to 16 bytes, and GCC stores vectors of 32 there as if it were aligned to them.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wa,-muse-unaligned-vector-move)
+  endif()
+  set(tern_system_libraries synchronization ws2_32)
+endif()
+if(NOT EMSCRIPTEN AND NOT WIN32)
   # The same objects make the static library, the shared one and the program. With hidden symbols this costs nothing:
   # nobody outside can replace a function.
   add_compile_options(-fPIC -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>)

@@ -50,6 +50,7 @@ describe() {
     target=$folder/usr/bin/$program
     case $program in  # the scripts before them read /etc
       chromium | firefox-esr) target=$folder/usr/lib/$program/$program ;;
+      wine64) target=$folder/usr/lib/wine/wine64 ;;
     esac
     [[ -e $target ]] || target=$folder/usr/sbin/$program
     [[ -e $target ]] || continue
@@ -60,6 +61,7 @@ describe() {
   case $1 in
     build) write_cmake_toolchain "$folder" ;;
     arm64) move_linker_scripts "$folder" ;;
+    wine) configure_wine "$folder" ;;
     web) configure_emscripten "$folder" && configure_node "$folder" ;;
     checks) write_font_configuration "$folder" && configure_node "$folder" ;;
     # llama.cpp looks for its kernels in a folder that is compiled in, and beside the program.
@@ -67,21 +69,38 @@ describe() {
   esac
 }
 
-# Node has paths of its files compiled in; the comment in node_files.c says which.
-configure_node() {
-  local folder=$1 node=$1/usr/bin/node shim=$1/usr/lib/$triplet/node_files.so sysroot=()
-  [[ -e $node && ! -e $node.real ]] || return 0
+# link_with_moved_files FOLDER PATH PROGRAMS...: these look for files of theirs below PATH; moved_files.c says how they find
+# them in FOLDER.
+link_with_moved_files() {
+  local folder=$1 path=$2 shim=$1/usr/lib/$triplet/moved_files-${3##*/}.so sysroot=() program
+  shift 2
   . "$root/toolchain/path.sh"
   if [[ -e $root/build/toolchain/build ]]; then
     sysroot=(--sysroot="$root/build/toolchain/build" -B"$root/build/toolchain/build/usr/bin")
   fi
-  gcc-16 ${sysroot[@]+"${sysroot[@]}"} -D_GNU_SOURCE -DROOT="\"$folder\"" -O1 -fPIC \
-    -shared -nostdlib -o "$shim" "$root/toolchain/node_files.c" >>"$log" 2>&1 || die "Node's files could not be redirected ($(tail -n 1 "$log"))"
+  gcc-16 ${sysroot[@]+"${sysroot[@]}"} -D_GNU_SOURCE -DROOT="\"$folder\"" -DCOMPILED_IN="\"$path\"" -O1 -fPIC -fno-builtin \
+    -shared -nostdlib -o "$shim" "$root/toolchain/moved_files.c" >>"$log" 2>&1 ||
+    die "the files of ${1##*/} could not be redirected ($(tail -n 1 "$log"))"
+  for program in "$@"; do
+    "$folder/usr/bin/patchelf" --add-needed "$shim" "$program" || die "$program could not be made to run from there"
+  done
+}
+
+configure_node() {
+  local folder=$1 node=$1/usr/bin/node
+  [[ -e $node && ! -e $node.real ]] || return 0
+  link_with_moved_files "$folder" /usr/share/nodejs/ "$node"
   mv "$node" "$node.real"
-  "$folder/usr/bin/patchelf" --add-needed "$shim" "$node.real" || die "$node could not be made to run from there"
   printf '#!/bin/sh\nexport NODE_PATH=%s${NODE_PATH:+:$NODE_PATH}\nexec %s.real "$@"\n' \
     "$folder/usr/share/nodejs:$folder/usr/lib/$triplet/nodejs:$folder/usr/lib/nodejs" "$node" >"$node"
   chmod +x "$node"
+}
+
+# The server's name is a script's, with the program's path.
+configure_wine() {
+  sed -i "s,=/usr/lib/,=$1/usr/lib/," "$1/usr/lib/wine/wineserver"
+  ln -sf "$1"/usr/x86_64-w64-mingw32/lib/*.dll "$1/usr/lib/$triplet/wine/x86_64-windows/"
+  link_with_moved_files "$1" /usr/share/wine/ "$1"/usr/lib/wine/{wine64,wineserver64}
 }
 
 # Lines of shell that a program must have before it starts.

@@ -22,6 +22,12 @@ clients_packages=('haproxy>=2.6' python3-openai)
 arm64_packages=(g++-16-aarch64-linux-gnu qemu-user)
 arm64_libraries_packages=(libc6-dev libstdc++-16-dev 'libhwy-dev>=1.2' 'libcli11-dev>=2.4' nlohmann-json3-dev libpcre2-dev libutf8proc-dev
   libisocline-dev libcurl4-openssl-dev libssl-dev 'libcpp-httplib-dev>=0.41' 'libgtest-dev>=1.14')
+# For Windows x64, built on another machine: the cross compiler; the libraries' headers that serve any system, and the sources
+# of the others; and Wine, which runs the result. Debian 14 has no Wine, Debian 13 does.
+windows_packages=(g++-mingw-w64-ucrt64)
+windows_libraries_packages=('libcli11-dev>=2.4' nlohmann-json3-dev 'googletest>=1.14')
+windows_libraries_sources=(highway pcre2 utf8proc cpp-httplib curl)
+wine_packages=(wine64)
 oracle_packages=(python3-torch python3-transformers python3-tokenizers python3-numpy python3-gguf
   llama.cpp-tools libllama-dev)
 
@@ -33,4 +39,7 @@ tests_programs=(clang-format-21 python3)
 clients_programs=(haproxy python3)
 arm64_programs=(aarch64-linux-gnu-gcc-16 aarch64-linux-gnu-g++-16 qemu-aarch64)
 arm64_libraries_programs=()
+windows_programs=(x86_64-w64-mingw32ucrt-gcc x86_64-w64-mingw32ucrt-g++ x86_64-w64-mingw32ucrt-windres x86_64-w64-mingw32ucrt-strip)
+windows_libraries_programs=()
+wine_programs=(wine64)
 oracle_programs=(python3 llama-bench llama-cli llama-perplexity llama-server llama-quantize)

@@ -4,7 +4,17 @@
 # depends on is a folder SET-HASH, the hash being that of the packages' contents; build/toolchain/SET of a checkout links
 # to it.
 readonly layout=1  # counts up when what is done to unpacked files changes
-readonly suite=forky
+
+# Debian's release that a set comes from.
+suite_of() {
+  case $1 in
+    wine) echo trixie ;;
+    *) echo forky ;;
+  esac
+}
+
+# What is not run: nothing in it has to find its loader and its libraries.
+is_data() { [[ $1 == *_libraries ]]; }
 
 # provide SET: sees to build/toolchain/SET, or to its absence where the system's own packages do.
 provide() {
@@ -38,7 +48,8 @@ use_cache_folder() {
 
 recipe_of() {
   local -n recipe_packages=$1_packages
-  printf '%s\n' "$layout" "$suite" "$(uname -m)" "$toolchains" "$1" "${recipe_packages[@]}" patchelf | sha256sum | cut -c1-16
+  local -n recipe_sources=$1_sources  # few sets have one
+  printf '%s\n' "$layout" "$(suite_of "$1")" "$(uname -m)" "$toolchains" "$1" "${recipe_packages[@]}" patchelf ${recipe_sources[@]+"${recipe_sources[@]}"} | sha256sum | cut -c1-16
 }
 
 # What unpacking needs of the machine itself.
@@ -73,12 +84,12 @@ take_lock() {
 # fetch_set SET: downloads, unpacks and patches; each step can be repeated after an interruption.
 fetch_set() {
   local -n set_packages=$1_packages
-  local names=("${set_packages[@]%%>=*}") folder architecture=$architecture
-  if [[ $1 == arm64_libraries ]]; then
-    architecture=arm64
-  else
-    names+=(patchelf)
-  fi
+  local -n set_sources=$1_sources
+  local names=("${set_packages[@]%%>=*}") folder suite architecture=$architecture
+  local sources=(${set_sources[@]+"${set_sources[@]}"})
+  suite=$(suite_of "$1")
+  [[ $1 != arm64_libraries ]] || architecture=arm64
+  is_data "$1" || names+=(patchelf)
   work=$toolchains/download
   log=$work/log
   mkdir -p "$work"/{state/lists/partial,cache/archives/partial,none/partial} || die "cannot write to $work"
@@ -87,6 +98,8 @@ fetch_set() {
   # As if nothing had been downloaded before: the list names all packages.
   apt_get -o Dir::Cache::archives="$work/none" --print-uris -y install "${names[@]}" >"$work/uris" 2>>"$log" ||
     die "Debian's archive at $mirror lacks some of: ${names[*]} ($(last_apt_error))"
+  ((${#sources[@]} == 0)) || apt_get source --download-only --tar-only --print-uris "${sources[@]}" >>"$work/uris" 2>>"$log" ||
+    die "Debian's archive at $mirror lacks some of the sources: ${sources[*]} ($(last_apt_error))"
   grep "^'" "$work/uris" | awk '{print $2, $3, $4}' | sort >"$work/files"
   folder=$toolchains/$1-$( (echo "$layout"; cut -d' ' -f1,3 "$work/files") | sha256sum | cut -c1-16)
   if [[ ! -e $folder/.complete ]]; then
@@ -94,7 +107,8 @@ fetch_set() {
     check_space
     download "${names[@]}"
     unpack "$folder"
-    if [[ $1 != arm64_libraries ]]; then  # the emulator takes its loader and libraries from the folder that it is given
+    ((${#sources[@]} == 0)) || unpack_sources "$folder" "${sources[@]}"
+    if ! is_data "$1"; then  # the emulator takes its loader and libraries from the folder that it is given
       say "making the programs run from there"
       patch_programs "$folder"
     fi
@@ -111,6 +125,7 @@ write_apt_configuration() {
   mirror=$(debian_mirror)
   : >"$work/status"
   echo "deb [signed-by=$keyring check-valid-until=no] $mirror $suite main" >"$work/sources.list"
+  ((${#sources[@]} == 0)) || echo "deb-src [signed-by=$keyring check-valid-until=no] $mirror $suite main" >>"$work/sources.list"
   {
     apt-config dump | grep '^Acquire::' || true
     cat <<END
@@ -145,7 +160,7 @@ last_apt_error() {
 }
 
 update_lists() {
-  say "reading Debian 14's package lists from $mirror"
+  say "reading the package lists of Debian's $suite from $mirror"
   : >"$log"
   apt_get update --error-on=any >>"$log" 2>&1 || die "Debian's package lists could not be fetched: $(last_apt_error). If this machine is offline, run ./setup again when it is not"
 }
@@ -184,7 +199,7 @@ downloaded_mb() { { du -sm "$work/cache/archives" 2>/dev/null || true; } | cut -
 download() {
   local total pid
   total=$(awk '{b += $2} END {printf "%d", b / 1e6 + 1}' "$work/files")
-  say "downloading $(wc -l <"$work/files") packages, $total MB"
+  say "downloading $(wc -l <"$work/files") files, $total MB"
   apt_get -y --download-only install "$@" >>"$log" 2>&1 {lock_fd}>&- &
   pid=$!
   show_progress "$pid" "$total" MB downloading downloaded_mb
@@ -207,7 +222,7 @@ unpack() {
   mkdir -p "$folder"/usr/{bin,sbin,lib,lib64} "$work/unpacked"
   local name
   for name in bin sbin lib lib64; do ln -s "usr/$name" "$folder/$name"; done
-  total=$(wc -l <"$work/files")
+  total=$(grep -c '\.deb ' "$work/files")
   export -f unpack_one
   # The lock is not for children, which may outlive this script.
   (cd "$folder" && find "$work/cache/archives" -maxdepth 1 -name '*.deb' -print0 |
@@ -217,6 +232,23 @@ unpack() {
   wait "$pid" || die "unpacking into $folder failed ($(last_unpacking_error)). Run ./setup again when that is mended"
   [[ $(count_unpacked) -eq $total ]] || die "only $(count_unpacked) of $total packages were unpacked into $folder (log: $log). Run ./setup again"
   rm -rf "$work/unpacked"
+}
+
+# unpack_sources FOLDER NAMES...: what the authors of a library published, as Debian keeps it, into usr/src/NAME.
+unpack_sources() {
+  local folder=$1 name archive
+  shift
+  rm -rf "$work/sources"
+  mkdir -p "$work/sources"
+  (cd "$work/sources" && apt_get source --download-only --tar-only "$@") >>"$log" 2>&1 ||
+    die "the sources could not be downloaded ($(last_apt_error)). Run ./setup again"
+  for name in "$@"; do
+    archive=("$work/sources/${name}"_*.orig.tar.*)
+    mkdir -p "$folder/usr/src/$name"
+    tar -x --strip-components=1 --no-same-owner -C "$folder/usr/src/$name" -f "${archive[0]}" >>"$log" 2>&1 ||
+      die "unpacking the source of $name failed ($(last_unpacking_error)). Run ./setup again"
+  done
+  rm -rf "$work/sources"
 }
 
 link_set() {
@@ -230,8 +262,9 @@ link_set() {
 # What was configured with another compiler has to be configured anew.
 forget_builds() {
   case $1 in
-    build) rm -f "$root"/build/{release,debug,asan,tsan,web,arm64}/CMakeCache.txt ;;
+    build) rm -f "$root"/build/{release,debug,asan,tsan,web,arm64,windows}/CMakeCache.txt ;;
     arm64*) rm -f "$root"/build/arm64/CMakeCache.txt ;;
+    windows*) rm -f "$root"/build/windows/CMakeCache.txt ;;
     web) rm -f "$root"/build/web/CMakeCache.txt ;;
     checks) rm -f "$root"/build/asan/CMakeCache.txt ;;
   esac

@@ -67,7 +67,7 @@ END
 # system_suffices SET: what the machine has of its own will do.
 system_suffices() {
   local missing
-  [[ $1 != arm64* ]] || return 1  # dpkg-query would answer for this machine's own architecture
+  [[ $1 != arm64* && $1 != windows* && $1 != wine ]] || return 1  # dpkg-query would answer for this machine's own architecture
   local -n wanted=$1_packages
   if have_dpkg; then
     find_missing "${wanted[@]}"

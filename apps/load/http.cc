@@ -1,17 +1,11 @@
 #include "load/http.h"
 
 #include <httplib.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 
+#include "base/platform/socket.h"
 #include "base/result.h"
 
 namespace tern::load {
@@ -19,20 +13,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kReachSeconds = 10;
-
-// True if a connection to the address can be made; otherwise errno has the reason.
-bool can_connect(const addrinfo& address) {
-  const int socket = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return false;
-  const timeval limit = {.tv_sec = kReachSeconds, .tv_usec = 0};
-  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);  // on Linux, also limits connect()
-  const bool connected = ::connect(socket, address.ai_addr, address.ai_addrlen) == 0;
-  const int why = errno == EINPROGRESS ? ETIMEDOUT : errno;
-  ::close(socket);
-  errno = why;
-  return connected;
-}
+constexpr std::chrono::seconds kReach(10);
 
 // Writes headers as the library does, but without "Expect". With that header the library asks before it sends more than
 // 1 kB, and waits up to a second for servers that do not support it.
@@ -73,13 +54,15 @@ Result<std::string> reach(const Endpoint& endpoint) {
   };
   if (status != 0) return cannot(::gai_strerror(status));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, &::freeaddrinfo);
+  std::error_code why;
   for (const addrinfo* address = found; address; address = address->ai_next) {
-    if (!can_connect(*address)) continue;
+    why = platform::try_to_connect(address->ai_addr, address->ai_addrlen, kReach);
+    if (why) continue;
     char text[NI_MAXHOST];
     if (::getnameinfo(address->ai_addr, address->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
       return std::string(text);
   }
-  return cannot(std::strerror(errno));
+  return cannot(why.message());
 }
 
 struct HttpRequest::Impl {

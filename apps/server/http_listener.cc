@@ -1,20 +1,17 @@
 #include "server/http_listener.h"
 
-#include <arpa/inet.h>
 #include <httplib.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#include "base/platform/process.h"
+#include "base/platform/socket.h"
 #include "base/result.h"
 #include "base/text/format_text.h"
 #include "server/connections/connection_front.h"
@@ -22,8 +19,8 @@
 namespace tern::server {
 namespace {
 
-constexpr rlim_t kMostFiles = 65'536;
-constexpr int kMostToBeTaken = 4096;  // connections not yet accepted; systems lower it to their limit
+constexpr unsigned kMostConnections = 65'536;  // each is a file
+constexpr int kMostToBeTaken = 4096;           // connections not yet accepted; systems lower it to their limit
 
 std::string url_of(const Address& address, int port) {
   const char* scheme = address.tls.is_wanted() ? "https" : "http";
@@ -31,19 +28,11 @@ std::string url_of(const Address& address, int port) {
                                     : format_text("{}://{}:{}/", scheme, address.host, port);
 }
 
-// Each connection is a file. Systems set a low limit for programs that cannot have many, which each may raise.
-void allow_many_files() {
-  rlimit files = {};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= kMostFiles) return;
-  files.rlim_cur = std::min<rlim_t>(files.rlim_max, kMostFiles);
-  ::setrlimit(RLIMIT_NOFILE, &files);
-}
-
 }  // namespace
 
 bool is_loopback(std::string_view host) {
   const std::string name(host);
-  if (in_addr v4 = {}; ::inet_pton(AF_INET, name.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (in_addr v4 = {}; ::inet_pton(AF_INET, name.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
   if (in6_addr v6 = {}; ::inet_pton(AF_INET6, name.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
   return name == "localhost";
 }
@@ -52,23 +41,23 @@ int port_of(const std::string& url) { return std::atoi(url.c_str() + url.rfind('
 
 Result<std::string> listen_at(const HttpServer& server, const Address& address) {
   httplib::Server& http = server.routes();
-  allow_many_files();
+  platform::allow_open_files(kMostConnections);
   // The library's default socket options let two servers share a port, each getting some of the requests.
-  const auto listening = std::make_shared<int>(-1);
+  const auto listening = std::make_shared<socket_t>();
   http.set_socket_options([listening](socket_t socket) {
-    const int yes = 1;
-    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    platform::take_port_alone(static_cast<int>(socket));
     *listening = socket;
   });
   int port = address.port;
-  errno = 0;
+  errno = 0;  // the library fails without a reason if there is no such host
   if (port == 0) {
     port = http.bind_to_any_port(address.host);
   } else if (!http.bind_to_port(address.host, port)) {
     port = -1;
   }
   if (port < 0) {
-    const char* why = errno != 0 ? std::strerror(errno) : "no such host";
+    const std::error_code error = platform::last_socket_error();
+    const std::string why = error ? error.message() : "no such host";
     return fail(ErrorCode::kIo, "cannot listen at {}: {}; choose another --port (0: any that is free) or --host",
                 url_of(address, address.port), why);
   }
@@ -105,7 +94,7 @@ Result<void> serve_until(const HttpServer& server, const std::string& url, const
   lock.unlock();
   listener.join();
   if (in_order || stop.stop_requested()) return {};
-  return fail(ErrorCode::kIo, "{}: listening ended: {}", url, std::strerror(errno));
+  return fail(ErrorCode::kIo, "{}: listening ended: {}", url, platform::last_socket_error().message());
 }
 
 }  // namespace tern::server

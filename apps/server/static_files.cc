@@ -1,18 +1,14 @@
 #include "server/static_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "base/platform/process.h"
 #include "base/text/format_text.h"
 
 namespace fs = std::filesystem;
@@ -42,6 +38,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kMediaTy
     {".wgsl", "text/plain; charset=utf-8"},
 }};
 
+// Where Windows has other names for a file, these lead to hidden ones and to parts of files, too.
+constexpr std::string_view kOtherNames = fs::path::preferred_separator == '/' ? "" : "\\:~";
+
 // "a//b/./c" as {a, b, c}; empty if a name is hidden or would lead elsewhere.
 std::optional<std::vector<std::string>> split_path(std::string_view path) {
   std::vector<std::string> names;
@@ -50,7 +49,8 @@ std::optional<std::vector<std::string>> split_path(std::string_view path) {
     const std::string_view name = path.substr(0, end);
     path.remove_prefix(std::min(end + 1, path.size()));
     if (name.empty() || name == ".") continue;
-    if (name.starts_with('.') || name.contains('\0')) return std::nullopt;
+    if (name.starts_with('.') || name.contains('\0') || name.find_first_of(kOtherNames) != name.npos)
+      return std::nullopt;
     names.emplace_back(name);
   }
   return names;
@@ -92,40 +92,17 @@ void for_each_part(std::string_view header, Use use) {
 }  // namespace
 
 std::optional<OpenFile> OpenFile::open(const std::string& path) {
-  OpenFile file;
-  // Non-blocking, because opening a named pipe would wait for a writer.
-  file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  struct stat status = {};
-  if (file.fd_ < 0 || ::fstat(file.fd_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  file.bytes_ = static_cast<uint64_t>(status.st_size);
-  file.modified_ns_ = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-  file.inode_ = status.st_ino;
-  return file;
+  auto file = platform::DiskFile::open(path, platform::DiskFile::Mode::kReadNoLink);
+  if (!file) return std::nullopt;
+  const auto info = file->info();
+  if (!info || info->kind != platform::FileKind::kRegular) return std::nullopt;
+  return OpenFile(std::move(*file), *info);
 }
 
-OpenFile::OpenFile(OpenFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), bytes_(other.bytes_), modified_ns_(other.modified_ns_), inode_(other.inode_) {}
-
-OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  bytes_ = other.bytes_;
-  modified_ns_ = other.modified_ns_;
-  inode_ = other.inode_;
-  return *this;
-}
-
-OpenFile::~OpenFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-std::string OpenFile::etag() const { return format_text("\"{:x}-{:x}-{:x}\"", inode_, bytes_, modified_ns_); }
+std::string OpenFile::etag() const { return format_text("\"{:x}-{:x}-{:x}\"", info_.id, info_.size, info_.written_ns); }
 
 size_t OpenFile::read_at(uint64_t offset, std::span<char> into) const {
-  ssize_t n = -1;
-  do {
-    n = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(offset));
-  } while (n < 0 && errno == EINTR);
-  return n > 0 ? static_cast<size_t>(n) : 0;
+  return file_.read_some_at(offset, std::as_writable_bytes(into)).value_or(0);
 }
 
 Result<StaticFiles> StaticFiles::open(const std::string& folder) {
@@ -136,7 +113,7 @@ Result<StaticFiles> StaticFiles::open(const std::string& folder) {
     return std::unexpected(
         Error{ErrorCode::kNotFound, format_text("{}: cannot serve this folder: {}", folder, error.message())});
   }
-  return StaticFiles(root.string());
+  return StaticFiles(root.generic_string());
 }
 
 std::expected<FoundFile, NotFound> StaticFiles::find(std::string_view path, bool gzip) const {
@@ -146,12 +123,12 @@ std::expected<FoundFile, NotFound> StaticFiles::find(std::string_view path, bool
   for (const std::string& name : *names) wanted /= name;
   std::error_code error;
   fs::path real = fs::canonical(wanted, error);  // follows links, so that the checked file is the one opened
-  if (error || !is_within(real.string(), root_)) return std::unexpected(NotFound{});
+  if (error || !is_within(real.generic_string(), root_)) return std::unexpected(NotFound{});
   const bool named_as_folder = path.empty() || path.ends_with('/');
   if (fs::is_directory(real, error)) {
     wanted /= "index.html";
     real = fs::canonical(wanted, error);
-    if (error || !is_within(real.string(), root_)) return std::unexpected(NotFound{});
+    if (error || !is_within(real.generic_string(), root_)) return std::unexpected(NotFound{});
     if (!named_as_folder) return std::unexpected(NotFound{.status = 301, .location = encoded(*names)});
   } else if (named_as_folder) {
     return std::unexpected(NotFound{});
@@ -203,8 +180,7 @@ std::string http_date(int64_t seconds) {
   static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const auto time = static_cast<time_t>(seconds);
-  struct tm utc = {};
-  ::gmtime_r(&time, &utc);
+  const std::tm utc = platform::utc_time(time);
   return format_text("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT", kDays[utc.tm_wday], utc.tm_mday, kMonths[utc.tm_mon],
                      utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }

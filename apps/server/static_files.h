@@ -7,7 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/platform/disk_file.h"
 #include "tern/error.h"
 
 namespace tern::server {
@@ -18,13 +20,9 @@ class OpenFile {
   // Empty if there is no regular file at `path`, or it may not be read.
   static std::optional<OpenFile> open(const std::string& path);
 
-  OpenFile(OpenFile&& other) noexcept;
-  OpenFile& operator=(OpenFile&& other) noexcept;
-  ~OpenFile();
-
-  uint64_t bytes() const { return bytes_; }
-  int64_t modified_seconds() const { return modified_ns_ / 1'000'000'000; }  // since 1970, UTC
-  int64_t modified_ns() const { return modified_ns_; }
+  uint64_t bytes() const { return info_.size; }
+  int64_t modified_seconds() const { return info_.written_ns / 1'000'000'000; }  // since 1970, UTC
+  int64_t modified_ns() const { return info_.written_ns; }
 
   // Changes whenever the size, the modification time or the inode changes. Quoted, as HTTP requires.
   std::string etag() const;
@@ -33,12 +31,10 @@ class OpenFile {
   size_t read_at(uint64_t offset, std::span<char> into) const;
 
  private:
-  OpenFile() = default;
+  OpenFile(platform::DiskFile file, platform::FileInfo info) : file_(std::move(file)), info_(info) {}
 
-  int fd_ = -1;
-  uint64_t bytes_ = 0;
-  int64_t modified_ns_ = 0;
-  uint64_t inode_ = 0;
+  platform::DiskFile file_;
+  platform::FileInfo info_;
 };
 
 struct FoundFile {

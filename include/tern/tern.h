@@ -47,7 +47,9 @@
 
 #include "tern/version.h"
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(TERN_MAKES_LIBRARY)
+#define TERN_API __declspec(dllexport)
+#elif defined(__GNUC__)
 #define TERN_API __attribute__((visibility("default")))
 #else
 #define TERN_API

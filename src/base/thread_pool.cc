@@ -1,13 +1,10 @@
 #include "base/thread_pool.h"
 
-#ifndef __EMSCRIPTEN__
-#include <sched.h>
-#endif
-
 #include <algorithm>
 #include <system_error>
 
 #include "base/check.h"
+#include "base/platform/processors.h"
 
 namespace tern {
 namespace {
@@ -22,64 +19,35 @@ int can_start(int n_threads) {
 #endif
 }
 
-#ifdef __EMSCRIPTEN__
-
-std::vector<int> allowed_cpus() { return {}; }
-void bind_to(int /*cpu*/) {}
-class BoundWhileItLives {
- public:
-  explicit BoundWhileItLives(int /*cpu*/) {}
-};
-
-#else
-
-// Empty if the system does not report them: more CPUs than cpu_set_t has bits.
-std::vector<int> allowed_cpus() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return {};
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
-// Binds the calling thread. If the process has lost this CPU, the call fails and the thread stays unbound.
+// Binds the calling thread.
 void bind_to(int cpu) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  CPU_SET(cpu, &mask);
-  sched_setaffinity(0, sizeof(mask), &mask);
+  platform::ProcessorMask mask = {};
+  mask[static_cast<size_t>(cpu) / 64] = uint64_t{1} << (cpu % 64);
+  platform::set_thread_processors(mask);
 }
 
 // Binds a thread that the pool does not own, for the lifetime of this object.
 class BoundWhileItLives {
  public:
-  explicit BoundWhileItLives(int cpu) {
-    CPU_ZERO(&before_);
-    is_bound_ = sched_getaffinity(0, sizeof(before_), &before_) == 0;
-    if (is_bound_) bind_to(cpu);
+  explicit BoundWhileItLives(int cpu) : before_(platform::thread_processors()) {
+    if (before_) bind_to(cpu);
   }
   ~BoundWhileItLives() {
-    if (is_bound_) sched_setaffinity(0, sizeof(before_), &before_);
+    if (before_) platform::set_thread_processors(*before_);
   }
   BoundWhileItLives(const BoundWhileItLives&) = delete;
   BoundWhileItLives& operator=(const BoundWhileItLives&) = delete;
 
  private:
-  cpu_set_t before_;
-  bool is_bound_ = false;
+  const std::optional<platform::ProcessorMask> before_;
 };
-
-#endif
 
 }  // namespace
 
 ThreadPool::ThreadPool(const Options& options) {
   CHECK(options.n_threads >= 1);
   const int wanted = can_start(options.n_threads);
-  if (options.pin) cpus_ = allowed_cpus();
+  if (options.pin) cpus_ = platform::allowed_processors();
   threads_.reserve(static_cast<size_t>(wanted - 1));
   try {
     for (; n_threads_ < wanted; ++n_threads_)
@@ -141,11 +109,7 @@ void ThreadPool::barrier() {
 }
 
 int ThreadPool::available_cpus() {
-#ifndef __EMSCRIPTEN__
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 0) return CPU_COUNT(&cpus);
-#endif
+  if (const size_t n = platform::allowed_processors().size(); n > 0) return static_cast<int>(n);
   const unsigned n = std::thread::hardware_concurrency();
   return n > 0 ? static_cast<int>(n) : 1;
 }

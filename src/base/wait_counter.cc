@@ -1,5 +1,7 @@
 #include "base/wait_counter.h"
 
+#include "base/platform/wait.h"
+
 namespace tern {
 namespace {
 
@@ -19,30 +21,11 @@ constexpr int kSpins = 10'000;
 constexpr int kSpins = 1000;
 #endif
 
-#ifdef __EMSCRIPTEN_PTHREADS__
-
-// Emscripten's std::atomic::wait polls, so use WebAssembly's own wait. Not for a page's main thread, which may not
-// sleep.
-void sleep_while(std::atomic<uint32_t>& value, uint32_t seen) {
-  constexpr int64_t kForever = -1;
-  __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&value), static_cast<int>(seen), kForever);
-}
-void wake_all(std::atomic<uint32_t>& value) {
-  __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&value), UINT32_MAX);
-}
-
-#else
-
-void sleep_while(std::atomic<uint32_t>& value, uint32_t seen) { value.wait(seen, std::memory_order_seq_cst); }
-void wake_all(std::atomic<uint32_t>& value) { value.notify_all(); }
-
-#endif
-
 }  // namespace
 
 void WaitCounter::add(uint32_t n) {
   value_.fetch_add(n, std::memory_order_seq_cst);
-  if (sleepers_.load(std::memory_order_seq_cst) > 0) wake_all(value_);
+  if (sleepers_.load(std::memory_order_seq_cst) > 0) platform::wake_all(value_);
 }
 
 bool WaitCounter::add_one_where(uint32_t bit) {
@@ -63,7 +46,7 @@ uint32_t WaitCounter::wait_until(Pred is_met) {
   }
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   uint32_t value = value_.load(std::memory_order_seq_cst);
-  for (; !is_met(value); value = value_.load(std::memory_order_seq_cst)) sleep_while(value_, value);
+  for (; !is_met(value); value = value_.load(std::memory_order_seq_cst)) platform::sleep_while(value_, value);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
   return value;
 }

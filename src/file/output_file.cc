@@ -1,104 +1,48 @@
 #include "file/output_file.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "base/check.h"
+#include "base/platform/process.h"
 
 namespace tern {
 namespace {
 
+using platform::DiskFile;
+using platform::FileKind;
+
 constexpr size_t kBufferBytes = 1 << 20;
 
-// Writing into a pipe without a reader raises SIGPIPE, which would end the process before EPIPE can be reported. This
-// blocks the signal on the calling thread and discards the one that the write raised.
-class SigpipeBlocker {
- public:
-  SigpipeBlocker() {
-    sigemptyset(&sigpipe_);
-    sigaddset(&sigpipe_, SIGPIPE);
-    was_pending_ = is_pending();
-    pthread_sigmask(SIG_BLOCK, &sigpipe_, &old_mask_);
-  }
-  SigpipeBlocker(const SigpipeBlocker&) = delete;
-  SigpipeBlocker& operator=(const SigpipeBlocker&) = delete;
-  ~SigpipeBlocker() {
-    if (!was_pending_ && is_pending()) {
-      int signal_number = 0;
-      sigwait(&sigpipe_, &signal_number);
-    }
-    pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
-  }
-
- private:
-  static bool is_pending() {
-    sigset_t pending;
-    sigemptyset(&pending);
-    sigpending(&pending);
-    return sigismember(&pending, SIGPIPE) == 1;
-  }
-
-  sigset_t sigpipe_{};
-  sigset_t old_mask_{};
-  bool was_pending_ = false;
-};
-
-const char* remedy(int error_number) {
-  switch (error_number) {
-    case ENOSPC:
-    case EDQUOT:
-      return "free some space, or write elsewhere";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "write to a directory that you may write to";
-    case ENOENT:
-    case ENOTDIR:
-      return "make its directory first";
-    case EPIPE:
-      return "the reading program ended early";
-    case EISDIR:
-      return "name a file";
-    default:
-      return "try again, or write elsewhere";
-  }
+const char* remedy(std::error_code error) {
+  const auto is_one_of = [&](auto... conditions) { return ((error == conditions) || ...); };
+  if (platform::is_disk_full(error)) return "free some space, or write elsewhere";
+  if (is_one_of(std::errc::permission_denied, std::errc::operation_not_permitted, std::errc::read_only_file_system))
+    return "write to a directory that you may write to";
+  if (is_one_of(std::errc::no_such_file_or_directory, std::errc::not_a_directory)) return "make its directory first";
+  if (is_one_of(std::errc::broken_pipe)) return "the reading program ended early";
+  if (is_one_of(std::errc::is_a_directory)) return "name a file";
+  return "try again, or write elsewhere";
 }
 
-std::unexpected<Error> io_error(const std::string& path, const char* action, int error_number) {
-  return fail(ErrorCode::kIo, "{}: cannot {} it: {}; {}", path, action, std::strerror(error_number),
-              remedy(error_number));
+std::unexpected<Error> io_error(const std::string& path, const char* action, std::error_code error) {
+  return fail(ErrorCode::kIo, "{}: cannot {} it: {}; {}", path, action, error.message(), remedy(error));
 }
 
-// Creates a new file beside `target` and stores its name in `partial`; returns -1 and an empty name on failure. The
-// process id and a counter make the name unique. Existing files, left by a killed process with the same id, are
-// skipped.
-int open_partial(const std::string& target, std::string& partial) {
+// Creates a new file beside `target` and stores its name in `partial`, which is empty on failure. The process id and a
+// counter make the name unique. Existing files, left by a killed process with the same id, are skipped.
+platform::SystemResult<DiskFile> open_partial(const std::string& target, std::string& partial) {
   static std::atomic<unsigned> n_made = 0;
   constexpr int kTries = 100;
-  int fd = -1;
-  for (int i = 0; i < kTries && fd < 0; ++i) {
-    partial = format_text("{}.{}-{}.partial", target, ::getpid(), n_made++);
-    fd = ::open(partial.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
-    if (fd < 0 && errno != EEXIST) break;
+  platform::SystemResult<DiskFile> file = std::unexpected(std::error_code());
+  for (int i = 0; i < kTries && !file; ++i) {
+    partial = format_text("{}.{}-{}.partial", target, platform::process_id(), n_made++);
+    file = DiskFile::open(partial, DiskFile::Mode::kCreateNew);
+    if (!file && file.error() != std::errc::file_exists) break;
   }
-  if (fd < 0) partial.clear();  // not ours to delete
-  return fd;
-}
-
-// True if all bytes are on disk, or if the file system does not support fsync.
-bool is_on_disk(int fd) {
-  while (::fsync(fd) != 0) {
-    if (errno != EINTR) return errno == EINVAL || errno == ENOSYS || errno == EROFS;
-  }
-  return true;
+  if (!file) partial.clear();  // not ours to delete
+  return file;
 }
 
 }  // namespace
@@ -108,22 +52,23 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   file.path_ = path == "-" ? "standard output" : path;
   file.buffer_.reserve(kBufferBytes);
   if (path == "-") {
-    file.fd_ = STDOUT_FILENO;
-    file.owns_fd_ = false;
+    file.file_ = DiskFile::standard_output();
     return file;
   }
-  struct stat info;
-  const bool exists = ::stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return io_error(path, "write", EISDIR);
-  if (!exists || S_ISREG(info.st_mode)) {
+  const auto info = platform::file_info(path);
+  if (info && info->kind == FileKind::kDirectory)
+    return io_error(path, "write", std::make_error_code(std::errc::is_a_directory));
+  platform::SystemResult<DiskFile> opened = std::unexpected(std::error_code());
+  if (!info || info->kind == FileKind::kRegular) {
     std::error_code unresolved;
     const auto resolved = std::filesystem::canonical(path, unresolved);
     file.target_ = unresolved ? path : resolved.string();
-    file.fd_ = open_partial(file.target_, file.partial_);
+    opened = open_partial(file.target_, file.partial_);
   } else {
-    file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    opened = DiskFile::open(path, DiskFile::Mode::kWrite);
   }
-  if (file.fd_ < 0) return io_error(path, "create", errno);
+  if (!opened) return io_error(path, "create", opened.error());
+  file.file_ = std::move(*opened);
   return file;
 }
 
@@ -131,29 +76,28 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       partial_(std::exchange(other.partial_, {})),
-      fd_(std::exchange(other.fd_, -1)),
-      owns_fd_(other.owns_fd_),
+      file_(std::exchange(other.file_, std::nullopt)),
       buffer_(std::move(other.buffer_)),
       error_(std::move(other.error_)) {}
 
 OutputFile::~OutputFile() { discard(); }
 
 void OutputFile::discard() {
-  if (fd_ >= 0 && owns_fd_) ::close(fd_);
-  fd_ = -1;
-  if (!partial_.empty()) ::unlink(partial_.c_str());
+  file_.reset();
+  std::error_code ignored;
+  if (!partial_.empty()) std::filesystem::remove(partial_, ignored);
   partial_.clear();
 }
 
-std::unexpected<Error> OutputFile::give_up(int error_number, const char* action) {
-  error_ = io_error(path_, action, error_number).error();
+std::unexpected<Error> OutputFile::give_up(std::error_code error, const char* action) {
+  error_ = io_error(path_, action, error).error();
   discard();
   return std::unexpected(*error_);
 }
 
 Result<void> OutputFile::write(Bytes bytes) {
   if (error_) return std::unexpected(*error_);
-  CHECK(fd_ >= 0);  // finish() was not called
+  CHECK(file_.has_value());  // finish() was not called
   if (bytes.size() < kBufferBytes - buffer_.size()) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     return {};
@@ -166,29 +110,25 @@ Result<void> OutputFile::write(Bytes bytes) {
 }
 
 Result<void> OutputFile::write_through(Bytes bytes) {
-  std::optional<SigpipeBlocker> held_back;
-  if (partial_.empty()) held_back.emplace();
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return give_up(errno, "write");
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
+  if (const auto written = file_->write(bytes); !written) return give_up(written.error(), "write");
   return {};
 }
 
 Result<void> OutputFile::finish() {
   if (error_) return std::unexpected(*error_);
-  CHECK(fd_ >= 0);  // first call of finish()
+  CHECK(file_.has_value());  // first call of finish()
   TRY_STATUS(write_through(buffer_));
   buffer_.clear();
   // Sync before the rename: otherwise, after a crash, the name may exist without the bytes.
-  if (!partial_.empty() && !is_on_disk(fd_)) return give_up(errno, "write");
-  const int fd = std::exchange(fd_, -1);
-  // Some file systems report a full disk or quota only here.
-  if (owns_fd_ && ::close(fd) != 0 && errno != EINTR) return give_up(errno, "write");
+  if (!partial_.empty()) {
+    if (const auto synced = file_->sync(); !synced) return give_up(synced.error(), "write");
+  }
+  const auto closed = file_->close();
+  file_.reset();
+  if (!closed) return give_up(closed.error(), "write");
   if (partial_.empty()) return {};
-  if (::rename(partial_.c_str(), target_.c_str()) != 0) return give_up(errno, "rename the finished file to");
+  if (const auto renamed = platform::replace_file(partial_, target_); !renamed)
+    return give_up(renamed.error(), "rename the finished file to");
   partial_.clear();
   return {};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/platform/disk_file.h"
 #include "base/result.h"
 
 namespace tern {
@@ -32,14 +33,13 @@ class OutputFile {
  private:
   OutputFile() = default;
   Result<void> write_through(Bytes bytes);
-  std::unexpected<Error> give_up(int error_number, const char* action);
+  std::unexpected<Error> give_up(std::error_code error, const char* action);
   void discard();
 
   std::string path_;
   std::string target_;   // what finish() renames to: PATH with symbolic links followed
   std::string partial_;  // empty if the bytes are written to the path directly
-  int fd_ = -1;
-  bool owns_fd_ = true;
+  std::optional<platform::DiskFile> file_;
   std::vector<std::byte> buffer_;
   std::optional<Error> error_;
 };

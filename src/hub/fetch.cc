@@ -1,6 +1,6 @@
 #include "hub/fetch.h"
 
-#include <sys/statvfs.h>
+#include <filesystem>
 
 #include "base/text/human_numbers.h"
 #include "hub/download.h"
@@ -54,10 +54,9 @@ Result<void> Fetcher::check_space(const std::vector<RemoteFile>& missing) const 
     const uint64_t there = bytes_on_disk(cache_.partial_stem(file.etag));
     if (*file.size > there) needed += *file.size - there;
   }
-  struct statvfs disk;
-  if (needed == 0 || ::statvfs(cache_.root().c_str(), &disk) != 0) return {};
-  const uint64_t available = static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
-  if (needed + kSpareBytes <= available) return {};
+  std::error_code unknown;
+  const uint64_t available = std::filesystem::space(cache_.root(), unknown).available;
+  if (needed == 0 || unknown || needed + kSpareBytes <= available) return {};
   return fail(ErrorCode::kIo,
               "{}: {} are needed and {} are free; free some space, or set HF_HUB_CACHE to a directory on another disk",
               cache_.root(), human_bytes(needed), human_bytes(available));

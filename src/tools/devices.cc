@@ -1,12 +1,11 @@
 // Reports what this machine has and what of it the kernels use.
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 
 #include "backend/kv_layout.h"
 #include "backend/state_layout.h"
 #include "base/files/system_info.h"
+#include "base/platform/memory.h"
 #include "base/text/format_text.h"
 #include "base/thread_pool.h"
 #include "engine/load/backends.h"
@@ -82,7 +81,7 @@ DeviceInfo cpu_device() {
   for (auto& fact : feature_facts(cpu, target, is_arm_machine())) device.facts.push_back(std::move(fact));
   device.facts.emplace_back("memory", format_text("{}, of which {} are available", gigabytes(memory.total_bytes),
                                                   gigabytes(memory.available_bytes)));
-  device.facts.emplace_back("page size", format_text("{} B", sysconf(_SC_PAGESIZE)));
+  device.facts.emplace_back("page size", format_text("{} B", platform::page_size()));
   return device;
 }
 

@@ -1,13 +1,13 @@
 #include "cli/chat/conversation_file.h"
 
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/platform/disk_file.h"
+#include "base/platform/process.h"
 #include "base/result.h"
 #include "cli/support/common.h"
 #include "tern/chat_reply.h"
@@ -33,15 +33,20 @@ Result<void> save_conversation(const std::string& path, const std::string& model
     list.push_back(std::move(json));
   }
   const Json conversation = {{"model", model}, {"messages", std::move(list)}};
-  const std::string partial = format_text("{}.{}.partial", path, ::getpid());
+  const std::string partial = format_text("{}.{}.partial", path, platform::process_id());
   errno = 0;
-  std::ofstream file(partial, std::ios::binary);
+  std::ofstream file(std::filesystem::path(partial), std::ios::binary);
   file << conversation.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   file.close();
-  if (file && std::rename(partial.c_str(), path.c_str()) == 0) return {};
-  const int error = errno ? errno : EIO;
-  std::remove(partial.c_str());
-  return fail(ErrorCode::kIo, "{}: cannot be written: {}", path, std::generic_category().message(error));
+  std::error_code error(errno ? errno : EIO, std::generic_category());
+  if (file) {
+    const auto renamed = platform::replace_file(partial, path);
+    if (renamed) return {};
+    error = renamed.error();
+  }
+  std::error_code ignored;
+  std::filesystem::remove(partial, ignored);
+  return fail(ErrorCode::kIo, "{}: cannot be written: {}", path, error.message());
 }
 
 Result<std::vector<ChatMessage>> load_conversation(const std::string& path) {

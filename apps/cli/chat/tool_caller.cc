@@ -1,16 +1,14 @@
 #include "cli/chat/tool_caller.h"
 
-#include <poll.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <optional>
 
 #include "cli/flags/mcp_flags.h"
 #include "cli/support/common.h"
+#include "cli/terminal/answer.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/layout.h"
 #include "cli/terminal/terminal.h"
@@ -20,22 +18,6 @@ namespace {
 
 constexpr size_t kMostShown = 2000;  // columns of a call's arguments: what is allowed has to be seen
 constexpr size_t kMostOfResult = 100;
-
-// A line from the terminal, which must be in its usual mode; nullopt after Ctrl-C or at the end.
-std::optional<std::string> read_answer(const InterruptPipe& interrupt) {
-  std::string line;
-  while (true) {
-    pollfd ends[] = {{STDIN_FILENO, POLLIN, 0}, {interrupt.fd(), POLLIN, 0}};
-    if (::poll(ends, 2, -1) < 0 && errno != EINTR) return std::nullopt;
-    if (ends[1].revents != 0) return std::nullopt;
-    if (ends[0].revents == 0) continue;
-    char byte = 0;
-    const ssize_t n = ::read(STDIN_FILENO, &byte, 1);
-    if (n <= 0) return std::nullopt;
-    if (byte == '\n') return line;
-    line += byte;
-  }
-}
 
 }  // namespace
 
@@ -48,7 +30,7 @@ std::string ToolCaller::json() {
 // What was typed before the question is no answer to it.
 ToolCaller::Answer ToolCaller::ask(const mcp::Tool& tool) {
   const InterruptPipe interrupt(InterruptPipe::SecondPress::kRepeats);
-  ::tcflush(STDIN_FILENO, TCIFLUSH);
+  discard_typed();
   while (true) {
     std::fprintf(stderr, "call it? [y]es, [n]o, [a]lways for %s: ", tool.name.c_str());
     const std::optional<std::string> line = read_answer(interrupt);

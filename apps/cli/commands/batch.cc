@@ -2,6 +2,7 @@
 #include "server/api/batches/batch.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <memory>
 
@@ -106,7 +107,7 @@ Result<ExitCode> BatchCommand::run() {
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);
   TRY(const Engine engine, load_engine(model));
   const ModelInfo& info = engine.info();
-  const std::string file = info.path.substr(info.path.rfind('/') + 1);
+  const std::string file = std::filesystem::path(info.path).filename().string();
   served.names = {file.substr(0, file.rfind('.')), file, info.name, info.path};
   served.service.max_waiting = std::numeric_limits<int>::max() / 2;
   batch.n_at_once = served.service.scheduler.max_replies;

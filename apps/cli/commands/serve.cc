@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -170,7 +171,7 @@ Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
   if (interrupt.interrupted()) return ExitCode::kInterrupted;
   const ModelInfo& info = engine.info();
   // The file's name is the main one: short and without spaces. Other names of the model work too.
-  const std::string file = info.path.substr(info.path.rfind('/') + 1);
+  const std::string file = std::filesystem::path(info.path).filename().string();
   for (const std::string& name : {alias, file.substr(0, file.rfind('.')), file, info.name, info.path}) {
     if (!name.empty()) api.names.push_back(name);
   }

@@ -1,6 +1,5 @@
 #include "cli/flags/reply_flags.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <limits>
 #include <random>
 
+#include "base/platform/process.h"
 #include "base/result.h"
 #include "cli/flags/sampling_flags.h"
 #include "cli/support/common.h"
@@ -72,16 +72,6 @@ std::string speed(int tokens, double seconds) {
   if (tokens <= 0) return "nothing to compute";
   if (seconds <= 0) return format_text("{} tokens", tokens);
   return format_text("{} tokens in {} ({} tokens/s)", tokens, human_seconds(seconds), human_number(tokens / seconds));
-}
-
-uint64_t peak_memory_bytes() {
-  rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-#ifdef __APPLE__
-  return static_cast<uint64_t>(usage.ru_maxrss);
-#else
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-#endif
 }
 
 // Returns nullopt for "-1", which means another seed each time.
@@ -347,7 +337,7 @@ void print_stats(const Engine& engine, const Session& session, const GenerateRes
   }
   line("sampling", describe_sampling(asked, engine.info().sampling));
   line("seed", format_text("{}", asked.seed));
-  line("memory", format_text("{} at its peak", human_bytes(peak_memory_bytes())));
+  line("memory", format_text("{} at its peak", human_bytes(platform::peak_memory_bytes())));
 }
 
 std::string_view json_finish_name(FinishReason reason) {

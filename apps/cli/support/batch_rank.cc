@@ -1,12 +1,11 @@
 #include "cli/support/batch_rank.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
 
+#include "base/platform/process.h"
 #include "cli/terminal/layout.h"
 
 namespace tern::cli {
@@ -46,12 +45,10 @@ std::optional<BatchRank> rank_in_environment(const std::function<const char*(con
 }
 
 std::string worker_of_process() {
-  std::array<char, 256> host = {};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host = {'h', 'o', 's', 't'};
-  std::string name(host.data());
+  std::string name = platform::host_name();
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   std::ranges::replace_if(name, [&](char c) { return !kPlain.contains(c); }, '-');
-  return format_text("{}-{}", name, ::getpid());
+  return format_text("{}-{}", name, platform::process_id());
 }
 
 }  // namespace tern::cli

@@ -18,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "base/platform/process.h"
 #include "cli/terminal/key_pump.h"
 #include "cli/terminal/terminal.h"
 
@@ -29,19 +30,11 @@ constexpr const char* kTextBelow = "  ";  // before wrapped and later lines of a
 
 // $XDG_STATE_HOME/tern/messages, or below ~/.local/state; "" if there is no home. Creates the folder.
 std::string history_path() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  const char* home = std::getenv("HOME");
-  std::filesystem::path folder;
-  if (state && *state == '/') {
-    folder = state;
-  } else if (home && *home == '/') {
-    folder = std::filesystem::path(home) / ".local" / "state";
-  } else {
-    return "";
-  }
+  const std::filesystem::path folder = platform::user_state_folder();
+  if (folder.empty()) return "";
   std::error_code ignored;  // without a history, chat still works
   std::filesystem::create_directories(folder / "tern", ignored);
-  return folder / "tern" / "messages";
+  return (folder / "tern" / "messages").string();
 }
 
 // Replaces descriptor `fd` by `replacement` for its lifetime. isocline uses only descriptors 0 and 1.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <thread>
@@ -24,17 +25,16 @@ class InterruptPipe {
   InterruptPipe(const InterruptPipe&) = delete;
   InterruptPipe& operator=(const InterruptPipe&) = delete;
 
-  int fd() const { return read_end_; }  // readable after Ctrl-C; -1 if no pipe could be made
-  void drain();                         // discards the presses so far
-  void wake();                          // makes fd() readable without Ctrl-C
+  bool is_open() const;     // false: the system had no more of what this takes
+  bool is_pressed() const;  // since the latest drain()
+  void wait() const;        // returns after Ctrl-C or wake()
+  void drain();             // discards the presses so far
+  void wake();              // wait() returns without Ctrl-C
+  int fd() const;           // where there are pipes to poll: readable after Ctrl-C or wake(); -1 if it is not open
 
  private:
-  std::span<const int> signals_;
-  struct sigaction actions_before_[2] = {};
-  int fd_before_ = -1;
-  bool exited_before_ = false;
-  int read_end_ = -1;
-  int write_end_ = -1;
+  struct Handlers;
+  std::unique_ptr<Handlers> handlers_;
 };
 
 // Provides a stop_token that Ctrl-C triggers.

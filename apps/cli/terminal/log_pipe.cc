@@ -1,22 +1,11 @@
 #include "cli/terminal/log_pipe.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 
 namespace tern::cli {
-
-bool LogPipe::takes_some() const {
-  const auto patience = n_lost_ == 0 ? patience_ : std::chrono::milliseconds(0);
-  pollfd end = {.fd = fd_, .events = POLLOUT, .revents = 0};
-  int n = 0;
-  do {
-    n = ::poll(&end, 1, static_cast<int>(patience.count()));
-  } while (n < 0 && errno == EINTR);
-  return n > 0;
-}
 
 void LogPipe::write(std::string_view line) {
   const std::scoped_lock lock(mutex_);
@@ -32,7 +21,7 @@ void LogPipe::write(std::string_view line) {
   // One write, so that lines of several programs do not mix.
   std::string_view rest = whole;
   while (!rest.empty()) {
-    const ssize_t n = ::write(fd_, rest.data(), rest.size());
+    const auto n = ::write(fd_, rest.data(), static_cast<unsigned>(rest.size()));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
     rest.remove_prefix(static_cast<size_t>(n));

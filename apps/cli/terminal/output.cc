@@ -1,35 +1,25 @@
 #include "cli/terminal/output.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
+#include <span>
 #include <string>
 #include <system_error>
 
+#include "base/platform/disk_file.h"
 #include "base/result.h"
 #include "cli/terminal/terminal.h"
 
 namespace tern::cli {
 namespace {
 
-const char* remedy(int error) {
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-      return "; free some space, or write elsewhere";
-    default:
-      return "";
-  }
-}
-
 bool pipe_closed = false;
 
-Result<void> output_error(int error) {
-  pipe_closed = pipe_closed || error == EPIPE;
-  const std::string reason = std::generic_category().message(error);
-  return fail(ErrorCode::kIo, "cannot write to standard output: {}{}", reason, remedy(error));
+Result<void> output_error(std::error_code error) {
+  pipe_closed = pipe_closed || error == std::errc::broken_pipe;
+  return fail(ErrorCode::kIo, "cannot write to standard output: {}{}", error.message(),
+              platform::is_disk_full(error) ? "; free some space, or write elsewhere" : "");
 }
 
 // C0 control characters except tab and line feed, and DEL.
@@ -56,31 +46,12 @@ std::string without_controls(std::string_view text) {
 
 }  // namespace
 
-void prepare_standard_streams() {
-  std::signal(SIGPIPE, SIG_IGN);
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    // open() uses the lowest free number, `fd`. The wrong direction makes every later use fail, as before.
-    if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
-  }
-}
-
 bool is_output_pipe_closed() { return pipe_closed; }
 
-void die_of_closed_pipe() {
-  std::signal(SIGPIPE, SIG_DFL);
-  ::raise(SIGPIPE);
-  ::_exit(128 + SIGPIPE);  // reached if SIGPIPE is blocked
-}
-
 Result<void> print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return output_error(errno);
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
+  static platform::DiskFile output = platform::DiskFile::standard_output();
+  const auto written = output.write(std::as_bytes(std::span(text)));
+  return written ? Result<void>() : output_error(written.error());
 }
 
 Result<void> print_untrusted(std::string_view text) {
@@ -89,7 +60,8 @@ Result<void> print_untrusted(std::string_view text) {
 }
 
 Result<void> close_output() {
-  if (::close(STDOUT_FILENO) != 0 && errno != EBADF && errno != EINTR) return output_error(errno);
+  if (::close(STDOUT_FILENO) != 0 && errno != EBADF && errno != EINTR)
+    return output_error({errno, std::generic_category()});
   return {};
 }
 

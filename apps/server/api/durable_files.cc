@@ -1,16 +1,7 @@
 #include "server/api/durable_files.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <system_error>
-#include <utility>
+#include <span>
 
 #include "base/result.h"
 #include "base/text/format_text.h"
@@ -18,56 +9,47 @@
 namespace tern::server {
 namespace {
 
-// Makes the creation or removal of a name survive a loss of power.
+using platform::DiskFile;
+
 Result<void> sync_folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return disk_error(folder, "cannot be opened");
-  const bool is_there = ::fsync(fd) == 0;
-  const int error = errno;
-  ::close(fd);
-  errno = error;
-  return is_there ? Result<void>() : disk_error(folder, "cannot be written");
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  const auto synced = platform::sync_folder(folder);
+  return synced ? Result<void>() : disk_error(folder, "cannot be written", synced.error());
 }
 
 }  // namespace
 
-std::unexpected<Error> disk_error(const std::string& path, std::string_view what) {
-  return fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, "{}: {}: {}", path, what, std::strerror(errno));
+std::unexpected<Error> disk_error(const std::string& path, std::string_view what, std::error_code why) {
+  const bool is_absent = why == std::errc::no_such_file_or_directory;
+  return fail(is_absent ? ErrorCode::kNotFound : ErrorCode::kIo, "{}: {}: {}", path, what, why.message());
 }
 
 Result<NewFile> NewFile::create(const std::string& path) {
-  NewFile file(path, -1);
-  file.fd_ = ::open(file.part().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file.fd_ < 0) return disk_error(file.part(), "cannot be made");
-  return file;
+  const std::string part = path + ".part";
+  auto file = DiskFile::open(part, DiskFile::Mode::kReplace, DiskFile::Readers::kUser);
+  if (!file) return disk_error(part, "cannot be made", file.error());
+  return NewFile(path, std::move(*file));
 }
 
-NewFile::NewFile(NewFile&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), bytes_(other.bytes_) {}
-
 NewFile::~NewFile() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink(part().c_str());
+  if (!file_) return;
+  file_.reset();
+  std::error_code ignored;
+  std::filesystem::remove(part(), ignored);
 }
 
 Result<void> NewFile::add(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return disk_error(part(), "cannot be written");
-    bytes.remove_prefix(static_cast<size_t>(n));
-    bytes_ += static_cast<uint64_t>(n);
-  }
+  const auto written = file_->write(std::as_bytes(std::span(bytes)));
+  if (!written) return disk_error(part(), "cannot be written", written.error());
+  bytes_ += bytes.size();
   return {};
 }
 
 Result<void> NewFile::keep() {
-  if (::fsync(fd_) != 0) return disk_error(part(), "cannot be written");
+  if (const auto synced = file_->sync(); !synced) return disk_error(part(), "cannot be written", synced.error());
   if (auto moved = move_file(part(), path_); !moved) return moved;
-  ::close(std::exchange(fd_, -1));
+  file_.reset();
   return {};
 }
 
@@ -79,12 +61,15 @@ Result<void> write_file(const std::string& path, std::string_view text) {
 }
 
 Result<void> move_file(const std::string& from, const std::string& to) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) return disk_error(to, "cannot be made");
+  if (const auto moved = platform::replace_file(from, to); !moved)
+    return disk_error(to, "cannot be made", moved.error());
   return sync_folder_of(to);
 }
 
 Result<void> remove_file(const std::string& path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return disk_error(path, "cannot be removed");
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error) return disk_error(path, "cannot be removed", error);
   return sync_folder_of(path);
 }
 
@@ -103,35 +88,27 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
   std::error_code error;
   std::filesystem::directory_iterator entries(folder, error);
   for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-    names.push_back(entries->path().filename());
+    names.push_back(entries->path().filename().string());
   }
   if (!error) return names;
   return fail(ErrorCode::kIo, "{}: cannot be read: {}", folder, error.message());
 }
 
-Result<FileLock> FileLock::open(const std::string& path, mode_t mode) {
-  FileLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode));
-  if (lock.fd_ < 0) return disk_error(path, "cannot be written");
-  return lock;
-}
-
 Result<FileLock> FileLock::take(const std::string& path, const std::string& taken) {
-  Result<FileLock> lock = open(path, 0600);
-  if (!lock || ::flock(lock->fd_, LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return disk_error(path, "cannot be locked");
-  return fail(ErrorCode::kIo, "{}", taken);
+  auto file = DiskFile::open(path, DiskFile::Mode::kReadWrite, DiskFile::Readers::kUser);
+  if (!file) return disk_error(path, "cannot be written", file.error());
+  const auto locked = platform::try_lock_file(*file);
+  if (!locked) return disk_error(path, "cannot be locked", locked.error());
+  if (!*locked) return fail(ErrorCode::kIo, "{}", taken);
+  return FileLock(std::move(*file));
 }
 
 Result<FileLock> FileLock::wait_for(const std::string& path) {
-  Result<FileLock> lock = open(path, 0644);
-  if (!lock || ::flock(lock->fd_, LOCK_EX) == 0) return lock;
-  return disk_error(path, "cannot be locked");
-}
-
-FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-FileLock::~FileLock() {
-  if (fd_ >= 0) ::close(fd_);
+  auto file = DiskFile::open(path, DiskFile::Mode::kReadWrite);
+  if (!file) return disk_error(path, "cannot be written", file.error());
+  if (const auto locked = platform::lock_file(*file); !locked)
+    return disk_error(path, "cannot be locked", locked.error());
+  return FileLock(std::move(*file));
 }
 
 }  // namespace tern::server

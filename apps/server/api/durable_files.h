@@ -1,26 +1,28 @@
 // Files that survive crashes and loss of power: complete, or absent.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "base/platform/disk_file.h"
 #include "tern/error.h"
 
 namespace tern::server {
 
-// "PATH: WHAT: why", for the last system call. kNotFound: the file does not exist.
-std::unexpected<Error> disk_error(const std::string& path, std::string_view what);
+// "PATH: WHAT: why". kNotFound: the file does not exist.
+std::unexpected<Error> disk_error(const std::string& path, std::string_view what, std::error_code why);
 
 // A new file, which has another name until keep().
 class NewFile {
  public:
   // Creates PATH.part, replacing an old one.
   static Result<NewFile> create(const std::string& path);
-  NewFile(NewFile&& other) noexcept;
+  NewFile(NewFile&& other) noexcept = default;
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();  // removes it, unless it has been kept
 
@@ -29,11 +31,12 @@ class NewFile {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  NewFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  NewFile(std::string path, platform::DiskFile file)
+      : path_(std::move(path)), file_(std::make_unique<platform::DiskFile>(std::move(file))) {}
   std::string part() const { return path_ + ".part"; }
 
   std::string path_;
-  int fd_;
+  std::unique_ptr<platform::DiskFile> file_;  // null once it is kept
   uint64_t bytes_ = 0;
 };
 
@@ -51,14 +54,10 @@ class FileLock {
   // kIo: it cannot be written or locked, or, for take(), another program has it: then `taken` is the message.
   static Result<FileLock> take(const std::string& path, const std::string& taken);
   static Result<FileLock> wait_for(const std::string& path);
-  FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&&) = delete;
-  ~FileLock();
 
  private:
-  static Result<FileLock> open(const std::string& path, mode_t mode);
-  explicit FileLock(int fd) : fd_(fd) {}
-  int fd_;
+  explicit FileLock(platform::DiskFile file) : file_(std::move(file)) {}
+  platform::DiskFile file_;
 };
 
 }  // namespace tern::server

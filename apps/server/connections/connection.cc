@@ -1,35 +1,23 @@
 #include "server/connections/connection.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
+
+#include "base/platform/socket.h"
 
 namespace tern::server {
 namespace {
 
 constexpr size_t kReadAtOnce = size_t{16} << 10;
 
-Peer name_of(int fd, decltype(::getpeername)* ask) {
-  sockaddr_storage address = {};
-  socklen_t size = sizeof address;
-  if (ask(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  char host[NI_MAXHOST] = {};
-  ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
-  int port = 0;
-  if (address.ss_family == AF_INET) port = ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
-  if (address.ss_family == AF_INET6) port = ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
-  return {host, port};
-}
+Peer peer_of(platform::SocketName name) { return {std::move(name.host), name.port}; }
 
 }  // namespace
 
 Connection::Connection(int fd, void* tls)
-    : transport_(fd, tls), peer_(name_of(fd, ::getpeername)), own_(name_of(fd, ::getsockname)) {}
+    : transport_(fd, tls), peer_(peer_of(platform::peer_name(fd))), own_(peer_of(platform::own_name(fd))) {}
 
 IoState Connection::receive(const ScanLimits& limits) {
   std::array<char, kReadAtOnce> piece;

@@ -1,13 +1,12 @@
 #include "server/connections/connection_front.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
 
+#include "base/platform/socket.h"
 #include "base/result.h"
 #include "base/text/format_text.h"
 
@@ -59,7 +58,7 @@ void ConnectionFront::add(int fd, void* tls) {
 
 void ConnectionFront::cut() {
   const std::scoped_lock lock(mutex_);
-  for (const int fd : open_) ::shutdown(fd, SHUT_RDWR);
+  for (const int fd : open_) platform::cut_socket(fd);
 }
 
 void ConnectionFront::stop() {

@@ -27,8 +27,9 @@ class Poller {
   void wake();  // from any thread
 
  private:
-  Poller(int poll, int event) : poll_(poll), event_(event) {}
-  const int poll_, event_;
+  struct System;
+  explicit Poller(std::unique_ptr<System> system);
+  const std::unique_ptr<System> system_;
 };
 
 }  // namespace tern::server

@@ -1,11 +1,11 @@
 #include "server/connections/preparation.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <exception>
 #include <system_error>
 #include <thread>
+
+#include "base/platform/processors.h"
 
 namespace tern::server {
 namespace {
@@ -58,12 +58,6 @@ Preparation& Preparation::shared() {
   return preparation;
 }
 
-void give_way(int nice) {
-#ifdef __linux__
-  ::setpriority(PRIO_PROCESS, 0, nice);
-#else
-  (void)nice;
-#endif
-}
+void give_way(int nice) { platform::give_way(nice); }
 
 }  // namespace tern::server

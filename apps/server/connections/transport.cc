@@ -1,15 +1,10 @@
 #include "server/connections/transport.h"
 
-#include <fcntl.h>
 #include <httplib.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
-#include <climits>
+
+#include "base/platform/socket.h"
 
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
 #include <openssl/err.h>
@@ -19,10 +14,9 @@
 namespace tern::server {
 namespace {
 
-IoResult result_of(ssize_t n, IoState need) {
-  if (n > 0) return {.state = IoState::kDone, .n = static_cast<size_t>(n)};
-  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return {.state = need};
-  return {.state = IoState::kEnded};
+IoResult result_of(platform::Moved moved, IoState need) {
+  if (moved.n > 0) return {.state = IoState::kDone, .n = moved.n};
+  return {.state = moved.would_wait ? need : IoState::kEnded};
 }
 
 }  // namespace
@@ -81,8 +75,8 @@ struct Transport::Tls {  // never made: a server with TLS cannot be opened
 
 #endif
 
-Transport::Transport(int fd, void* tls) : fd_(fd) {
-  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+Transport::Transport(int fd, [[maybe_unused]] void* tls) : fd_(fd) {
+  platform::never_wait(fd);
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
   if (tls) tls_ = std::make_unique<Tls>(fd, tls);
 #endif
@@ -90,46 +84,33 @@ Transport::Transport(int fd, void* tls) : fd_(fd) {
 
 Transport::~Transport() {
   tls_.reset();
-  ::close(fd_);
+  platform::close_socket(fd_);
 }
 
 IoResult Transport::receive(std::span<char> to) {
-  return tls_ ? tls_->receive(to) : result_of(::recv(fd_, to.data(), to.size(), 0), IoState::kNeedsInput);
+  return tls_ ? tls_->receive(to) : result_of(platform::receive_some(fd_, to), IoState::kNeedsInput);
 }
 
 IoResult Transport::send(std::span<const char> from) {
-  return tls_ ? tls_->send(from)
-              : result_of(::send(fd_, from.data(), from.size(), MSG_NOSIGNAL), IoState::kNeedsOutput);
+  return tls_ ? tls_->send(from) : result_of(platform::send_some(fd_, from), IoState::kNeedsOutput);
 }
 
 IoResult Transport::drop() {
   std::array<char, size_t{16} << 10> bytes;
-  return result_of(::recv(fd_, bytes.data(), bytes.size(), 0), IoState::kNeedsInput);
+  return result_of(platform::receive_some(fd_, bytes), IoState::kNeedsInput);
 }
 
 bool Transport::wait(IoState need, std::chrono::milliseconds most) const {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + most;
-  const auto events = static_cast<short>(need == IoState::kNeedsOutput ? POLLOUT : POLLIN);
-  while (true) {
-    pollfd ready = {.fd = fd_, .events = events, .revents = 0};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    const int n = ::poll(&ready, 1, static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX)));
-    if (n >= 0 || errno != EINTR) return n > 0;
-  }
+  return platform::wait_for_socket(fd_, need == IoState::kNeedsOutput, most);
 }
 
-bool Transport::is_peer_alive() const {
-  char byte = 0;
-  const ssize_t n = ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
-}
+bool Transport::is_peer_alive() const { return platform::is_peer_alive(fd_); }
 
 void Transport::end_output() {
   if (tls_) tls_->end();
-  ::shutdown(fd_, SHUT_WR);
+  platform::end_output(fd_);
 }
 
-void Transport::cut() { ::shutdown(fd_, SHUT_RDWR); }
+void Transport::cut() { platform::cut_socket(fd_); }
 
 }  // namespace tern::server

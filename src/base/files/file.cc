@@ -1,14 +1,10 @@
 #include "base/files/file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
 #include "base/files/mapped_file.h"
+#include "base/platform/disk_file.h"
 
 namespace tern {
 namespace {
@@ -36,17 +32,13 @@ class ResidentFile final : public File {
 
 class PieceFile final : public File {
  public:
-  PieceFile(std::string path, uint64_t size) : path_(std::move(path)), size_(size) {}
-  PieceFile(const PieceFile&) = delete;
-  PieceFile& operator=(const PieceFile&) = delete;
-  ~PieceFile() override {
-    if (fd_ >= 0) ::close(fd_);
-  }
+  PieceFile(std::string path, uint64_t size, platform::DiskFile file)
+      : path_(std::move(path)), size_(size), file_(std::move(file)) {}
 
-  Result<void> open() {
-    fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ >= 0) return {};
-    return fail(ErrorCode::kIo, "{}: cannot open it: {}", path_, std::strerror(errno));
+  static Result<std::unique_ptr<File>> open(const std::string& path, uint64_t size) {
+    auto file = platform::DiskFile::open(path, platform::DiskFile::Mode::kRead);
+    if (!file) return fail(ErrorCode::kIo, "{}: cannot open it: {}", path, file.error().message());
+    return std::make_unique<PieceFile>(path, size, std::move(*file));
   }
 
   const std::string& path() const override { return path_; }
@@ -54,15 +46,15 @@ class PieceFile final : public File {
   Result<void> read(uint64_t offset, MutableBytes into) const override {
     CHECK(offset <= size_ && into.size() <= size_ - offset);
     for (size_t at = 0; at < into.size();) {
-      const ssize_t n = ::pread(fd_, into.data() + at, into.size() - at, static_cast<off_t>(offset + at));
-      if (n > 0) {
-        at += static_cast<size_t>(n);
-      } else if (n == 0) {
+      const auto n = file_.read_some_at(offset + at, into.subspan(at));
+      if (!n) {
+        return fail(ErrorCode::kIo, "{}: cannot read it at byte {}: {}", path_, offset + at, n.error().message());
+      }
+      if (*n == 0) {
         return fail(ErrorCode::kIo, "{}: the file became shorter while it was read; nothing may write to it meanwhile",
                     path_);
-      } else if (errno != EINTR) {
-        return fail(ErrorCode::kIo, "{}: cannot read it at byte {}: {}", path_, offset + at, std::strerror(errno));
       }
+      at += *n;
     }
     return {};
   }
@@ -70,7 +62,7 @@ class PieceFile final : public File {
  private:
   std::string path_;
   uint64_t size_;
-  int fd_ = -1;
+  platform::DiskFile file_;
 };
 
 }  // namespace
@@ -78,9 +70,7 @@ class PieceFile final : public File {
 Result<std::unique_ptr<File>> open_file(const std::string& path, Access access) {
   TRY(MappedFile mapped, MappedFile::open(path));  // mapping is cheap and finds all errors
   if (access == Access::kResident) return std::make_unique<ResidentFile>(std::move(mapped));
-  auto file = std::make_unique<PieceFile>(path, mapped.bytes().size());
-  TRY_STATUS(file->open());
-  return file;
+  return PieceFile::open(path, mapped.bytes().size());
 }
 
 bool maps_files() { return true; }

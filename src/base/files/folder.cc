@@ -4,6 +4,6 @@
 
 namespace tern {
 
-std::string Folder::path_of(std::string_view name) const { return std::filesystem::path(path()) / name; }
+std::string Folder::path_of(std::string_view name) const { return (std::filesystem::path(path()) / name).string(); }
 
 }  // namespace tern

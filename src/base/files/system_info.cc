@@ -3,12 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/files/mapped_file.h"
-
-#ifdef __EMSCRIPTEN__
-#include <emscripten/heap.h>
-#endif
-
 namespace tern {
 namespace {
 
@@ -60,20 +54,5 @@ MemoryInfo parse_memory_info(std::string_view text) {
   return {.total_bytes = kilobytes(value_of(text, "MemTotal")),
           .available_bytes = kilobytes(value_of(text, "MemAvailable"))};
 }
-
-#ifdef __EMSCRIPTEN__
-
-CpuInfo read_cpu_info() { return {}; }
-MemoryInfo read_memory_info() {
-  return {.total_bytes = emscripten_get_heap_max(),
-          .available_bytes = emscripten_get_heap_max() - emscripten_get_heap_size()};
-}
-
-#else
-
-CpuInfo read_cpu_info() { return parse_cpu_info(read_text_file("/proc/cpuinfo").value_or("")); }
-MemoryInfo read_memory_info() { return parse_memory_info(read_text_file("/proc/meminfo").value_or("")); }
-
-#endif
 
 }  // namespace tern

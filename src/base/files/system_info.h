@@ -24,8 +24,8 @@ struct MemoryInfo {
 CpuInfo parse_cpu_info(std::string_view text);
 MemoryInfo parse_memory_info(std::string_view text);
 
-// Empty on systems without /proc. In a browser, total memory is the module's maximum, and available memory is what is
-// left of it.
+// Linux names all features, other systems none. In a browser, total memory is the module's maximum, and available
+// memory is what is left of it.
 CpuInfo read_cpu_info();
 MemoryInfo read_memory_info();
 

@@ -1,13 +1,12 @@
 #include "file/mlc/mlc.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <numeric>
 
 #include "base/files/mapped_file.h"
+#include "base/platform/disk_file.h"
 #include "base/text/quoted.h"
 #include "base/thread_pool.h"
 #include "file/file_name.h"
@@ -36,12 +35,10 @@ std::string stamp_text(const std::string& directory, std::span<const MlcShard> s
   std::error_code failed;
   std::string text = format_text("tern checked shards, 1\n{}\n", fs::canonical(directory, failed).string());
   for (const MlcShard& shard : shards) {
-    const std::string path = fs::path(directory) / shard.file;
-    struct stat info{};
-    if (::stat(path.c_str(), &info) != 0) return {};
-    const auto nanoseconds = [](const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; };
-    text += format_text("{} {} {} {} {}\n", shard.md5, info.st_size, nanoseconds(info.st_mtim),
-                        nanoseconds(info.st_ctim), tern::quoted(shard.file));
+    const auto info = platform::file_info((fs::path(directory) / shard.file).string());
+    if (!info) return {};
+    text += format_text("{} {} {} {} {}\n", shard.md5, info->size, info->written_ns, info->changed_ns,
+                        tern::quoted(shard.file));
   }
   return text;
 }

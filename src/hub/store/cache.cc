@@ -1,8 +1,5 @@
 #include "hub/store/cache.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -10,6 +7,8 @@
 #include <fstream>
 
 #include "base/files/mapped_file.h"
+#include "base/platform/disk_file.h"
+#include "base/platform/process.h"
 #include "hub/store/model_name.h"
 #include "hub/store/partial_file.h"
 
@@ -23,14 +22,24 @@ std::string folder_name(std::string repo) { return "models--" + repo.replace(rep
 // A unique name beside `path`, because two processes or threads may write the same file at once.
 std::string temporary_name(const fs::path& path) {
   static std::atomic<int> count = 0;
-  return path.string() + format_text(".{}-{}.tmp", ::getpid(), count.fetch_add(1));
+  return path.string() + format_text(".{}-{}.tmp", platform::process_id(), count.fetch_add(1));
 }
 
 Result<void> make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return disk_error(path.string(), "create", error.value());
+  if (error) return disk_error(path.string(), "create", error);
   return {};
+}
+
+// True of file systems without symbolic links, and on Windows for users that may not make them.
+bool has_no_links([[maybe_unused]] std::error_code error) {
+#ifdef _WIN32
+  return true;
+#else
+  return error == std::errc::operation_not_permitted || error == std::errc::function_not_supported ||
+         error == std::errc::operation_not_supported;
+#endif
 }
 
 bool is_there(const fs::path& path, const std::optional<uint64_t>& size) {
@@ -91,16 +100,18 @@ Result<void> Cache::link(const std::string& commit, const RemoteFile& file) cons
   const fs::path target = fs::path(blob(file.etag)).lexically_relative(path.parent_path());
   // Created under another name first, so that readers find the old or the new link.
   const std::string temporary = temporary_name(path);
-  if (::symlink(target.c_str(), temporary.c_str()) == 0) {
-    if (::rename(temporary.c_str(), path.c_str()) == 0) return {};
-    const int error_number = errno;
-    ::unlink(temporary.c_str());
-    return disk_error(path.string(), "create", error_number);
+  std::error_code error, ignored;
+  fs::create_symlink(target, temporary, error);
+  if (!error) {
+    const auto renamed = platform::replace_file(temporary, path.string());
+    if (renamed) return {};
+    fs::remove(temporary, ignored);
+    return disk_error(path.string(), "create", renamed.error());
   }
-  if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return disk_error(path.string(), "create", errno);
-  // On a file system without links, the snapshot has the file itself, as with huggingface_hub.
-  if (::rename(blob(file.etag).c_str(), path.c_str()) != 0) return disk_error(path.string(), "create", errno);
-  return {};
+  if (!has_no_links(error)) return disk_error(path.string(), "create", error);
+  // Where there are no links, the snapshot has the file itself, as with huggingface_hub.
+  const auto moved = platform::replace_file(blob(file.etag), path.string());
+  return moved ? Result<void>() : disk_error(path.string(), "create", moved.error());
 }
 
 Result<void> Cache::write_reference(const std::string& revision, const std::string& commit) const {
@@ -109,15 +120,18 @@ Result<void> Cache::write_reference(const std::string& revision, const std::stri
   TRY_STATUS(make_folder(path.parent_path()));
   const std::string temporary = temporary_name(path);
   errno = 0;
-  std::ofstream file(temporary, std::ios::binary);
+  std::ofstream file(fs::path(temporary), std::ios::binary);
   file << commit;
   file.close();
-  if (!file || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error_number = errno ? errno : EIO;
-    ::unlink(temporary.c_str());
-    return disk_error(path.string(), "write", error_number);
+  std::error_code error(errno ? errno : EIO, std::generic_category());
+  if (file) {
+    const auto renamed = platform::replace_file(temporary, path.string());
+    if (renamed) return {};
+    error = renamed.error();
   }
-  return {};
+  std::error_code ignored;
+  fs::remove(temporary, ignored);
+  return disk_error(path.string(), "write", error);
 }
 
 }  // namespace tern::hub

@@ -113,7 +113,7 @@ Result<uint64_t> remove_files(const fs::path& folder, const std::set<std::string
       continue;
     }
     std::error_code error;
-    if (!fs::remove(file.link, error) && error) return disk_error(file.link.string(), "remove", error.value());
+    if (!fs::remove(file.link, error) && error) return disk_error(file.link.string(), "remove", error);
     if (removed.insert(file.blob).second) freed += file.bytes;
   }
   for (const fs::path& blob : removed) {
@@ -121,7 +121,7 @@ Result<uint64_t> remove_files(const fs::path& folder, const std::set<std::string
     if (kept.contains(blob)) {
       freed -= fs::file_size(blob, error);
     } else if (!fs::remove(blob, error) && error) {
-      return disk_error(blob.string(), "remove", error.value());
+      return disk_error(blob.string(), "remove", error);
     }
   }
   return freed;
@@ -135,7 +135,7 @@ Result<uint64_t> remove_repo(const fs::path& folder, const fs::path& locks) {
     if (entry->is_regular_file(ignored) && !entry->is_symlink(ignored)) freed += entry->file_size(ignored);
   }
   fs::remove_all(folder, error);
-  if (error) return disk_error(folder.string(), "remove", error.value());
+  if (error) return disk_error(folder.string(), "remove", error);
   fs::remove_all(locks, error);
   return freed;
 }

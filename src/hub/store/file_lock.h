@@ -1,10 +1,12 @@
-// A lock between processes, compatible with huggingface_hub: flock on a separate file.
+// A lock between processes, compatible with huggingface_hub: flock on a separate file, where there is flock.
 #pragma once
 
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
+#include "base/platform/disk_file.h"
 #include "base/result.h"
 
 namespace tern::hub {
@@ -16,13 +18,9 @@ class FileLock {
   static Result<FileLock> take(const std::string& path, const std::stop_token& stop,
                                const std::function<void()>& on_wait);
 
-  FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&&) = delete;
-  ~FileLock();
-
  private:
-  explicit FileLock(int fd) : fd_(fd) {}
-  int fd_;
+  explicit FileLock(platform::DiskFile file) : file_(std::move(file)) {}
+  platform::DiskFile file_;
 };
 
 }  // namespace tern::hub

@@ -1,15 +1,10 @@
 #include "hub/store/partial_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -22,18 +17,19 @@ constexpr const char* kDataSuffix = ".incomplete";
 constexpr const char* kStateSuffix = ".state";
 constexpr const char* kMagic = "tern-download";
 
-const char* remedy(int error_number) {
-  switch (error_number) {
-    case ENOSPC:
-    case EDQUOT:
-      return "free some space and pull again (it continues where it stopped), or set HF_HUB_CACHE to another disk";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "set HF_HUB_CACHE to a directory that you may write to";
-    default:
-      return "try again, or set HF_HUB_CACHE to another disk";
+const char* remedy(std::error_code error) {
+  if (platform::is_disk_full(error))
+    return "free some space and pull again (it continues where it stopped), or set HF_HUB_CACHE to another disk";
+  if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted ||
+      error == std::errc::read_only_file_system) {
+    return "set HF_HUB_CACHE to a directory that you may write to";
   }
+  return "try again, or set HF_HUB_CACHE to another disk";
+}
+
+void remove_quietly(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
 }
 
 // Removes "NUMBER" and one separator from the front of `text`. False if it does not begin so.
@@ -46,14 +42,13 @@ bool take_number(std::string_view& text, char separator, uint64_t& number) {
 
 }  // namespace
 
-std::unexpected<Error> disk_error(const std::string& path, const char* action, int error_number) {
-  return fail(ErrorCode::kIo, "{}: cannot {} it: {}; {}", path, action, std::strerror(error_number),
-              remedy(error_number));
+std::unexpected<Error> disk_error(const std::string& path, const char* action, std::error_code error) {
+  return fail(ErrorCode::kIo, "{}: cannot {} it: {}; {}", path, action, error.message(), remedy(error));
 }
 
 uint64_t bytes_on_disk(const std::string& stem) {
-  struct stat info;
-  return ::stat((stem + kDataSuffix).c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_blocks) * 512 : 0;
+  const auto info = platform::file_info(stem + kDataSuffix);
+  return info ? info->stored_bytes : 0;
 }
 
 PartialFile::PartialFile(const std::string& stem, uint64_t size, uint64_t chunk_bytes)
@@ -61,24 +56,9 @@ PartialFile::PartialFile(const std::string& stem, uint64_t size, uint64_t chunk_
   CHECK(chunk_bytes > 0);
 }
 
-PartialFile::PartialFile(PartialFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      state_path_(std::move(other.state_path_)),
-      size_(other.size_),
-      chunk_bytes_(other.chunk_bytes_),
-      have_(std::move(other.have_)),
-      saved_(std::move(other.saved_)),
-      done_(other.done_),
-      resumed_(other.resumed_),
-      fd_(std::exchange(other.fd_, -1)),
-      state_fd_(std::exchange(other.state_fd_, -1)) {}
-
-PartialFile::~PartialFile() { close_files(); }
-
 void PartialFile::close_files() {
-  for (int* fd : {&fd_, &state_fd_}) {
-    if (*fd >= 0) ::close(std::exchange(*fd, -1));
-  }
+  file_.reset();
+  state_file_.reset();
 }
 
 uint64_t PartialFile::chunk_size(size_t chunk) const { return std::min(chunk_bytes_, size_ - chunk_begin(chunk)); }
@@ -97,8 +77,8 @@ void PartialFile::read_state() {
     done_ = 0;
   };
   forget();
-  struct stat info;
-  if (::stat(path_.c_str(), &info) != 0 || static_cast<uint64_t>(info.st_size) != size_) return;
+  const auto info = platform::file_info(path_);
+  if (!info || info->size != size_) return;
   const Result<std::string> text = read_text_file(state_path_);
   if (!text || !text->starts_with(kMagic)) return;
   std::string_view rest = std::string_view(*text).substr(std::strlen(kMagic));
@@ -120,19 +100,26 @@ void PartialFile::read_state() {
 }
 
 Result<void> PartialFile::open_files() {
-  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd_ < 0) return disk_error(path_, "create", errno);
-  state_fd_ = ::open(state_path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (state_fd_ < 0) return disk_error(state_path_, "create", errno);
+  using platform::DiskFile;
+  auto file = DiskFile::open(path_, DiskFile::Mode::kReadWrite);
+  if (!file) return disk_error(path_, "create", file.error());
+  file_ = std::make_unique<DiskFile>(std::move(*file));
+  auto state_file = DiskFile::open(state_path_, DiskFile::Mode::kReadWrite);
+  if (!state_file) return disk_error(state_path_, "create", state_file.error());
+  state_file_ = std::make_unique<DiskFile>(std::move(*state_file));
   return start_state();
 }
 
 // Rewrites the state in its shortest form, and gives the data its size.
 Result<void> PartialFile::start_state() {
   saved_.assign(have_.size(), 0);
-  if (::ftruncate(state_fd_, 0) != 0) return disk_error(state_path_, "write", errno);
-  if (done_ == 0 && ::ftruncate(fd_, 0) != 0) return disk_error(path_, "write", errno);
-  if (::ftruncate(fd_, static_cast<off_t>(size_)) != 0) return disk_error(path_, "write", errno);
+  state_bytes_ = 0;
+  if (!state_file_) return disk_error(state_path_, "write", std::make_error_code(std::errc::no_space_on_device));
+  if (const auto cut = state_file_->resize(0); !cut) return disk_error(state_path_, "write", cut.error());
+  if (done_ == 0) {
+    if (const auto cut = file_->resize(0); !cut) return disk_error(path_, "write", cut.error());
+  }
+  if (const auto sized = file_->resize(size_); !sized) return disk_error(path_, "write", sized.error());
   const std::string head = format_text("{} {} {}\n", kMagic, size_, chunk_bytes_);
   TRY_STATUS(write_state(head));
   return save();
@@ -140,11 +127,15 @@ Result<void> PartialFile::start_state() {
 
 // Writes all of `text`, or fails. After half a line no other may follow, or the two would read as one.
 Result<void> PartialFile::write_state(std::string_view text) {
-  errno = ENOSPC;  // what a short write means
-  if (state_fd_ >= 0 && ::write(state_fd_, text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};
-  const int error_number = errno;
-  if (state_fd_ >= 0) ::close(std::exchange(state_fd_, -1));
-  return disk_error(state_path_, "write", error_number);
+  std::error_code error = std::make_error_code(std::errc::no_space_on_device);  // why an earlier call closed it
+  if (state_file_) {
+    const auto written = state_file_->write_at(state_bytes_, std::as_bytes(std::span(text)));
+    state_bytes_ += text.size();
+    if (written) return {};
+    error = written.error();
+  }
+  state_file_.reset();
+  return disk_error(state_path_, "write", error);
 }
 
 Result<void> PartialFile::write_line(size_t chunk) {
@@ -156,15 +147,10 @@ Result<void> PartialFile::write_line(size_t chunk) {
 
 Result<void> PartialFile::append(size_t chunk, Bytes bytes) {
   CHECK(chunk < have_.size() && bytes.size() <= chunk_size(chunk) - have_[chunk]);
-  while (!bytes.empty()) {
-    const auto at = static_cast<off_t>(chunk_begin(chunk) + have_[chunk]);
-    const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return disk_error(path_, "write", errno);
-    bytes = bytes.subspan(static_cast<size_t>(n));
-    have_[chunk] += static_cast<uint64_t>(n);
-    done_ += static_cast<uint64_t>(n);
-  }
+  if (const auto written = file_->write_at(chunk_begin(chunk) + have_[chunk], bytes); !written)
+    return disk_error(path_, "write", written.error());
+  have_[chunk] += bytes.size();
+  done_ += bytes.size();
   return has_all(chunk) || have_[chunk] - saved_[chunk] >= kLineBytes ? write_line(chunk) : Result<void>();
 }
 
@@ -185,17 +171,18 @@ Result<void> PartialFile::save() {
 Result<void> PartialFile::finish(const std::string& final_path) {
   CHECK(done_ == size_);
   // Otherwise a power cut could leave the name without the bytes.
-  if (::fsync(fd_) != 0) return disk_error(path_, "write", errno);
-  if (::rename(path_.c_str(), final_path.c_str()) != 0) return disk_error(final_path, "create", errno);
-  ::unlink(state_path_.c_str());
+  if (const auto synced = file_->sync(); !synced) return disk_error(path_, "write", synced.error());
+  if (const auto renamed = platform::replace_file(path_, final_path); !renamed)
+    return disk_error(final_path, "create", renamed.error());
   close_files();
+  remove_quietly(state_path_);
   return {};
 }
 
 void PartialFile::discard() {
-  ::unlink(path_.c_str());
-  ::unlink(state_path_.c_str());
   close_files();
+  remove_quietly(path_);
+  remove_quietly(state_path_);
 }
 
 }  // namespace tern::hub

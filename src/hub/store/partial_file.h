@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/platform/disk_file.h"
 #include "base/result.h"
 
 namespace tern::hub {
@@ -27,9 +29,8 @@ class PartialFile {
   // Opens what an earlier download left, or starts anew if that does not fit `size`. kIo.
   static Result<PartialFile> open(const std::string& stem, uint64_t size, uint64_t chunk_bytes);
 
-  PartialFile(PartialFile&& other) noexcept;
+  PartialFile(PartialFile&& other) noexcept = default;
   PartialFile& operator=(PartialFile&&) = delete;
-  ~PartialFile();
 
   const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }
@@ -73,14 +74,14 @@ class PartialFile {
   std::vector<uint64_t> saved_;  // … that the state records
   uint64_t done_ = 0;
   bool resumed_ = false;
-  int fd_ = -1;
-  int state_fd_ = -1;
+  std::unique_ptr<platform::DiskFile> file_, state_file_;
+  uint64_t state_bytes_ = 0;  // of the state so far
 };
 
 // The bytes that an earlier download of STEM occupies on the disk.
 uint64_t bytes_on_disk(const std::string& stem);
 
 // The error kIo, "PATH: cannot ACTION it: REASON; what to do".
-std::unexpected<Error> disk_error(const std::string& path, const char* action, int error_number);
+std::unexpected<Error> disk_error(const std::string& path, const char* action, std::error_code error);
 
 }  // namespace tern::hub

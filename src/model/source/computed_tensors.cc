@@ -8,10 +8,9 @@
 namespace tern {
 
 Result<MutableBytes> ComputedTensors::allocate(uint64_t n_bytes, const std::string& path) {
-  constexpr size_t kAlignment = 64;
-  auto* memory = n_bytes > SIZE_MAX / 2 ? nullptr
-                                        : static_cast<std::byte*>(std::aligned_alloc(
-                                              kAlignment, round_up(std::max<uint64_t>(n_bytes, 1), kAlignment)));
+  auto* memory = n_bytes > SIZE_MAX / 2
+                     ? nullptr
+                     : static_cast<std::byte*>(::operator new(std::max<size_t>(n_bytes, 1), kAlignment, std::nothrow));
   if (!memory) {
     return fail(ErrorCode::kOutOfMemory, "{}: no memory for a tensor of {} bytes; close other programs", path, n_bytes);
   }

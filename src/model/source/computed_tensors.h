@@ -2,10 +2,10 @@
 // made when the model is opened or, if files are read in pieces, on each read.
 #pragma once
 
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,8 +41,9 @@ class ComputedTensors {
   ThreadPool& pool();
 
  private:
+  static constexpr std::align_val_t kAlignment{64};
   struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
+    void operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
   };
   Access access_;
   std::vector<std::unique_ptr<std::byte, Free>> memory_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/platform/process.h"
 #include "text/jinja/json.h"
 #include "text/unicode/utf8.h"
 
@@ -158,8 +159,7 @@ void add_own_names(const ChatOptions& options, std::string_view source, Template
   }
   if (!wants("datetime")) return;
   const std::time_t now = std::time(nullptr);
-  std::tm universal{};
-  gmtime_r(&now, &universal);
+  const std::tm universal = platform::utc_time(now);
   char text[64];
   names.emplace_back("datetime", memory.keep(std::string(
                                      text, std::strftime(text, sizeof text, "%b %d %Y %H:%M:%S GMT", &universal))));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/platform/process.h"
 #include "text/jinja/format.h"
 #include "text/jinja/functions.h"
 #include "text/jinja/layout_filters.h"
@@ -310,8 +311,7 @@ TemplateValue raise_exception(TemplateCall& call) { object("{}", to_text(call.ne
 
 TemplateValue strftime_now(TemplateCall& call) {
   const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
+  const std::tm local = platform::local_time(now);
   char text[256];
   const std::string format(call.text(0, "format", ""));
   return call.keep(std::string(text, std::strftime(text, sizeof text, format.c_str(), &local)));

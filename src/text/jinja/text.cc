@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/platform/process.h"
 #include "text/unicode/case_map.h"
 #include "text/unicode/unicode.h"
 #include "text/unicode/utf8.h"
@@ -195,8 +196,7 @@ bool all_of(std::string_view text, bool (*has)(char32_t), TemplateBudget& budget
 
 size_t find_text(std::string_view text, std::string_view what, TemplateBudget& budget) {
   if (what.empty()) return 0;
-  const void* found = ::memmem(text.data(), text.size(), what.data(), what.size());
-  const size_t at = found == nullptr ? text.npos : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+  const size_t at = platform::find_bytes(text, what);
   // C libraries read each position at most as many times as a short `what` is long, and none after a match.
   const size_t n_seen = std::min(at, text.size()) + what.size();
   budget.work(n_seen + n_seen * std::min<size_t>(what.size(), 256) / 32);

@@ -1,6 +1,4 @@
 // Checks and then times the kernels of the study (backend/cpu/study) on one matrix.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "backend/cpu/study/expected.h"
 #include "backend/cpu/study/study.h"
 #include "base/files/system_info.h"
+#include "base/platform/memory.h"
 #include "base/result.h"
 #include "engine/load/backends.h"
 #include "tern/tools.h"
@@ -47,19 +46,9 @@ Result<void> check_arguments(const KernelBenchOptions& o) {
   return {};
 }
 
-uint64_t last_level_cache() {
-  long bytes = 0;
-#ifdef _SC_LEVEL4_CACHE_SIZE
-  for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE}) {
-    bytes = std::max(bytes, ::sysconf(level));
-  }
-#endif
-  return static_cast<uint64_t>(bytes);
-}
-
 // Number of copies of a packed matrix so that the first is no longer cached when the last was read.
 uint64_t copies_of(uint64_t bytes, bool cached) {
-  return cached ? 1 : ceil_div(std::max(kLeastUncached, 2 * last_level_cache()), bytes);
+  return cached ? 1 : ceil_div(std::max(kLeastUncached, 2 * platform::largest_cache_bytes()), bytes);
 }
 
 // Distance between copies: whole pages for large matrices, cache lines for small ones.
@@ -225,7 +214,7 @@ Result<KernelBenchResult> bench_kernels(const KernelBenchOptions& options) {
   TRY(auto multiplier, cpu::study::Multiplier::create(pool, options.cols));
   KernelBenchResult result;
   result.n_threads = pool.size();
-  result.cache_bytes = last_level_cache();
+  result.cache_bytes = platform::largest_cache_bytes();
   for (const double y : problem.expected.exact) result.result_rms += y * y;
   result.result_rms = std::sqrt(result.result_rms / static_cast<double>(options.rows));
   const auto all = cpu::study::kernels();

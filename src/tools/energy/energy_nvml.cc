@@ -1,19 +1,19 @@
 #include "tools/energy/energy_nvml.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
+
+#include "base/platform/library.h"
 
 namespace tern {
 namespace {
 
 // Loads the library's function of this name.
 template <class Function>
-bool find(void* library, const char* symbol, Function*& function) {
-  function = reinterpret_cast<Function*>(::dlsym(library, symbol));
+bool find(const platform::Library& library, const char* symbol, Function*& function) {
+  function = reinterpret_cast<Function*>(library.symbol(symbol));
   return function != nullptr;
 }
 
@@ -94,16 +94,18 @@ Result<void*> only_device(const Nvml& nvml, const std::string& gpu) {
 }  // namespace
 
 Result<Nvml> load_nvml(const std::string& library) {
-  void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return fail(ErrorCode::kNotFound, "there is no {}, which comes with NVIDIA's driver", library);
+  platform::Library loaded(library);
+  if (!loaded.is_open()) return fail(ErrorCode::kNotFound, "there is no {}, which comes with NVIDIA's driver", library);
   Nvml nvml;
   const bool is_whole =
-      find(handle, "nvmlInit_v2", nvml.init) && find(handle, "nvmlShutdown", nvml.shutdown) &&
-      find(handle, "nvmlDeviceGetCount_v2", nvml.count) && find(handle, "nvmlDeviceGetHandleByIndex_v2", nvml.device) &&
-      find(handle, "nvmlDeviceGetName", nvml.name) &&
-      find(handle, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy) && find(handle, "nvmlErrorString", nvml.error);
-  if (is_whole) return nvml;
-  ::dlclose(handle);
+      find(loaded, "nvmlInit_v2", nvml.init) && find(loaded, "nvmlShutdown", nvml.shutdown) &&
+      find(loaded, "nvmlDeviceGetCount_v2", nvml.count) && find(loaded, "nvmlDeviceGetHandleByIndex_v2", nvml.device) &&
+      find(loaded, "nvmlDeviceGetName", nvml.name) &&
+      find(loaded, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy) && find(loaded, "nvmlErrorString", nvml.error);
+  if (is_whole) {
+    loaded.keep();
+    return nvml;
+  }
   return fail(ErrorCode::kNotFound, "{} is too old: it does not count joules", library);
 }
 

@@ -9,6 +9,12 @@
 
 namespace tern {
 
+#ifdef _WIN32
+inline constexpr const char* kNvmlFile = "nvml.dll";
+#else
+inline constexpr const char* kNvmlFile = "libnvidia-ml.so.1";
+#endif
+
 // The NVML functions that Tern calls, with plain C types: a device is an opaque pointer, and status 0 is success. Tests
 // replace them.
 struct Nvml {
@@ -22,7 +28,7 @@ struct Nvml {
 };
 
 // Loads the library, which comes with the driver and is never linked. It stays loaded. kNotFound: not installed.
-Result<Nvml> load_nvml(const std::string& library = "libnvidia-ml.so.1");
+Result<Nvml> load_nvml(const std::string& library = kNvmlFile);
 
 // Opens the counter of the only GPU with this name. kNotFound: there is none; kNotSupported: several share it, so the
 // one in use is unknown, or it has no counter; kIo: it cannot be read.

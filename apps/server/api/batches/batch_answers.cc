@@ -1,11 +1,6 @@
 #include "server/api/batches/batch_answers.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -23,46 +18,35 @@ std::optional<std::string> answered_id(std::string_view line) {
 }
 
 Result<std::unique_ptr<BatchAnswers>> BatchAnswers::open(const std::string& path) {
-  auto answers = std::unique_ptr<BatchAnswers>(new BatchAnswers(path));
-  answers->fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (answers->fd_ < 0) return disk_error(path, "cannot be opened");
-  struct stat status = {};
-  if (::fstat(answers->fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
+  auto file = platform::DiskFile::open(path, platform::DiskFile::Mode::kReadWrite);
+  if (!file) return disk_error(path, "cannot be opened", file.error());
+  auto answers = std::unique_ptr<BatchAnswers>(new BatchAnswers(path, std::move(*file)));
+  const auto info = answers->file_.info();
+  if (!info || info->kind != platform::FileKind::kRegular) {
     return std::unexpected(
         Error{ErrorCode::kInvalidArgument, format_text("{}: is no regular file, in which a batch could go on", path)});
   }
-  if (::flock(answers->fd_, LOCK_EX | LOCK_NB) != 0) {
+  if (!platform::try_lock_file(answers->file_).value_or(false)) {
     return fail(ErrorCode::kIo, "{}: another program is writing it", path);
   }
   if (auto read = answers->read_those_there(); !read) return std::unexpected(read.error());
   return answers;
 }
 
-BatchAnswers::~BatchAnswers() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<void> BatchAnswers::add(const Json& answer) {
   const std::string line = dump(answer) + "\n";
   const std::scoped_lock lock(mutex_);
-  size_t n = 0;
-  while (n < line.size()) {
-    const ssize_t written = ::pwrite(fd_, line.data() + n, line.size() - n, static_cast<off_t>(size_ + n));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      const auto error = disk_error(path_, "cannot be written");
-      [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(size_));
-      return error;
-    }
-    n += static_cast<size_t>(written);
+  if (const auto written = file_.write_at(size_, std::as_bytes(std::span(line))); !written) {
+    [[maybe_unused]] const auto cut = file_.resize(size_);
+    return disk_error(path_, "cannot be written", written.error());
   }
   size_ += line.size();
   return {};
 }
 
 Result<void> BatchAnswers::sync() {
-  if (::fsync(fd_) != 0) return disk_error(path_, "cannot be written");
-  return {};
+  const auto synced = file_.sync();
+  return synced ? Result<void>() : disk_error(path_, "cannot be written", synced.error());
 }
 
 Result<void> BatchAnswers::take_id(std::string_view line, size_t number) {
@@ -79,13 +63,12 @@ Result<void> BatchAnswers::read_those_there() {
   size_t number = 0;
   char first = '{';
   for (std::string piece(size_t{1} << 20, '\0');;) {
-    const ssize_t n = ::pread(fd_, piece.data(), piece.size(), static_cast<off_t>(at));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return disk_error(path_, "cannot be read");
-    if (n == 0) break;
+    const auto n = file_.read_some_at(at, std::as_writable_bytes(std::span(piece)));
+    if (!n) return disk_error(path_, "cannot be read", n.error());
+    if (*n == 0) break;
     if (at == 0) first = piece.front();
-    at += static_cast<uint64_t>(n);
-    held.append(piece, 0, static_cast<size_t>(n));
+    at += *n;
+    held.append(piece, 0, *n);
     size_t begin = 0;
     for (size_t end = held.find('\n'); end != held.npos; end = held.find('\n', begin)) {
       const std::string_view line = std::string_view(held).substr(begin, end - begin);
@@ -103,8 +86,9 @@ Result<void> BatchAnswers::read_those_there() {
         Error{ErrorCode::kInvalidArgument, format_text("{}: is no file of answers; name another", path_)});
   }
   // A last line without a line end is incomplete, so remove it.
-  if (!held.empty() && ::ftruncate(fd_, static_cast<off_t>(size_)) != 0) return disk_error(path_, "cannot be written");
-  return {};
+  if (held.empty()) return {};
+  const auto cut = file_.resize(size_);
+  return cut ? Result<void>() : disk_error(path_, "cannot be written", cut.error());
 }
 
 }  // namespace tern::server

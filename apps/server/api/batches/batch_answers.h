@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/platform/disk_file.h"
 #include "server/api/api_error.h"
 
 namespace tern::server {
@@ -20,7 +21,6 @@ class BatchAnswers {
  public:
   // kInvalidArgument: not a file of answers; kIo: it cannot be opened, read or written, or another program has it.
   static Result<std::unique_ptr<BatchAnswers>> open(const std::string& path);
-  ~BatchAnswers();
   BatchAnswers(const BatchAnswers&) = delete;
   BatchAnswers& operator=(const BatchAnswers&) = delete;
 
@@ -33,12 +33,12 @@ class BatchAnswers {
   Result<void> sync();  // to the disk
 
  private:
-  explicit BatchAnswers(std::string path) : path_(std::move(path)) {}
+  BatchAnswers(std::string path, platform::DiskFile file) : path_(std::move(path)), file_(std::move(file)) {}
   Result<void> read_those_there();
   Result<void> take_id(std::string_view line, size_t number);
 
   const std::string path_;
-  int fd_ = -1;
+  platform::DiskFile file_;
   size_t size_ = 0;  // bytes of complete lines
   std::unordered_set<std::string> ids_;
   std::mutex mutex_;

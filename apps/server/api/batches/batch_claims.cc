@@ -1,14 +1,12 @@
 #include "server/api/batches/batch_claims.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
+#include <filesystem>
+#include <span>
 #include <utility>
 
+#include "base/platform/disk_file.h"
 #include "base/result.h"
 #include "base/text/format_text.h"
 #include "server/api/durable_files.h"
@@ -17,9 +15,17 @@
 namespace tern::server {
 namespace {
 
+using platform::DiskFile;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kDone = "done";
+
+platform::SystemResult<void> write_draft(const std::string& path, std::string_view text) {
+  auto file = DiskFile::open(path, DiskFile::Mode::kReplace);
+  if (!file) return std::unexpected(file.error());
+  if (const auto written = file->write(std::as_bytes(std::span(text))); !written) return written;
+  return file->close();
+}
 
 }  // namespace
 
@@ -30,19 +36,17 @@ std::string BatchClaims::range_path(size_t range, std::string_view ending) const
 // Creates the file with `text`; true if this call created it. It exists afterwards in any case.
 Result<bool> BatchClaims::create_once(const std::string& path, std::string_view text) {
   const std::string draft = format_text("{}/workers/{}.draft{}", options_.folder, options_.worker, n_created_++);
-  const int fd = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return disk_error(draft, "cannot be written");
-  const bool is_written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (::close(fd) != 0 || !is_written) return disk_error(draft, "cannot be written");
-  bool is_ours = ::link(draft.c_str(), path.c_str()) == 0;
-  const int why = errno;
+  if (const auto written = write_draft(draft, text); !written)
+    return disk_error(draft, "cannot be written", written.error());
+  const auto linked = platform::link_file(draft, path);
   // A network file system may repeat a request: then the link exists already, and it is ours.
-  struct stat status = {};
-  if (!is_ours) is_ours = ::stat(draft.c_str(), &status) == 0 && status.st_nlink == 2;
-  ::unlink(draft.c_str());
-  if (is_ours || why == EEXIST) return is_ours;
-  errno = why;
-  return disk_error(path, "cannot be linked to, which sharing a batch needs; take a folder on another file system");
+  const auto info = platform::file_info(draft);
+  const bool is_ours = linked || (info && info->n_names == 2);
+  std::error_code ignored;
+  std::filesystem::remove(draft, ignored);
+  if (is_ours || linked.error() == std::errc::file_exists) return is_ours;
+  return disk_error(path, "cannot be linked to, which sharing a batch needs; take a folder on another file system",
+                    linked.error());
 }
 
 Result<std::unique_ptr<BatchClaims>> BatchClaims::open(ClaimOptions options, size_t n_ranges, std::string_view queue) {
@@ -63,10 +67,9 @@ Result<void> BatchClaims::start(std::string_view queue) {
     return fail(ErrorCode::kInvalidArgument, "{}: belongs to other requests; name another folder", options_.folder);
   }
   const std::string beat = options_.folder + "/workers/" + options_.worker;
-  const int fd = ::open(beat.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) return disk_error(beat, "cannot be written");
-  ::futimens(fd, nullptr);
-  ::close(fd);
+  if (const auto made = DiskFile::open(beat, DiskFile::Mode::kReadWrite); !made)
+    return disk_error(beat, "cannot be written", made.error());
+  beat_once();
   heart_ = std::jthread([this](const std::stop_token& stop) { touch_until(stop); });
   const std::scoped_lock lock(mutex_);
   if (auto looked = look(); !looked) return looked;
@@ -79,16 +82,21 @@ Result<void> BatchClaims::start(std::string_view queue) {
 BatchClaims::~BatchClaims() {
   heart_.request_stop();
   if (heart_.joinable()) heart_.join();
-  ::unlink((options_.folder + "/workers/" + options_.worker).c_str());
+  std::error_code ignored;
+  std::filesystem::remove(options_.folder + "/workers/" + options_.worker, ignored);
 }
 
 void BatchClaims::touch_until(const std::stop_token& stop) {
-  const std::string beat = options_.folder + "/workers/" + options_.worker;
   std::unique_lock lock(sleep_mutex_);
   while (!sleep_.wait_for(lock, stop, options_.lease / 6, [&] { return stop.stop_requested(); })) {
     if (stop.stop_requested()) return;
-    ::utimensat(AT_FDCWD, beat.c_str(), nullptr, 0);
+    beat_once();
   }
+}
+
+// A worker whose signs of life cannot be written is taken for dead, which costs time and nothing else.
+void BatchClaims::beat_once() const {
+  [[maybe_unused]] const auto touched = platform::touch_file(options_.folder + "/workers/" + options_.worker);
 }
 
 Result<void> BatchClaims::look() {
@@ -119,16 +127,13 @@ std::string BatchClaims::owner(size_t range) const {
 bool BatchClaims::is_dead(const std::string& worker) {
   if (worker.empty()) return false;
   // Opens the file because a network file system refreshes attributes at open.
-  const int fd = ::open((options_.folder + "/workers/" + worker).c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT;
-  struct stat status = {};
-  const bool is_known = ::fstat(fd, &status) == 0;
-  ::close(fd);
+  const auto file = DiskFile::open(options_.folder + "/workers/" + worker, DiskFile::Mode::kRead);
+  if (!file) return file.error() == std::errc::no_such_file_or_directory;
+  const auto info = file->info();
   const auto now = std::chrono::steady_clock::now();
   Seen& seen = seen_[worker];
-  const timespec& changed = status.st_mtim;
-  if (!is_known || changed.tv_sec != seen.changed.tv_sec || changed.tv_nsec != seen.changed.tv_nsec) {
-    seen = {changed, now};
+  if (!info || info->written_ns != seen.written_ns) {
+    seen = {info ? info->written_ns : 0, now};
     return false;
   }
   return now - seen.at > options_.lease;

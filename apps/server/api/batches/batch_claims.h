@@ -1,8 +1,6 @@
 // Assigns parts of a batch to workers, through files in a folder that all workers see, on one or more machines.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -60,7 +58,7 @@ class BatchClaims {
  private:
   enum class State : uint8_t { kFree, kTaken, kOurs, kDone };
   struct Seen {
-    timespec changed = {};
+    int64_t written_ns = 0;
     std::chrono::steady_clock::time_point at = {};
   };
 
@@ -74,6 +72,7 @@ class BatchClaims {
   std::string range_path(size_t range, std::string_view ending) const;
   std::string owner(size_t range) const;
   void touch_until(const std::stop_token& stop);
+  void beat_once() const;
 
   const ClaimOptions options_;
   std::mutex mutex_;  // guards what follows

@@ -1,11 +1,7 @@
 #include "server/api/batches/batch_lines.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -63,27 +59,17 @@ std::expected<BatchRequest, BatchFault> read_batch_request(std::string_view line
   return request;
 }
 
-BatchInput::BatchInput(BatchInput&& other) noexcept
-    : path_(std::move(other.path_)),
-      gives_way_(other.gives_way_),
-      fd_(std::exchange(other.fd_, -1)),
-      text_(std::move(other.text_)),
-      lines_(std::move(other.lines_)),
-      ids_(std::move(other.ids_)) {}
-
-BatchInput::~BatchInput() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<BatchInput> BatchInput::open(const std::string& path, bool gives_way) {
   BatchInput input(path, gives_way);
   if (path != "-") {
-    input.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (input.fd_ < 0) return disk_error(path, "cannot be read");
-    struct stat status = {};
-    if (::fstat(input.fd_, &status) != 0) return disk_error(path, "cannot be read");
-    if (S_ISREG(status.st_mode)) return input;
-    ::close(std::exchange(input.fd_, -1));
+    auto file = platform::DiskFile::open(path, platform::DiskFile::Mode::kRead);
+    if (!file) return disk_error(path, "cannot be read", file.error());
+    const auto info = file->info();
+    if (!info) return disk_error(path, "cannot be read", info.error());
+    if (info->kind == platform::FileKind::kRegular) {
+      input.file_ = std::make_unique<platform::DiskFile>(std::move(*file));
+      return input;
+    }
   }
   Result<std::string> text = read_text(path);  // a pipe, which can be read only once
   if (!text) return std::unexpected(text.error());
@@ -92,15 +78,14 @@ Result<BatchInput> BatchInput::open(const std::string& path, bool gives_way) {
 }
 
 Result<std::string> BatchInput::read(uint64_t offset, size_t size) const {
-  if (fd_ < 0) return offset < text_.size() ? text_.substr(offset, size) : std::string();
+  if (!file_) return offset < text_.size() ? text_.substr(offset, size) : std::string();
   std::string bytes(size, '\0');
   size_t n = 0;
   while (n < size) {
-    const ssize_t got = ::pread(fd_, bytes.data() + n, size - n, static_cast<off_t>(offset + n));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return disk_error(path_, "cannot be read");
-    if (got == 0) break;
-    n += static_cast<size_t>(got);
+    const auto got = file_->read_some_at(offset + n, std::as_writable_bytes(std::span(bytes).subspan(n)));
+    if (!got) return disk_error(path_, "cannot be read", got.error());
+    if (*got == 0) break;
+    n += *got;
   }
   bytes.resize(n);
   return bytes;

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/platform/disk_file.h"
 #include "server/api/api_error.h"
 #include "server/api/fields.h"
 
@@ -36,9 +38,8 @@ class BatchInput {
   // "-": standard input, which is read to its end and kept in memory. kNotFound, kIo, kOutOfMemory. `gives_way`: lines
   // are parsed as other requests of a server are; see Preparation.
   static Result<BatchInput> open(const std::string& path, bool gives_way = false);
-  BatchInput(BatchInput&& other) noexcept;
+  BatchInput(BatchInput&& other) noexcept = default;
   BatchInput& operator=(BatchInput&&) = delete;
-  ~BatchInput();
 
   // Reads the whole file. A line is a fault if its custom_id is missing or not unique, or if `check` says so. Stops at
   // `most_faults` faults. kIo; kInterrupted: `is_wanted` returned false.
@@ -68,8 +69,8 @@ class BatchInput {
 
   std::string path_;
   bool gives_way_;
-  int fd_ = -1;
-  std::string text_;  // content of standard input
+  std::unique_ptr<platform::DiskFile> file_;  // null for standard input
+  std::string text_;                          // content of standard input
   std::vector<Line> lines_;
   std::vector<std::string> ids_;
 };

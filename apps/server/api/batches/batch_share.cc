@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -32,6 +33,8 @@ using Ids = std::unordered_set<std::string>;
 
 std::string part_name(std::string_view worker) { return format_text("part-{}.jsonl", worker); }
 
+std::error_code last_error() { return {errno, std::generic_category()}; }  // of streams
+
 // Small enough to keep all workers busy until the end, large enough to keep the number of files low. It must be the
 // same for every worker.
 size_t range_size(size_t n_requests) { return std::clamp<size_t>(n_requests / 512, 1, 64); }
@@ -39,28 +42,28 @@ size_t n_ranges(size_t n_requests) { return (n_requests + range_size(n_requests)
 
 // Identifies a file of requests: FNV-1a hash of all its bytes.
 Result<std::string> queue_of(const std::string& path, size_t n_requests) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(std::filesystem::path(path), std::ios::binary);
   uint64_t hash = 0xcbf29ce484222325;
   for (std::array<char, 1 << 16> piece; file.read(piece.data(), piece.size()) || file.gcount() > 0;) {
     for (const char byte : std::string_view(piece.data(), static_cast<size_t>(file.gcount()))) {
       hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
     }
   }
-  if (!file.eof()) return disk_error(path, "cannot be read");
+  if (!file.eof()) return disk_error(path, "cannot be read", last_error());
   return format_text("{} requests, {} in a range, hash {:016x}\n", n_requests, range_size(n_requests), hash);
 }
 
 // Calls `take` for each complete line of answers. A line without a line end is incomplete.
 Result<void> each_answer(const std::string& path,
                          const std::function<Result<void>(std::string_view, std::string)>& take) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return disk_error(path, "cannot be read");
+  std::ifstream file(std::filesystem::path(path), std::ios::binary);
+  if (!file) return disk_error(path, "cannot be read", last_error());
   for (std::string line; std::getline(file, line) && !file.eof();) {
     std::optional<std::string> id = answered_id(line);
     if (!id) continue;
     if (auto taken = take(line, *std::move(id)); !taken) return taken;
   }
-  if (file.bad()) return disk_error(path, "cannot be read");
+  if (file.bad()) return disk_error(path, "cannot be read", last_error());
   return {};
 }
 
@@ -84,15 +87,15 @@ Result<void> check_out(const std::string& out, const BatchInput& input) {
   std::error_code error;
   if (!fs::exists(out, error)) {
     const fs::path folder = fs::absolute(out, error).parent_path();
-    if (::access(folder.c_str(), W_OK) == 0) return {};
-    return disk_error(folder, "cannot be written");
+    if (::access(folder.string().c_str(), W_OK) == 0) return {};
+    return disk_error(folder.string(), "cannot be written", last_error());
   }
   const auto refuse = [&](std::string_view why) { return fail(ErrorCode::kInvalidArgument, "{}: {}", out, why); };
   if (!fs::is_regular_file(out, error)) return refuse("is no regular file, in which a batch could go on");
   Ids wanted;
   for (size_t i = 0; i < input.n_requests(); ++i) wanted.insert(input.custom_id(i));
-  std::ifstream file(out, std::ios::binary);
-  if (!file) return disk_error(out, "cannot be read");
+  std::ifstream file(std::filesystem::path(out), std::ios::binary);
+  if (!file) return disk_error(out, "cannot be read", last_error());
   for (std::string line; std::getline(file, line);) {
     if (file.eof() && line.starts_with('{')) break;  // incomplete line
     const std::optional<std::string> id = answered_id(line);

@@ -11,8 +11,10 @@
 #include "backend/cpu/ops/fetch_ahead.h"
 #include "base/check.h"
 
-#if defined(__linux__) && defined(__x86_64__)
+#if defined(__x86_64__)
 #include <cpuid.h>
+#endif
+#if defined(__linux__) && defined(__x86_64__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #elif defined(__linux__) && defined(__aarch64__)
@@ -56,12 +58,17 @@ std::vector<CpuTarget> compiled_targets() {
   return targets;
 }
 
-// Detects AVX-VNNI and AMX's byte tiles. The operating system must first grant the tile state.
-#if defined(__linux__) && defined(__x86_64__)
+#if defined(__x86_64__)
 bool find_avx_vnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
 }
+#else
+bool find_avx_vnni() { return false; }
+#endif
+
+// AMX's byte tiles, for which the operating system must first grant the tile state.
+#if defined(__linux__) && defined(__x86_64__)
 bool find_amx() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d >> 24 & 1) == 0 || (d >> 25 & 1) == 0) return false;
@@ -69,7 +76,6 @@ bool find_amx() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 #else
-bool find_avx_vnni() { return false; }
 bool find_amx() { return false; }
 #endif
 

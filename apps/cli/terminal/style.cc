@@ -1,21 +1,9 @@
-#include "cli/terminal/terminal.h"
-
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "cli/terminal/layout.h"
+#include "cli/terminal/terminal.h"
 
 namespace tern::cli {
-
-bool is_terminal(int fd) { return ::isatty(fd) == 1; }
-
-int terminal_width(int fd) {
-  winsize size = {};
-  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
 
 Style Style::of(int fd) {
   const char* no_color = std::getenv("NO_COLOR");

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -13,7 +12,8 @@
 #include <iterator>
 
 #include "base/result.h"
-#include "cli/support/common.h"
+
+extern char** environ;  // macOS declares it nowhere
 
 namespace tern::cli {
 
@@ -38,27 +38,6 @@ Result<double> run_quietly(const std::string& program, const std::vector<std::st
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return fail(ErrorCode::kIo, "{}: it failed", program);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-std::vector<std::string> command_before_arguments(std::string_view command_line) {
-  std::vector<std::string> words;
-  const auto next = [&] {
-    const size_t end = std::min(command_line.find('\0'), command_line.size());
-    words.emplace_back(command_line.substr(0, end));
-    command_line.remove_prefix(std::min(end + 1, command_line.size()));
-  };
-  next();
-  const auto is_loaders = [&] {
-    return command_line.starts_with(std::string_view("--argv0\0", 8)) ||
-           command_line.starts_with(std::string_view("--library-path\0", 15));
-  };
-  if (!is_loaders()) return words;
-  while (is_loaders()) {
-    next();
-    next();
-  }
-  next();
-  return words;
 }
 
 Result<double> run_self_quietly(const std::vector<std::string>& arguments) {

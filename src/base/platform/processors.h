@@ -1,0 +1,25 @@
+// The processors that a thread may run on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tern::platform {
+
+// Bit i of the whole is processor i.
+using ProcessorMask = std::array<uint64_t, 16>;
+
+// Those of the calling thread. None where the system does not tell, or has more of them.
+std::optional<ProcessorMask> thread_processors();
+// If the process has lost all of them, the thread stays where it is.
+void set_thread_processors(const ProcessorMask& mask);
+
+// Lets the calling thread run after others that want a processor: 0 to 19, as nice() counts; for good.
+void give_way(int nice);
+
+// The numbers of the processors of the calling thread; empty where they are not known.
+std::vector<int> allowed_processors();
+
+}  // namespace tern::platform
