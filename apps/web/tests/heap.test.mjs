@@ -59,7 +59,7 @@ test('where memory that may grow to 4 GB is refused, it grows less far', async (
       assert.ok(text.length > 5);
       await tern.close();
     }
-    assert.deepEqual(refused, [65536, 32768, 65536, 32768]);
+    assert.deepEqual([...new Set(refused)], [65536, 32768]);
   } finally {
     WebAssembly.Memory = Memory;
   }
