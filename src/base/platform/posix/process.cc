@@ -11,7 +11,15 @@
 namespace tern::platform {
 namespace {
 
+// A browser has no folders, although HOME is set.
+#ifdef __EMSCRIPTEN__
+constexpr bool kHasFolders = false;
+#else
+constexpr bool kHasFolders = true;
+#endif
+
 std::string absolute_path(const char* variable) {
+  if (!kHasFolders) return "";
   const char* path = std::getenv(variable);
   return path != nullptr && path[0] == '/' ? path : "";
 }
