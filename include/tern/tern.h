@@ -238,9 +238,7 @@ typedef struct tern_session_options {
   /* A smaller model with the same tokenizer that proposes the draft tokens for tern_generate_options.speculate; NULL:
    * none. The session keeps the parts of it alive that it needs, and its calls wait for the locks of both engines. */
   const tern_engine* draft;
-  /* 1: the model's own layer for draft tokens proposes them instead (Qwen3.5 with MTP), on GPUs, too.
-   * INVALID_ARGUMENT: the model has none. */
-  int32_t draft_block;
+  int32_t draft_block; /* 1: the model's own layer for draft tokens proposes them; INVALID_ARGUMENT: it has none */
 } tern_session_options;
 
 /* Never waits. */
