@@ -1,5 +1,5 @@
-// A static server for the page: what browsers want of one before they give a page threads and let it work offline. It is
-// written here because the package has no dependencies.
+// A static server for the page: what browsers want of one before they give a page threads and let it work offline. It
+// is written here because the package has no dependencies.
 
 import {createReadStream} from 'node:fs';
 import {realpath, stat} from 'node:fs/promises';

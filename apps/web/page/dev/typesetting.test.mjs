@@ -150,8 +150,8 @@ test('a text in pieces looks as it does in one', async () => {
       pairs.push([text, globalThis.show([...text]), globalThis.show([text])]);
       if (round % 50 === 49) await wait();
     }
-    // What is fetched comes when it comes. Neighboring texts are one or two nodes; colors read again from the last line on
-    // are the same ones.
+    // What is fetched comes when it comes. Neighboring texts are one or two nodes; colors read again from the last line
+    // on are the same ones.
     let unlike = [];
     for (let looks = 0; looks < 200; looks++) {
       await wait();
