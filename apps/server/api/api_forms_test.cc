@@ -160,7 +160,7 @@ TEST(ApiServer, LargeRequestsAtOnce) {
   const RunningServer server;
   const auto ask = [&](int i) {
     Json properties = Json::object();
-    for (int n = 0; n < 1000; ++n) properties["property " + std::to_string(n)] = {{"const", i}};
+    for (int n = 0; n < 400; ++n) properties["property " + std::to_string(n)] = {{"const", i}};
     if (i == 0) properties["wrong"] = {{"type", "nothing"}};
     const Json form = {{"type", "json_schema"},
                        {"name", "many"},
