@@ -39,6 +39,7 @@ test('a search finds conversations by their names and by what was written', asyn
   await page.getByTestId('new-chat').click();
   await say(page, 'On terns');
   await page.getByTestId('library-open').click();
+  await page.getByTestId('conversation-open').first().waitFor();
   const names = () => page.locator('.conversation-name').allInnerTexts();
   await page.getByTestId('library-search').fill('puffin');
   assert.deepEqual(await names(), ['On puffins']);

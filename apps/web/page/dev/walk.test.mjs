@@ -127,6 +127,7 @@ test('conversations: named, renamed, deleted and brought back, saved and opened 
   await page.getByTestId('new-chat').click();
   await say(page, 'Second question');
   await page.getByTestId('library-open').click();
+  await page.getByTestId('conversation-open').first().waitFor();
   assert.deepEqual(await list(), ['Second question', 'First question']);
   await page.getByTestId('conversation-rename').nth(1).click();
   await page.getByTestId('conversation-name').fill('On terns');
