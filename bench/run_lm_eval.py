@@ -126,12 +126,9 @@ def as_harness_model(oracle: Any) -> Any:
             written = []
             for request in requests:
                 text, options = request.args
-                ids, _ = self.oracle.forward.greedy(self.oracle.network, self.encode_context(text), options["max_gen_toks"], (0,))
+                ids, _ = self.oracle.forward.greedy(self.oracle.network, self.tok_encode(text), options["max_gen_toks"], (0,))
                 written.append(self.oracle.tokenizer.decode(ids, skip_special_tokens=True).split(options["until"][0])[0])
             return written
-
-        def encode_context(self, text: str) -> list[int]:
-            return self.tok_encode(text)
 
     return Network()
 

@@ -58,9 +58,8 @@ Result<std::string> reach(const Endpoint& endpoint) {
   for (const addrinfo* address = found; address; address = address->ai_next) {
     why = platform::try_to_connect(address->ai_addr, address->ai_addrlen, kReach);
     if (why) continue;
-    char text[NI_MAXHOST];
-    if (::getnameinfo(address->ai_addr, address->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
-      return std::string(text);
+    std::string host = platform::name_of(address->ai_addr, address->ai_addrlen).host;
+    if (!host.empty()) return host;
   }
   return cannot(why.message());
 }

@@ -25,7 +25,7 @@ void Preparation::run(size_t n_bytes, const std::function<void()>& work) {
   if (n_bytes <= kSmallRequest || turns) return work();
   std::exception_ptr thrown;
   const auto take_turn = [&] {
-    give_way(kNiceOfPreparation);
+    platform::give_way(kNiceOfPreparation);
     turns = n_bytes > kLongRequest ? &long_turns_ : &turns_;
     turns->acquire();
     try {
@@ -57,7 +57,5 @@ Preparation& Preparation::shared() {
   static Preparation preparation(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 4));
   return preparation;
 }
-
-void give_way(int nice) { platform::give_way(nice); }
 
 }  // namespace tern::server

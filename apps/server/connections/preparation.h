@@ -39,8 +39,4 @@ class Preparation {
   std::counting_semaphore<> turns_, long_turns_;
 };
 
-// Sets the calling thread's priority, as nice(1) does a process's. Without effect where threads have no priority of
-// their own.
-void give_way(int nice);
-
 }  // namespace tern::server

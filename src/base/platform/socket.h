@@ -29,6 +29,7 @@ Moved send_some(int socket, std::span<const char> from);  // raises no signal
 // Waits for input, or for room for output. False: there is none in time.
 bool wait_for_socket(int socket, bool for_output, std::chrono::milliseconds most);
 bool is_peer_alive(int socket);
+SocketName name_of(const sockaddr* address, size_t address_bytes);
 SocketName peer_name(int socket);
 SocketName own_name(int socket);
 void end_output(int socket);  // the peer learns that nothing more follows

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/platform/processors.h"
 #include "server/connections/preparation.h"
 
 namespace tern::server {
@@ -35,7 +36,7 @@ Result<GrammarPtr> GrammarCompiler::compile(size_t n_bytes, const Make& make) {
 }
 
 void GrammarCompiler::run(const std::stop_token& stop) {
-  give_way(kNice);
+  platform::give_way(kNice);
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [&] { return !waiting_.empty(); })) {
     Job& job = *waiting_.front();

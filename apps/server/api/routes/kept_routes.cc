@@ -1,5 +1,4 @@
-// Answers that are kept: GET and DELETE of /v1/responses/ID and /v1/chat/completions/ID, also without
-// /v1.
+// Answers that are kept: GET and DELETE of /v1/responses/ID and /v1/chat/completions/ID, with and without /v1.
 #include <algorithm>
 #include <charconv>
 #include <string>

@@ -56,13 +56,8 @@ function strings(name) {
 
 /** A JSON schema, as a value or as text. @returns {string} */
 function schema(name) {
-  return (value) => {
-    if (typeof value === 'string') return value;
-    if (typeof value !== 'boolean' && (typeof value !== 'object' || Array.isArray(value))) {
-      refuse(name, value, 'a JSON schema');
-    }
-    return JSON.stringify(value);
-  };
+  const object = jsonObject(name, 'a JSON schema');
+  return (value) => (typeof value === 'boolean' ? JSON.stringify(value) : object(value));
 }
 
 /** An object, as a value or as text. @returns {string} */

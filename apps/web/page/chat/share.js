@@ -1,4 +1,4 @@
-// A conversation as a link: all of it is in the part of the address that browsers send to nobody. Fetched when a link
+// A conversation as a link: all of it is in the part of the address that browsers do not send. Fetched when a link
 // is made or opened.
 
 import {isRecord, newRecord, picked} from './library.js';

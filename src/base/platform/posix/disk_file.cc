@@ -19,10 +19,14 @@ std::unexpected<std::error_code> last_error() {
 int descriptor(intptr_t handle) { return static_cast<int>(handle); }
 
 // Writing into a pipe without a reader raises SIGPIPE, which would end the process before EPIPE can be reported. This
-// blocks the signal on the calling thread and discards the one that the write raised.
+// blocks the signal on the calling thread and discards the one that the write raised. Programs that ignore the signal
+// need nothing of this, and write often.
 class SigpipeBlocker {
  public:
   SigpipeBlocker() {
+    struct sigaction action = {};
+    is_needed_ = sigaction(SIGPIPE, nullptr, &action) != 0 || action.sa_handler != SIG_IGN;
+    if (!is_needed_) return;
     sigemptyset(&sigpipe_);
     sigaddset(&sigpipe_, SIGPIPE);
     was_pending_ = is_pending();
@@ -31,6 +35,7 @@ class SigpipeBlocker {
   SigpipeBlocker(const SigpipeBlocker&) = delete;
   SigpipeBlocker& operator=(const SigpipeBlocker&) = delete;
   ~SigpipeBlocker() {
+    if (!is_needed_) return;
     if (!was_pending_ && is_pending()) {
       int signal_number = 0;
       sigwait(&sigpipe_, &signal_number);
@@ -48,6 +53,7 @@ class SigpipeBlocker {
 
   sigset_t sigpipe_{};
   sigset_t old_mask_{};
+  bool is_needed_ = false;
   bool was_pending_ = false;
 };
 

@@ -26,16 +26,11 @@ Moved moved(ssize_t n) {
   return {.would_wait = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)};
 }
 
-SocketName name_of(int socket, decltype(::getpeername)* ask) {
+SocketName ask_name(int socket, decltype(::getpeername)* ask) {
   sockaddr_storage address = {};
   socklen_t size = sizeof address;
-  if (ask(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  char host[NI_MAXHOST] = {};
-  ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
-  int port = 0;
-  if (address.ss_family == AF_INET) port = ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
-  if (address.ss_family == AF_INET6) port = ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
-  return {host, port};
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  return ask(socket, any, &size) == 0 ? name_of(any, size) : SocketName();
 }
 
 }  // namespace
@@ -65,8 +60,8 @@ bool is_peer_alive(int socket) {
   return peeked.n > 0 || peeked.would_wait;
 }
 
-SocketName peer_name(int socket) { return name_of(socket, ::getpeername); }
-SocketName own_name(int socket) { return name_of(socket, ::getsockname); }
+SocketName peer_name(int socket) { return ask_name(socket, ::getpeername); }
+SocketName own_name(int socket) { return ask_name(socket, ::getsockname); }
 void end_output(int socket) { ::shutdown(socket, SHUT_WR); }
 void cut_socket(int socket) { ::shutdown(socket, SHUT_RDWR); }
 void close_socket(int socket) { ::close(socket); }
