@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-struct sockaddr;
+struct sockaddr;  // NOLINT(readability-identifier-naming): a name of the systems
 
 namespace tern::platform {
 

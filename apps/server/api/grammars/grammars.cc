@@ -92,7 +92,7 @@ std::optional<Json> in_any_order(Fields& fields, const Json& schema) {
   if (!any_order || !schema.is_object()) return std::nullopt;
   Json unordered = schema;
   unordered["$anyOrder"] = true;
-  return unordered;
+  return std::make_optional(std::move(unordered));
 }
 
 ApiResult<GrammarPtr> read_response_format(Fields& fields, GrammarCache& grammars) {

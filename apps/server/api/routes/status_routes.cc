@@ -2,6 +2,7 @@
 
 #include "base/text/format_text.h"
 #include "server/api/routes/server_routes.h"
+#include "server/api/routes/token_routes.h"
 
 namespace tern::server {
 namespace {
