@@ -41,4 +41,4 @@ if(EXISTS ${tern_toolchains}/build/tools)
 endif()
 set(TERN_MOLD OFF CACHE FILEPATH "The cross compiler comes with its own linker")
 # CTest starts programs so.
-set(CMAKE_CROSSCOMPILING_EMULATOR ${tern_wine}/usr/lib/wine/wine64)
+set(CMAKE_CROSSCOMPILING_EMULATOR ${tern_wine}/tools/wine64)

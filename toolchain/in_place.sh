@@ -99,7 +99,6 @@ configure_node() {
 # The server's name is a script's, with the program's path.
 configure_wine() {
   sed -i "s,=/usr/lib/,=$1/usr/lib/," "$1/usr/lib/wine/wineserver"
-  ln -sf "$1"/usr/x86_64-w64-mingw32/lib/*.dll "$1/usr/lib/$triplet/wine/x86_64-windows/"
   link_with_moved_files "$1" /usr/share/wine/ "$1"/usr/lib/wine/{wine64,wineserver64}
 }
 
@@ -108,6 +107,7 @@ environment_of() {
   case $1 in
     em*) echo "export EMSDK_PYTHON=$2/usr/bin/python3" ;;
     chromium | firefox-esr) echo "export FONTCONFIG_FILE=$2/fonts.conf" ;;
+    wine64) echo "export WINEPATH='Z:$2/usr/x86_64-w64-mingw32/lib'" ;;  # libraries that Wine's own need
   esac
 }
 

@@ -73,6 +73,7 @@ ExitCode tern_main(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Print this help")->group("Other");
   app.set_version_flag("--version", "", "Print the version, and what this build is made of")->group("Other");
   app.require_subcommand(0, 1);
+  app.allow_windows_style_options(false);  // "/name" is a path or text, also on Windows
   const std::vector<Command> commands = {
       add_run(app),   add_chat(app),   add_inspect(app), add_tokenize(app), add_detokenize(app), add_logits(app),
       add_embed(app), add_eval(app),   add_bench(app),   add_validate(app), add_synth(app),      add_convert(app),

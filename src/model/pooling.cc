@@ -54,7 +54,7 @@ Result<Pooling> read_pooling(const Model& model) {
   TRY(const auto type, model.source->get_int(model.config.architecture + ".pooling_type"));
   if (type) return of_type(model, *type);
   const std::filesystem::path beside = std::filesystem::path(model.path) / "1_Pooling" / "config.json";
-  return is_file(beside) ? of_directory(beside) : Pooling::kLast;
+  return is_file(beside.string()) ? of_directory(beside.string()) : Pooling::kLast;
 }
 
 }  // namespace tern

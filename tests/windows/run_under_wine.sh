@@ -6,16 +6,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 root=$PWD
 export WINEPREFIX=$root/build/windows/wine WINEDEBUG=-all LC_ALL=C.UTF-8
 readonly linux=$root/build/release/bin/tern windows=$root/build/windows/bin/tern.exe model=$root/models/tern-stories.gguf
+readonly wine=$root/build/toolchain/wine/tools/wine64
 passed=0 failed=0
 work=$(mktemp -d)
 started=()
 trap 'for pid in "${started[@]}"; do kill -9 "$pid" 2>/dev/null; done; rm -rf "$work"' EXIT
 
-tern() { "$root/build/toolchain/wine/usr/lib/wine/wine64" "$windows" "$@"; }
+tern() { "$wine" "$windows" "$@"; }
 
 # start ARGUMENTS...: in the background, as the process `pid`. Output goes to out and err.
 start() {
-  "$root/build/toolchain/wine/usr/lib/wine/wine64" "$windows" "$@" >"$work/out" 2>"$work/err" </dev/null &
+  "$wine" "$windows" "$@" >"$work/out" 2>"$work/err" </dev/null &
   pid=$!
   started+=("$pid")
 }
@@ -91,7 +92,7 @@ closed_pipe() {
 }
 
 ctrl_c() {
-  start run -p Once --temp 0 -n 100000 --ignore-eos
+  start run -p Once --temp 0 -n 100000 --ignore-eos --ctx-shift
   sleep 3
   kill -INT "$pid"
   wait "$pid"
@@ -101,16 +102,16 @@ ctrl_c() {
 
 convert_and_validate() {
   local arguments=(convert "$model")
-  "$linux" "${arguments[@]}" "$work/linux.gguf" --type q8_0 >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
-  tern "${arguments[@]}" "$work/windows.gguf" --type q8_0 >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
+  "$linux" "${arguments[@]}" "$work/linux.gguf" --type tq1_0 >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
+  tern "${arguments[@]}" "$work/windows.gguf" --type tq1_0 >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
   cmp "$work/linux.gguf" "$work/windows.gguf" && [[ -z $(find "$work" -name '*.partial') ]]
 }
 
-port=0
+port=0 server=
 serves() {
   start serve --port 0
-  wait_for http:// "$work/out" || { cat "$work/err"; return 1; }
-  port=$(grep -oE ':[0-9]+/' "$work/out" "$work/err" | head -n 1 | tr -dc 0-9)
+  wait_for chat "$work/err" || { cat "$work/err"; return 1; }
+  port=$(grep -ohE ':[0-9]+/' "$work/err" | head -n 1 | tr -dc 0-9)
   server=$pid
   local body='{"prompt": "Once upon a time", "max_tokens": 8, "temperature": 0}' text
   text=$(curl -sS --max-time 60 -d "$body" "http://127.0.0.1:$port/v1/completions") || return 1
@@ -118,11 +119,11 @@ serves() {
     "$(python3 -c 'import json, sys; print(("Once upon a time" + json.load(sys.stdin)["choices"][0]["text"])[:20])' <<<"$text")"
 }
 
-has_page() { curl -sS --max-time 20 "http://127.0.0.1:$port/" | grep -qi '<title>'; }
+has_page() { grep -qi '<title>' <<<"$(curl -sS --max-time 20 "http://127.0.0.1:$port/")"; }
 
 streams() {
   local body='{"messages": [{"role": "user", "content": "Tell a story"}], "max_tokens": 8, "stream": true}'
-  curl -sSN --max-time 60 -d "$body" "http://127.0.0.1:$port/v1/chat/completions" | grep -q 'data: \[DONE\]'
+  grep -q 'data: \[DONE\]' <<<"$(curl -sSN --max-time 60 -d "$body" "http://127.0.0.1:$port/v1/chat/completions")"
 }
 
 # A name of Windows' own for a file that may not be served.
@@ -132,7 +133,7 @@ hides_files() {
 
 second_server_is_refused() {
   local text
-  text=$(timeout 30 "$root/build/toolchain/wine/usr/lib/wine/wine64" "$windows" serve --port "$port" 2>&1) && return 1
+  text=$(timeout 30 "$wine" "$windows" serve --port "$port" 2>&1) && return 1
   [[ $text == *"cannot listen"* ]] || { printf '%s\n' "$text"; return 1; }
 }
 
@@ -167,10 +168,10 @@ file_in_use() {
   cp "$model" "$work/used.gguf"
   start chat -m "$work/used.gguf"
   started+=("$pid")
-  (sleep 20 | "$root/build/toolchain/wine/usr/lib/wine/wine64" "$windows" run -m "$work/used.gguf" -f - >/dev/null 2>&1) &
+  (sleep 20 | "$wine" "$windows" run -m "$work/used.gguf" -f - >/dev/null 2>&1) &
   sleep 3
   local text status=0
-  text=$(tern convert "$model" "$work/used.gguf" --type q8_0 2>&1) || status=$?
+  text=$(tern convert "$model" "$work/used.gguf" --type tq1_0 2>&1) || status=$?
   kill %% 2>/dev/null
   [[ -z $(find "$work" -name '*.partial') ]] || { printf 'a partial file is left\n'; return 1; }
   ((status == 0)) || [[ $text == *used.gguf* ]] || { printf '%s\n' "$text"; return 1; }

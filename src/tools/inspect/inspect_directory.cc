@@ -65,15 +65,16 @@ void add_tensor(const FileTensor& tensor, FileInfo& info) {
   info.n_params += static_cast<uint64_t>(product(tensor.shape));
 }
 
-std::filesystem::path config_path(const std::string& folder) {
-  return std::filesystem::path(folder) / (is_mlc_directory(folder) ? "mlc-chat-config.json" : "config.json");
+std::string config_path(const std::string& folder) {
+  const char* const name = is_mlc_directory(folder) ? "mlc-chat-config.json" : "config.json";
+  return (std::filesystem::path(folder) / name).string();
 }
 
 }  // namespace
 
 Result<nlohmann::ordered_json> directory_metadata(const std::string& path, bool whole_arrays) {
   auto object = nlohmann::ordered_json::object();
-  TRY(const Json config, read_config(config_path(path).string()));
+  TRY(const Json config, read_config(config_path(path)));
   if (config.is_object()) add_json_members(config, "", whole_arrays, object);
   return object;
 }
