@@ -159,7 +159,10 @@ RunResult run_tern(const std::vector<std::string>& arguments, const RunOptions& 
   return result;
 }
 
-std::string program_path() { return build_path("bin/tern"); }
+std::string program_path() {
+  const char* other = std::getenv("TERN_TEST_PROGRAM");
+  return other ? other : build_path("bin/tern");
+}
 
 std::string default_model() { return source_path("models/tern-stories.gguf"); }
 

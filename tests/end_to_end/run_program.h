@@ -35,7 +35,7 @@ struct RunResult {
 
 RunResult run_tern(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
-// The `tern` of this build.
+// The `tern` of this build; or $TERN_TEST_PROGRAM, which may be a script that runs one of another system.
 std::string program_path();
 
 // Path of the default model in the repository.

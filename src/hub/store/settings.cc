@@ -26,13 +26,16 @@ std::string first_of(const GetVariable& variable, std::initializer_list<const ch
   return "";
 }
 
+// The user's folder: $HOME, or what Windows has instead.
+std::string home_of(const GetVariable& variable) { return first_of(variable, {"HOME", "USERPROFILE"}); }
+
 std::string expand_home(const std::string& path, const std::string& home) {
   return path == "~" || path.starts_with("~/") ? home + path.substr(1) : path;
 }
 
-// The folder in which huggingface_hub keeps everything. Empty if HF_HOME, XDG_CACHE_HOME and HOME are not set.
+// The folder in which huggingface_hub keeps everything. Empty if HF_HOME, XDG_CACHE_HOME and home_of() are.
 std::string hub_home(const GetVariable& variable) {
-  const std::string home = value_of(variable, "HOME");
+  const std::string home = home_of(variable);
   if (const std::string path = value_of(variable, "HF_HOME"); !path.empty()) return expand_home(path, home);
   if (const std::string path = value_of(variable, "XDG_CACHE_HOME"); !path.empty()) return path + "/huggingface";
   return home.empty() ? "" : home + "/.cache/huggingface";
@@ -63,7 +66,7 @@ Result<std::string> find_token(const HubOptions& options, const GetVariable& var
   std::string token = trimmed(options.token);
   if (token.empty()) token = trimmed(first_of(variable, {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}));
   if (token.empty()) {
-    const std::string named = expand_home(value_of(variable, "HF_TOKEN_PATH"), value_of(variable, "HOME"));
+    const std::string named = expand_home(value_of(variable, "HF_TOKEN_PATH"), home_of(variable));
     token = read_token_file(named.empty() ? hub_home(variable) + "/token" : named);
   }
   // The token becomes part of a request's header line, so it must not contain a line break.
@@ -88,7 +91,7 @@ Result<std::string> find_endpoint(const HubOptions& options, const GetVariable& 
 Result<std::string> find_cache(const HubOptions& options, const GetVariable& variable) {
   std::string path = options.cache_dir;
   if (path.empty()) path = first_of(variable, {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"});
-  path = expand_home(path, value_of(variable, "HOME"));
+  path = expand_home(path, home_of(variable));
   if (path.empty()) {
     const std::string home = hub_home(variable);
     if (home.empty()) {

@@ -22,6 +22,8 @@ Result<Settings> with(const Variables& variables, const HubOptions& options = {}
 // The order and the defaults are those of huggingface_hub 1.23's constants.py.
 TEST(Settings, FindTheCacheWhereHuggingFaceHubDoes) {
   EXPECT_EQ(with({{"HOME", "/h"}})->cache_dir, "/h/.cache/huggingface/hub");
+  EXPECT_EQ(with({{"USERPROFILE", "/u"}})->cache_dir, "/u/.cache/huggingface/hub");
+  EXPECT_EQ(with({{"HOME", "/h"}, {"USERPROFILE", "/u"}})->cache_dir, "/h/.cache/huggingface/hub");
   EXPECT_EQ(with({{"HOME", "/h"}, {"XDG_CACHE_HOME", "/x"}})->cache_dir, "/x/huggingface/hub");
   EXPECT_EQ(with({{"HOME", "/h"}, {"XDG_CACHE_HOME", "/x"}, {"HF_HOME", "/hf"}})->cache_dir, "/hf/hub");
   EXPECT_EQ(with({{"HOME", "/h"}, {"HF_HOME", "~/hf"}})->cache_dir, "/h/hf/hub");

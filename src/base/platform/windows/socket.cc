@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <iterator>
+#include <utility>
 
 namespace tern::platform {
 namespace {
@@ -15,6 +17,21 @@ const bool is_started = [] {
   WSADATA ignored = {};
   return ::WSAStartup(MAKEWORD(2, 2), &ignored) == 0;
 }();
+
+// As on other systems where a user may meet it: Windows' own texts are in the user's language, and some are long.
+std::error_code portable(int error) {
+  constexpr std::pair<int, std::errc> kKnown[] = {{WSAEACCES, std::errc::permission_denied},
+                                                  {WSAEADDRINUSE, std::errc::address_in_use},
+                                                  {WSAEADDRNOTAVAIL, std::errc::address_not_available},
+                                                  {WSAECONNREFUSED, std::errc::connection_refused},
+                                                  {WSAECONNRESET, std::errc::connection_reset},
+                                                  {WSAEHOSTUNREACH, std::errc::host_unreachable},
+                                                  {WSAENETUNREACH, std::errc::network_unreachable},
+                                                  {WSAETIMEDOUT, std::errc::timed_out}};
+  const auto* const known = std::ranges::find(kKnown, error, &std::pair<int, std::errc>::first);
+  if (known == std::end(kKnown)) return {error, std::system_category()};
+  return std::make_error_code(known->second);
+}
 
 SOCKET native(int socket) { return static_cast<SOCKET>(static_cast<unsigned>(socket)); }
 
@@ -71,7 +88,7 @@ void take_port_alone(int socket) {
   ::setsockopt(native(socket), SOL_SOCKET, SO_EXCLUSIVEADDRUSE, reinterpret_cast<const char*>(&yes), sizeof yes);
 }
 
-std::error_code last_socket_error() { return {::WSAGetLastError(), std::system_category()}; }
+std::error_code last_socket_error() { return portable(::WSAGetLastError()); }
 
 std::error_code try_to_connect(const sockaddr* address, size_t address_bytes, std::chrono::seconds most) {
   const SOCKET socket = ::socket(address->sa_family, SOCK_STREAM, 0);
@@ -93,7 +110,7 @@ std::error_code try_to_connect(const sockaddr* address, size_t address_bytes, st
     }
   }
   ::closesocket(socket);
-  return {error, std::system_category()};
+  return portable(error);
 }
 
 }  // namespace tern::platform
