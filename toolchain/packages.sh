@@ -28,6 +28,10 @@ windows_packages=(g++-mingw-w64-ucrt64)
 windows_libraries_packages=('libcli11-dev>=2.4' nlohmann-json3-dev 'googletest>=1.14')
 windows_libraries_sources=(highway pcre2 utf8proc cpp-httplib curl)
 wine_packages=(wine64)
+# For macOS on ARM64, whose files are only read by a compiler here: as for Windows, and Clang's standard library. The
+# system's own headers are in no Debian package (get_darwin_headers).
+macos_libraries_packages=(libc++-21-dev 'libcli11-dev>=2.4' nlohmann-json3-dev libssl-dev libcurl4-openssl-dev)
+macos_libraries_sources=(highway pcre2 utf8proc cpp-httplib)
 oracle_packages=(python3-torch python3-transformers python3-tokenizers python3-numpy python3-gguf
   llama.cpp-tools libllama-dev)
 
@@ -42,4 +46,5 @@ arm64_libraries_programs=()
 windows_programs=(x86_64-w64-mingw32ucrt-gcc x86_64-w64-mingw32ucrt-g++ x86_64-w64-mingw32ucrt-windres x86_64-w64-mingw32ucrt-strip)
 windows_libraries_programs=()
 wine_programs=(wine64)
+macos_libraries_programs=()
 oracle_programs=(python3 llama-bench llama-cli llama-perplexity llama-server llama-quantize)

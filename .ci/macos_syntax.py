@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Reads every file of the program as Clang would on a Mac, and says what it does not take. Nothing is built.
+
+./setup --macos brings the headers; cmake/macos.cmake says how they are found. Where there is no such system, a change
+that uses what only Linux has is seen so.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SETTINGS = ("-DTERN_TESTS=OFF", "-DTERN_WEBGPU=OFF", "-DTERN_MOLD=OFF", "-DCMAKE_BUILD_TYPE=Release")
+
+
+def read(entry):
+    """Clang's complaints about one file; empty: none."""
+    command = shlex.split(entry["command"])
+    at = command.index("-o")
+    command[at:at + 2] = ["-fsyntax-only", "-ferror-limit=0"]
+    done = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True, check=False)
+    return done.stderr if done.returncode else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=ROOT / "build/macos", type=pathlib.Path, help="where to configure")
+    parser.add_argument("-j", "--jobs", default=os.cpu_count(), type=int)
+    parser.add_argument("files", nargs="*", help="only files whose path contains one of these words")
+    args = parser.parse_args()
+    begin = time.monotonic()
+    toolchain = ROOT / "cmake/macos.cmake"
+    configured = subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", args.build, f"-DCMAKE_TOOLCHAIN_FILE={toolchain}",
+                                 *SETTINGS], capture_output=True, text=True, check=False)
+    if configured.returncode:
+        sys.exit(f"macos_syntax: cmake failed\n{configured.stdout}{configured.stderr}")
+    entries = json.loads((args.build / "compile_commands.json").read_text())
+    entries = [e for e in entries if "_deps/" not in e["output"] and pathlib.Path(e["file"]).exists()
+               and (not args.files or any(word in e["file"] for word in args.files))]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for complaints in pool.map(read, entries):
+            failed += bool(complaints)
+            print(complaints, end="")
+    print(f"macos_syntax: {len(entries)} files, {failed} with errors, {time.monotonic() - begin:.0f} s")
+    return 1 if failed or not entries else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
