@@ -101,7 +101,7 @@ struct LoadOptions {
   BackendKind backend = BackendKind::kAuto;  // kAuto: what suits `job` (possibly kBoth), else a GPU
   Prefer prefer = Prefer::kSpeed;            // what kAuto optimizes, if both devices' costs were measured;
   ExpectedJob job = {};             // … the job that it optimizes for; without costs it takes a GPU if there is one
-  int n_threads = 0;                // 0: one per CPU that this process may use, which is also the maximum
+  int n_threads = 0;                // 0: one per fast CPU that this process may use; at most one per CPU
   bool pin_threads = false;         // bind each thread to its own CPU; the caller's thread only while it computes
   int max_batch = 0;                // prompt tokens per forward pass; 0: chosen by Tern
   std::string chat_template = {};   // Jinja source that replaces the model's own template; empty: the model's own

@@ -126,7 +126,7 @@ typedef struct tern_load_options {
   tern_on_progress on_progress; /* may be NULL */
   void* user;                   /* passed to on_progress */
   int32_t backend;              /* TERN_BACKEND_AUTO: the fastest that can run this model */
-  int32_t n_threads;            /* 0: one per CPU, which is also the maximum */
+  int32_t n_threads;            /* 0: one per fast CPU; at most one per CPU */
   int32_t max_batch;            /* prompt tokens per step; 0: chosen by Tern */
   int32_t head;                 /* TERN_HEAD_AUTO */
   int32_t pin_threads;          /* 1: bind each thread to its own CPU */

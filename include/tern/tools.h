@@ -227,7 +227,7 @@ Result<std::string> forget_tuning(Engine& engine);
 
 struct KernelBenchOptions {
   int64_t rows = 4096, cols = 4096;
-  int n_threads = 0;    // at most one per CPU; 0: one per CPU that this process may use
+  int n_threads = 0;    // at most one per CPU; 0: one per fast CPU that this process may use
   int repeats = 0;      // products per kernel; 0: half a second's worth, at least 20
   bool cached = false;  // use one copy of the matrix, which may stay in a cache, instead of many copies in turn
   OnProgress on_progress = {};

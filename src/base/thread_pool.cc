@@ -114,6 +114,11 @@ int ThreadPool::available_cpus() {
   return n > 0 ? static_cast<int>(n) : 1;
 }
 
+int ThreadPool::default_threads() {
+  const int n_fast = platform::fast_processors();
+  return n_fast > 0 ? n_fast : available_cpus();
+}
+
 int ThreadPool::load_time_cpus() {
 #ifdef __EMSCRIPTEN__
   return 1;

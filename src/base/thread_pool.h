@@ -22,7 +22,7 @@ class ThreadPool {
  public:
   struct Options {
     int n_threads = 1;  // ≥ 1, including the calling thread
-    // Binds worker i to the i-th CPU that the process may use (wrapping around). The caller of run is bound only during
+    // Binds worker i to the i-th CPU that the process may use, fast ones first (wrapping around). The caller of run is bound only during
     // the run and gets its old binding back. Ignored in a browser.
     bool pin = false;
   };
@@ -70,6 +70,9 @@ class ThreadPool {
 
   // The number of CPUs that this process may use; 1 in a browser without threads.
   static int available_cpus();
+
+  // How many threads a pool has unless told: one for each fast CPU that this process may use.
+  static int default_threads();
 
   // Number of threads for a pool that ends before the next one starts, used while a model is loaded. 1 in a browser:
   // ended threads become available only after the caller returns to the page, so the compute pool would lack them.

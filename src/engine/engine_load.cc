@@ -169,7 +169,7 @@ void describe_head(Engine::Impl& impl) {
 // At most one thread per CPU: more would only compete.
 Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
   const int cpus = ThreadPool::available_cpus();
-  const int n = options.n_threads > 0 ? std::min(options.n_threads, cpus) : cpus;
+  const int n = options.n_threads > 0 ? std::min(options.n_threads, cpus) : ThreadPool::default_threads();
   auto pool = std::make_unique<ThreadPool>(ThreadPool::Options{.n_threads = n, .pin = options.pin_threads});
   if (options.n_threads > 0 && pool->size() < n) {
     return fail(ErrorCode::kOutOfMemory,

@@ -75,7 +75,9 @@ DeviceInfo cpu_device() {
   const auto chosen = choose_cpu_target();
   const std::string target = cpu_target();
   DeviceInfo device{.backend = "cpu", .name = cpu.name.empty() ? "unknown processor" : cpu.name, .facts = {}};
-  device.facts.emplace_back("CPUs", format_text("{} that this process may use", ThreadPool::available_cpus()));
+  const int cpus = ThreadPool::available_cpus(), n_fast = ThreadPool::default_threads();
+  const std::string fast = n_fast < cpus ? format_text("; {} of them are fast, and compute unless told otherwise", n_fast) : "";
+  device.facts.emplace_back("CPUs", format_text("{} that this process may use{}", cpus, fast));
   device.facts.emplace_back("kernels", format_text("{}; TERN_CPU_TARGET chooses from {}", target, cpu_targets()));
   if (!chosen) device.facts.emplace_back("not used", chosen.error().message);
   for (auto& fact : feature_facts(cpu, target, is_arm_machine())) device.facts.push_back(std::move(fact));

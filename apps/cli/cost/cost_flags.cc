@@ -34,7 +34,7 @@ void CostFlags::add(CLI::App& app) {
           ->type_name("WHAT")
           ->check(one_of({"speed", "energy"}))
           ->group(kJobGroup));
-  options_.push_back(app.add_option("-t,--threads", n_threads, "CPU threads (default 0: one per CPU)")
+  options_.push_back(app.add_option("-t,--threads", n_threads, "CPU threads (default 0: one per fast CPU)")
                          ->type_name("N")
                          ->check(in_range(0, 1024, /*whole=*/true))
                          ->group("Model"));

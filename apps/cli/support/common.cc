@@ -89,7 +89,7 @@ void ModelOptions::add_backend(CLI::App& app) {
       ->check(one_of({"auto", "cpu", "webgpu", "both", "ref"}))
       ->group("Model");
   add_prefer(app, load.prefer)->group("Model");
-  app.add_option("-t,--threads", load.n_threads, "CPU threads, at most one per CPU (default 0: one per CPU)")
+  app.add_option("-t,--threads", load.n_threads, "CPU threads, at most one per CPU (default 0: one per fast CPU)")
       ->type_name("N")
       ->check(in_range(0, 1024, /*whole=*/true))
       ->group("Model");

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tern::platform {
@@ -19,7 +20,17 @@ void set_thread_processors(const ProcessorMask& mask);
 // Lets the calling thread run after others that want a processor: 0 to 19, as nice() counts; for good.
 void give_way(int nice);
 
-// The numbers of the processors of the calling thread; empty where they are not known.
+// The numbers of the processors of the calling thread, fast ones first; empty where they are not known.
 std::vector<int> allowed_processors();
+
+// How fast these processors are beside each other, in any unit; empty where they are alike or the system does not tell.
+std::vector<int> processor_speeds(const std::vector<int>& processors);
+
+// How many of them are fast: at least three fifths of the fastest. Threads with equal shares of a product wait for the
+// slowest of them.
+int count_fast(std::span<const int> speeds);
+
+// How many processors of the calling thread are fast; 0 where processors are alike or the system does not tell.
+int fast_processors();
 
 }  // namespace tern::platform

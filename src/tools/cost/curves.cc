@@ -150,8 +150,8 @@ Result<Device> gpu_of(const LoadOptions& load) {
 }
 
 int threads_of(const LoadOptions& load) {
-  const int cpus = ThreadPool::available_cpus();
-  return load.n_threads > 0 ? std::min(load.n_threads, cpus) : cpus;
+  if (load.n_threads <= 0) return ThreadPool::default_threads();
+  return std::min(load.n_threads, ThreadPool::available_cpus());
 }
 
 }  // namespace

@@ -8,4 +8,6 @@ void set_thread_processors(const ProcessorMask& /*mask*/) {}
 
 void give_way(int /*nice*/) {}
 
+std::vector<int> processor_speeds(const std::vector<int>& /*processors*/) { return {}; }
+
 }  // namespace tern::platform

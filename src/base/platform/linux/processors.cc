@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "base/platform/linux/speeds.h"
+
 namespace tern::platform {
 
 static_assert(sizeof(cpu_set_t) == sizeof(ProcessorMask));
@@ -25,5 +27,9 @@ void set_thread_processors(const ProcessorMask& mask) {
 }
 
 void give_way(int nice) { ::setpriority(PRIO_PROCESS, 0, nice); }  // of the thread, on Linux alone
+
+std::vector<int> processor_speeds(const std::vector<int>& processors) { return speeds_in("/sys/devices", processors); }
+
+int fast_processors() { return count_fast(processor_speeds(allowed_processors())); }
 
 }  // namespace tern::platform
