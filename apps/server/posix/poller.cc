@@ -20,9 +20,8 @@ short events_of(IoState need) { return need == IoState::kNeedsOutput ? POLLOUT :
 
 bool open_pipe(int (&ends)[2]) {
   if (::pipe(ends) != 0) return false;
-  return std::ranges::all_of(ends, [](int end) {
-    return ::fcntl(end, F_SETFD, FD_CLOEXEC) == 0 && ::fcntl(end, F_SETFL, O_NONBLOCK) == 0;
-  });
+  return std::ranges::all_of(
+      ends, [](int end) { return ::fcntl(end, F_SETFD, FD_CLOEXEC) == 0 && ::fcntl(end, F_SETFL, O_NONBLOCK) == 0; });
 }
 
 }  // namespace

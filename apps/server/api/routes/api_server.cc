@@ -148,8 +148,9 @@ const StaticFiles* ApiServer::Impl::folder_for(const httplib::Request& request) 
 
 void ApiServer::Impl::set_up_http(httplib::Server& library) {
   constexpr size_t kFormBytes = size_t{1} << 20;  // for the form around a file
-  library.set_payload_max_length(batches ? std::max<size_t>(options.limits.body_bytes, options.max_file_bytes + kFormBytes)
-                                         : options.limits.body_bytes);
+  library.set_payload_max_length(batches
+                                     ? std::max<size_t>(options.limits.body_bytes, options.max_file_bytes + kFormBytes)
+                                     : options.limits.body_bytes);
   library.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     exchanges.begin(request);
     if (const auto error = foreign(request, options)) {
