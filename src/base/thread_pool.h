@@ -22,8 +22,8 @@ class ThreadPool {
  public:
   struct Options {
     int n_threads = 1;  // ≥ 1, including the calling thread
-    // Binds worker i to the i-th CPU that the process may use, fast ones first (wrapping around). The caller of run is bound only during
-    // the run and gets its old binding back. Ignored in a browser.
+    // Binds worker i to the i-th CPU that the process may use, fast ones first (wrapping around). The caller of run is
+    // bound only during the run and gets its old binding back. Ignored in a browser.
     bool pin = false;
   };
 
