@@ -76,7 +76,8 @@ DeviceInfo cpu_device() {
   const std::string target = cpu_target();
   DeviceInfo device{.backend = "cpu", .name = cpu.name.empty() ? "unknown processor" : cpu.name, .facts = {}};
   const int cpus = ThreadPool::available_cpus(), n_fast = ThreadPool::default_threads();
-  const std::string fast = n_fast < cpus ? format_text("; {} of them are fast, and compute unless told otherwise", n_fast) : "";
+  const std::string fast =
+      n_fast < cpus ? format_text("; {} of them are fast, and compute unless told otherwise", n_fast) : "";
   device.facts.emplace_back("CPUs", format_text("{} that this process may use{}", cpus, fast));
   device.facts.emplace_back("kernels", format_text("{}; TERN_CPU_TARGET chooses from {}", target, cpu_targets()));
   if (!chosen) device.facts.emplace_back("not used", chosen.error().message);
