@@ -3,8 +3,10 @@
 
 usage: measure_schemas.py URL [ROUNDS]
 
-The streams of a round have the same tokens. Compared are those between the request for the first schema and the end of
-the last compilation. The process that asks has the lowest priority, as if it were on another machine.
+A round has three streams of the same tokens: alone, the control, which is alone, too, and beside the schemas. The last
+two take turns in being the second. Compared are the tokens between the request for the first schema and the end of the
+last compilation. What the control shows is the machine's own noise: other programs, and the host of a virtual one. The
+process that asks has the lowest priority, as if it were on another machine.
 """
 
 import json
@@ -84,8 +86,8 @@ def ask_all(url, seed):
     print(time.perf_counter(), flush=True)
 
 
-def measure(url, seed):
-    alone = stream(url)
+def beside_schemas(url, seed):
+    """The times of the tokens, when the last schema was compiled, and the size of one."""
     child = subprocess.Popen([sys.executable, __file__, url, "ask", str(seed)], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)
     n_bytes = int(child.stdout.readline())
@@ -94,17 +96,42 @@ def measure(url, seed):
         child.stdin.write("\n")
         child.stdin.flush()
 
-    beside = stream(url, begin)
+    times = stream(url, begin)
     end = float(child.stdout.readline())
     child.wait()
+    return times, end, n_bytes
+
+
+class Comparison:
+    """Two streams with the same tokens: the second's gaps between tokens against the first's."""
+
+    def __init__(self, alone, other):
+        self.speed = sum(alone) / sum(other)
+        self.long = 2 * statistics.median(alone)
+        self.median = statistics.median(other)
+        self.p99 = statistics.quantiles(other, n=100, method="inclusive")[98]
+        self.most = max(other)
+        self.n_long = sum(gap > self.long for gap in other)
+
+
+def print_comparisons(name, all_of_them):
+    median = lambda field: statistics.median(getattr(one, field) for one in all_of_them)
+    n_long = sum(one.n_long for one in all_of_them)
+    print(f"  {name}: speed x{median('speed'):.2f}, gaps: median {median('median'):.1f}, 99 % {median('p99'):.1f}, "
+          f"most {median('most'):.1f} ms; above {median('long'):.0f} ms: {n_long}", flush=True)
+
+
+def measure(url, seed, control_first):
+    """The control's and the schemas' comparison."""
+    alone = stream(url)
+    control = stream(url) if control_first else None
+    beside, end, n_bytes = beside_schemas(url, seed)
+    control = control or stream(url)
     last = next((i for i, at in enumerate(beside) if at > end), len(beside) - 1)
-    a, b = ([1e3 * (y - x) for x, y in zip(times[FIRST - 1:last], times[FIRST:last + 1])] for times in (alone, beside))
-    long_gap = 2 * statistics.median(a)
-    n_long = [sum(gap > long_gap for gap in gaps) for gaps in (a, b)]
-    print(f"{N_SCHEMAS} schemas of {n_bytes} bytes in {end - beside[FIRST - 1]:.1f} s beside {len(a)} tokens: speed "
-          f"x{sum(a) / sum(b):.2f}, gaps: median {statistics.median(a):.1f} -> {statistics.median(b):.1f}, "
-          f"most {max(a):.0f} -> {max(b):.0f} ms, above {long_gap:.0f} ms: {n_long[0]} -> {n_long[1]}", flush=True)
-    return sum(a) / sum(b), max(a), max(b)
+    gaps = [[1e3 * (y - x) for x, y in zip(times[FIRST - 1:last], times[FIRST:last + 1])]
+            for times in (alone, control, beside)]
+    print(f"{N_SCHEMAS} schemas of {n_bytes} bytes in {end - beside[FIRST - 1]:.1f} s beside {len(gaps[0])} tokens")
+    return Comparison(gaps[0], gaps[1]), Comparison(gaps[0], gaps[2])
 
 
 def main():
@@ -112,10 +139,16 @@ def main():
     if sys.argv[2:3] == ["ask"]:
         return ask_all(url, int(sys.argv[3]))
     stream(url)
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    speed, alone, beside = zip(*(measure(url, int(time.time()) * 100 + 20 * i) for i in range(rounds)))
-    print(f"median: x{statistics.median(speed):.2f}, most {statistics.median(alone):.0f} -> "
-          f"{statistics.median(beside):.0f} ms")
+    controls, others = [], []
+    for i in range(int(sys.argv[2]) if len(sys.argv) > 2 else 5):
+        control, other = measure(url, int(time.time()) * 100 + 20 * i, i % 2 == 0)
+        controls.append(control)
+        others.append(other)
+        print_comparisons("control", [control])
+        print_comparisons("schemas", [other])
+    print("medians of the rounds")
+    print_comparisons("control", controls)
+    print_comparisons("schemas", others)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/pauses.h"
 #include "base/text/format_text.h"
 
 namespace tern::server {
@@ -42,6 +43,28 @@ std::string in_words(double number) {
                                                                   : format_text("{}", number);
 }
 
+// Goes through a text that may be long.
+class PausingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  explicit PausingIterator(const char* at) : at_(at) {}
+  reference operator*() const { return *at_; }
+  PausingIterator& operator++() {
+    Pauses::check_point();
+    ++at_;
+    return *this;
+  }
+  bool operator==(const PausingIterator& other) const = default;
+
+ private:
+  const char* at_;
+};
+
 }  // namespace
 
 ApiResult<Json> parse_body(std::string_view body) {
@@ -49,7 +72,7 @@ ApiResult<Json> parse_body(std::string_view body) {
     return refuse(format_text("the body is nested more than {} levels deep", kMostNesting));
   }
   try {
-    Json json = Json::parse(body);
+    Json json = Json::parse(PausingIterator(body.data()), PausingIterator(body.data() + body.size()));
     if (!json.is_object()) return refuse("the body must be a JSON object");
     return json;
   } catch (const Json::exception& error) {

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/pauses.h"
 #include "base/platform/processors.h"
 
 namespace tern::server {
@@ -26,6 +27,7 @@ void Preparation::run(size_t n_bytes, const std::function<void()>& work) {
   std::exception_ptr thrown;
   const auto take_turn = [&] {
     platform::give_way(kNiceOfPreparation);
+    const Pauses pauses;
     turns = n_bytes > kLongRequest ? &long_turns_ : &turns_;
     turns->acquire();
     try {

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/pauses.h"
+
 namespace tern::server {
 namespace {
 
@@ -28,6 +30,7 @@ TEST(Preparation, ReadsLargeRequestsAFewAtATimeBesideOthers) {
   const int priority = ::getpriority(PRIO_PROCESS, 0);
   std::atomic<int> n_running = 0, most_running = 0, n_done = 0;
   run_at_once(preparation, 8, [&] {
+    EXPECT_NE(Pauses::of_thread(), nullptr) << "it should pause beside a model";
 #ifdef __linux__
     EXPECT_GT(::getpriority(PRIO_PROCESS, 0), 0) << "it should give way to others";
 #endif

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/pauses.h"
 #include "grammar/rules/utf8_chars.h"
 
 namespace tern::grammar {
@@ -45,6 +46,7 @@ std::string json_spelling(char32_t c) {
 }
 
 uint32_t CharAutomaton::add_state() {
+  Pauses::check_point();
   if (states_.size() >= kMaxStates) {
     is_full_ = true;
     return 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/pauses.h"
 #include "grammar/rules/rules.h"
 
 namespace tern::grammar {
@@ -25,6 +26,7 @@ class RuleFinisher {
     rule_of_start_.assign(in.n_states(), kNoRule);
     for (RuleId rule = 0; rule < in.rules_.size(); ++rule) rule_of_start_[in.rules_[rule].start] = rule;
     for (StateId state = 0; state < in.n_states(); ++state) {
+      Pauses::check_point();
       for (uint32_t e = in.first_[state]; e != RuleWriter::kNoEdge; e = in.edges_[e].next) {
         from_[e] = state;
         edges_into_[at[in.edges_[e].edge.to]++] = e;
@@ -69,6 +71,7 @@ class RuleFinisher {
       if (in_.is_end_[state]) add(state);
     }
     while (!to_do.empty()) {
+      Pauses::check_point();
       const StateId state = to_do.back();
       to_do.pop_back();
       for (uint32_t i = into_[state]; i < into_[state + 1]; ++i) {
@@ -98,6 +101,7 @@ class RuleFinisher {
     };
     use(root);
     while (!to_do.empty()) {
+      Pauses::check_point();
       const StateId state = to_do.back();
       to_do.pop_back();
       for_edges(state, [&](const Edge& one) {
@@ -114,6 +118,7 @@ class RuleFinisher {
     if (seen_.empty()) seen_.assign(in_.n_states(), kNoRule);
     seen_[to_do[0]] = rule;
     while (!to_do.empty()) {
+      Pauses::check_point();
       const StateId state = to_do.back();
       to_do.pop_back();
       for_edges(state, [&](const Edge& one) {
@@ -168,11 +173,13 @@ class RuleFinisher {
     std::vector<uint32_t> n_other(in_.n_states());  // edges other than empty ones to a tail
     std::vector<StateId> to_do;
     for (StateId state = 0; state < in_.n_states(); ++state) {
+      Pauses::check_point();
       if (!is_reached_[state]) continue;
       for_edges(state, [&](const Edge&) { ++n_other[state]; });
       if (n_other[state] == 0) to_do.push_back(state);
     }
     while (!to_do.empty()) {
+      Pauses::check_point();
       const StateId state = to_do.back();
       to_do.pop_back();
       is_tail_[state] = 1;
@@ -201,6 +208,7 @@ class RuleFinisher {
     out.root = new_rule[root];
     std::array<bool, 257> is_cut = {};
     for (StateId state = 0; state < in_.n_states(); ++state) {
+      Pauses::check_point();
       if (!is_reached_[state]) continue;
       out.first_edge.push_back(static_cast<uint32_t>(out.edges.size()));
       out.is_end.push_back(in_.is_end_[state]);

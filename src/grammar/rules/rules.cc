@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/pauses.h"
 
 namespace tern::grammar {
 namespace {
@@ -55,6 +56,7 @@ RuleId RuleWriter::new_rule(std::string name) {
 }
 
 StateId RuleWriter::new_state() {
+  Pauses::check_point();
   if (first_.size() >= kMaxStates) {
     is_full_ = true;
     return 0;
@@ -65,6 +67,7 @@ StateId RuleWriter::new_state() {
 }
 
 void RuleWriter::add(StateId from, const Edge& edge) {
+  Pauses::check_point();
   if (is_full_ || edges_.size() >= kMaxEdges) {
     is_full_ = true;
     return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/pauses.h"
 #include "base/text/quoted.h"
 
 namespace tern::grammar {
@@ -113,6 +114,7 @@ Result<void> SchemaReader::read_all(ClauseId id, int depth) {
 }
 
 Result<void> SchemaReader::check_keywords(const JsonValue& schema) const {
+  Pauses::check_point(100);
   for (size_t i = 0; i < schema.names.size(); ++i) {
     const Keyword* known = find_keyword(schema.names[i]);
     if (!known || has_shape(schema.items[i], known->shape)) continue;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "base/pauses.h"
 #include "base/text/quoted.h"
 #include "grammar/rules/char_automaton.h"
 #include "grammar/rules/utf8_chars.h"
@@ -257,6 +258,7 @@ const JsonValue* find_at(const JsonValue& root, std::string_view pointer) {
 }
 
 std::string json_string(std::string_view text) {
+  Pauses::check_point(20);
   std::string out = "\"";
   while (const auto c = take_char(text)) out += json_spelling(*c);
   return out + '"';

@@ -1,3 +1,9 @@
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include "base/pauses.h"
+#include "base/thread_pool.h"
 #include "grammar/grammar_test_support.h"
 
 namespace tern {
@@ -228,6 +234,31 @@ TEST(Schema, WhiteSpaceIsBounded) {
   EXPECT_EQ(taken_by(schema, "[\n\n"), "no");
   EXPECT_EQ(taken_by(schema, "[1  ,2]"), "no");
   EXPECT_EQ(taken_by(schema, "[\n\t\t1,\n\t\t2\n\t]"), "yes");
+}
+
+TEST(Schema, CompilationPausesBesideAModel) {
+  std::string schema = R"({"type": "object", "properties": {)";
+  for (int i = 0; i < 3000; ++i) {
+    schema += (i > 0 ? ",\"p" : "\"p") + std::to_string(i) + R"(": {"type": "string", "pattern": "^[a-z]{)" +
+              std::to_string(i % 90 + 1) + "}$\"}";
+  }
+  schema += "}}";
+  ThreadPool model(ThreadPool::available_cpus());
+  std::latch runs(1);
+  std::atomic<bool> is_over = false;
+  std::jthread caller([&] {
+    model.run([&](int worker) {
+      if (worker == 0) runs.count_down();
+      is_over.wait(false);
+    });
+  });
+  runs.wait();
+  const Pauses pauses;
+  const auto grammar = Grammar::json_schema(schema);
+  is_over = true;
+  is_over.notify_all();
+  EXPECT_TRUE(grammar) << error_of(grammar);
+  EXPECT_GE(pauses.n_pauses(), 5);
 }
 
 }  // namespace

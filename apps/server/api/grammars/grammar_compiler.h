@@ -1,5 +1,5 @@
-// Compiles grammars one at a time, on a thread that gives way to others. A large schema takes seconds of a processor,
-// and many of them at once would take the model's threads from the replies that are being written.
+// Compiles grammars one at a time, on a thread that gives way to others and pauses beside a model. Large schemas take
+// up to seconds of a processor, and many at once would take it from the replies that are being written.
 #pragma once
 
 #include <condition_variable>

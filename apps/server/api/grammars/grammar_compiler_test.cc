@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/pauses.h"
+
 namespace tern::server {
 namespace {
 
@@ -17,6 +19,7 @@ TEST(GrammarCompiler, CompilesLargeOnesOneAtATimeAndBesideOthers) {
   const auto make = [&]() -> Result<GrammarPtr> {
     EXPECT_NE(std::this_thread::get_id(), caller);
     EXPECT_GT(::getpriority(PRIO_PROCESS, 0), 0) << "it should give way to others";
+    EXPECT_NE(Pauses::of_thread(), nullptr) << "it should pause beside a model";
     most_running = std::max(most_running.load(), ++n_running);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     --n_running;
