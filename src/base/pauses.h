@@ -11,19 +11,19 @@ namespace tern {
 // While one exists, the check points of its thread pause.
 class Pauses {
  public:
-  Pauses() : outer_(current_) { current_ = this; }
-  ~Pauses() { current_ = outer_; }
+  Pauses() : outer_(current) { current = this; }
+  ~Pauses() { current = outer_; }
   Pauses(const Pauses&) = delete;
   Pauses& operator=(const Pauses&) = delete;
 
   // In loops of work that may be long. Costs a nanosecond; other threads never pause. `work`: since the last one, in
   // tens of nanoseconds or so.
   static void check_point(uint32_t work = 1) {
-    if (current_ && (current_->work_ += work) >= kWorkPerLook) current_->look();
+    if (current && (current->work_ += work) >= kWorkPerLook) current->look();
   }
 
   // That of the calling thread, or null.
-  static const Pauses* of_thread() { return current_; }
+  static const Pauses* of_thread() { return current; }
   int n_pauses() const { return n_pauses_; }
 
  private:
@@ -31,7 +31,7 @@ class Pauses {
   static constexpr uint32_t kWorkPerLook = 1000;
   void look();
 
-  static constinit inline thread_local Pauses* current_ = nullptr;
+  static constinit inline thread_local Pauses* current = nullptr;
   Pauses* const outer_;
   uint32_t work_ = 0;
   int n_pauses_ = 0;
