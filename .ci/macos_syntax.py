@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Reads every file of the program as Clang would on a Mac, and says what it does not take. Nothing is built.
 
-./setup --macos brings the headers; cmake/macos.cmake says how they are found. Where there is no such system, a change
-that uses what only Linux has is seen so.
+./setup --macos brings the headers; cmake/macos.cmake says how they are found. So a change that uses what only Linux has
+is seen on Linux.
 """
 
 import argparse

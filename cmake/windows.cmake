@@ -1,12 +1,6 @@
 # Windows x64, built on another machine by what ./setup --windows unpacked: the compiler, and the sources of the libraries.
-# CMake reads this file again for each of its trial programs.
-set(tern_toolchains ${CMAKE_CURRENT_LIST_DIR}/../build/toolchain)
-foreach(part windows windows_libraries wine)
-  if(NOT EXISTS ${tern_toolchains}/${part}/.complete)
-    message(FATAL_ERROR "There is no cross compiler for Windows. Run ./setup --windows")
-  endif()
-  file(REAL_PATH ${tern_toolchains}/${part} tern_${part})
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
+tern_need(--windows windows windows_libraries wine)
 
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR AMD64)
@@ -16,29 +10,12 @@ set(CMAKE_CXX_COMPILER ${tern_mingw}g++)
 set(CMAKE_RC_COMPILER ${tern_mingw}windres)
 set(CMAKE_FIND_ROOT_PATH ${tern_windows_libraries})
 set(CMAKE_PREFIX_PATH ${tern_windows_libraries}/usr)
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_DISABLE_FIND_PACKAGE_PkgConfig ON)
 # One program that needs no library of the compiler beside it.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static")
-foreach(library IN ITEMS hwy=highway pcre2=pcre2 utf8proc=utf8proc httplib=cpp-httplib curl=curl googletest=googletest)
-  string(REPLACE "=" ";" library ${library})
-  list(GET library 0 name)
-  list(GET library 1 folder)
-  string(TOUPPER ${name} name)
-  set(FETCHCONTENT_SOURCE_DIR_${name} ${tern_windows_libraries}/usr/src/${folder} CACHE PATH "")
-endforeach()
-set(FETCHCONTENT_SOURCE_DIR_GTEST ${tern_windows_libraries}/usr/src/googletest CACHE PATH "")
-
-# The tools of the machine that builds, where ./setup brought them.
-if(EXISTS ${tern_toolchains}/build/tools)
-  file(REAL_PATH ${tern_toolchains}/build/tools tern_tools)
-  set(CMAKE_MAKE_PROGRAM ${tern_tools}/ninja CACHE FILEPATH "")
-  list(APPEND CMAKE_PROGRAM_PATH ${tern_tools})
-endif()
+tern_sources(${tern_windows_libraries}/usr/src
+  hwy=highway pcre2=pcre2 utf8proc=utf8proc httplib=cpp-httplib curl=curl googletest=googletest gtest=googletest)
 set(TERN_MOLD OFF CACHE FILEPATH "The cross compiler comes with its own linker")
 # CTest starts programs so.
 set(CMAKE_CROSSCOMPILING_EMULATOR ${tern_wine}/tools/wine64)

@@ -4,19 +4,18 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 root=$PWD
-export WINEPREFIX=$root/build/windows/wine WINEDEBUG=-all LC_ALL=C.UTF-8
-readonly linux=$root/build/release/bin/tern windows=$root/build/windows/bin/tern.exe model=$root/models/tern-stories.gguf
-readonly wine=$root/build/toolchain/wine/tools/wine64
+export LC_ALL=C.UTF-8
+readonly linux=$root/build/release/bin/tern windows=$root/tests/windows/tern model=$root/models/tern-stories.gguf
 passed=0 failed=0
 work=$(mktemp -d)
 started=()
 trap 'for pid in "${started[@]}"; do kill -9 "$pid" 2>/dev/null; done; rm -rf "$work"' EXIT
 
-tern() { "$wine" "$windows" "$@"; }
+tern() { "$windows" "$@"; }
 
 # start ARGUMENTS...: in the background, as the process `pid`. Output goes to out and err.
 start() {
-  "$wine" "$windows" "$@" >"$work/out" 2>"$work/err" </dev/null &
+  "$windows" "$@" >"$work/out" 2>"$work/err" </dev/null &
   pid=$!
   started+=("$pid")
 }
@@ -133,7 +132,7 @@ hides_files() {
 
 second_server_is_refused() {
   local text
-  text=$(timeout 30 "$wine" "$windows" serve --port "$port" 2>&1) && return 1
+  text=$(timeout 30 "$windows" serve --port "$port" 2>&1) && return 1
   [[ $text == *"cannot listen"* ]] || { printf '%s\n' "$text"; return 1; }
 }
 
@@ -168,7 +167,7 @@ file_in_use() {
   cp "$model" "$work/used.gguf"
   start chat -m "$work/used.gguf"
   started+=("$pid")
-  (sleep 20 | "$wine" "$windows" run -m "$work/used.gguf" -f - >/dev/null 2>&1) &
+  (sleep 20 | "$windows" run -m "$work/used.gguf" -f - >/dev/null 2>&1) &
   sleep 3
   local text status=0
   text=$(tern convert "$model" "$work/used.gguf" --type tq1_0 2>&1) || status=$?
@@ -177,8 +176,8 @@ file_in_use() {
   ((status == 0)) || [[ $text == *used.gguf* ]] || { printf '%s\n' "$text"; return 1; }
 }
 
-if [[ ! -e $WINEPREFIX/system.reg ]]; then
-  mkdir -p "$WINEPREFIX"
+if [[ ! -e build/windows/wine/system.reg ]]; then
+  mkdir -p build/windows/wine
   tern --version >/dev/null 2>&1  # Wine makes its folders, which takes half a minute
 fi
 check 'the default model writes what it writes on Linux' says_what_linux_says run -p 'Once upon a time' --temp 0 -n 60
