@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
-#include <latch>
 #include <thread>
 
-#include "base/thread_pool.h"
+#include "base/busy_pool_test_support.h"
 
 namespace tern {
 namespace {
@@ -17,24 +15,6 @@ using std::chrono::steady_clock;
 
 void work_for(milliseconds time) {
   for (const auto end = steady_clock::now() + time; steady_clock::now() < end;) Pauses::check_point(1000);
-}
-
-// Calls `use` while a pool of `n_threads` runs something.
-template <class Use>
-void beside_pool(int n_threads, const Use& use) {
-  ThreadPool pool(n_threads);
-  std::latch runs(1);
-  std::atomic<bool> is_over = false;
-  std::jthread caller([&] {
-    pool.run([&](int worker) {
-      if (worker == 0) runs.count_down();
-      is_over.wait(false);
-    });
-  });
-  runs.wait();
-  use();
-  is_over = true;
-  is_over.notify_all();
 }
 
 TEST(Pauses, AreMadeBesideAPoolThatHasAllProcessors) {

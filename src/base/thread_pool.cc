@@ -61,7 +61,7 @@ class BoundWhileItLives {
 ThreadPool::ThreadPool(const Options& options) {
   CHECK(options.n_threads >= 1);
   const int wanted = can_start(options.n_threads);
-  if (options.pin) cpus_ = platform::allowed_processors();
+  if (options.pin) cpus_ = platform::fast_processors_first();
   threads_.reserve(static_cast<size_t>(wanted - 1));
   try {
     for (; n_threads_ < wanted; ++n_threads_)
@@ -129,7 +129,8 @@ int ThreadPool::available_cpus() {
   return n > 0 ? static_cast<int>(n) : 1;
 }
 
-int ThreadPool::default_threads() {
+int ThreadPool::threads_for(int n) {
+  if (n > 0) return std::min(n, available_cpus());
   const int n_fast = platform::fast_processors();
   return n_fast > 0 ? n_fast : available_cpus();
 }

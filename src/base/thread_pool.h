@@ -71,8 +71,9 @@ class ThreadPool {
   // The number of CPUs that this process may use; 1 in a browser without threads.
   static int available_cpus();
 
-  // How many threads a pool has unless told: one for each fast CPU that this process may use.
-  static int default_threads();
+  // How many threads a pool gets where `n` are wanted: at most one per CPU, as more would only compete. 0: one for each
+  // fast CPU that this process may use.
+  static int threads_for(int n);
 
   // The number of threads of all pools of the process that run something now.
   static int n_computing();

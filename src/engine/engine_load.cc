@@ -166,10 +166,8 @@ void describe_head(Engine::Impl& impl) {
                               static_cast<uint64_t>(impl.executable->bytes_beyond_plan());
 }
 
-// At most one thread per CPU: more would only compete.
 Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
-  const int cpus = ThreadPool::available_cpus();
-  const int n = options.n_threads > 0 ? std::min(options.n_threads, cpus) : ThreadPool::default_threads();
+  const int n = ThreadPool::threads_for(options.n_threads);
   auto pool = std::make_unique<ThreadPool>(ThreadPool::Options{.n_threads = n, .pin = options.pin_threads});
   if (options.n_threads > 0 && pool->size() < n) {
     return fail(ErrorCode::kOutOfMemory,

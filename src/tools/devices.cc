@@ -75,7 +75,7 @@ DeviceInfo cpu_device() {
   const auto chosen = choose_cpu_target();
   const std::string target = cpu_target();
   DeviceInfo device{.backend = "cpu", .name = cpu.name.empty() ? "unknown processor" : cpu.name, .facts = {}};
-  const int cpus = ThreadPool::available_cpus(), n_fast = ThreadPool::default_threads();
+  const int cpus = ThreadPool::available_cpus(), n_fast = ThreadPool::threads_for(0);
   const std::string fast =
       n_fast < cpus ? format_text("; {} of them are fast, and compute unless told otherwise", n_fast) : "";
   device.facts.emplace_back("CPUs", format_text("{} that this process may use{}", cpus, fast));

@@ -1,7 +1,9 @@
 #include "base/platform/processors.h"
 
 #include <algorithm>
+#include <functional>
 #include <ranges>
+#include <tuple>
 
 namespace tern::platform {
 
@@ -12,6 +14,11 @@ std::vector<int> allowed_processors() {
   for (size_t i = 0; i < mask->size() * 64; ++i) {
     if (((*mask)[i / 64] >> (i % 64) & 1) != 0) numbers.push_back(static_cast<int>(i));
   }
+  return numbers;
+}
+
+std::vector<int> fast_processors_first() {
+  std::vector<int> numbers = allowed_processors();
   if (std::vector<int> speeds = processor_speeds(numbers); speeds.size() == numbers.size()) {
     std::ranges::stable_sort(std::views::zip(speeds, numbers), std::greater(),
                              [](const auto& both) { return std::get<0>(both); });

@@ -20,8 +20,10 @@ void set_thread_processors(const ProcessorMask& mask);
 // Lets the calling thread run after others that want a processor: 0 to 19, as nice() counts; for good.
 void give_way(int nice);
 
-// The numbers of the processors of the calling thread, fast ones first; empty where they are not known.
+// The numbers of the processors of the calling thread; empty where they are not known.
 std::vector<int> allowed_processors();
+// The same, fast ones first.
+std::vector<int> fast_processors_first();
 
 // How fast these processors are beside each other, in any unit; empty where they are alike or the system does not tell.
 std::vector<int> processor_speeds(const std::vector<int>& processors);

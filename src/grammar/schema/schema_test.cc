@@ -1,9 +1,5 @@
-#include <atomic>
-#include <latch>
-#include <thread>
-
+#include "base/busy_pool_test_support.h"
 #include "base/pauses.h"
-#include "base/thread_pool.h"
 #include "grammar/grammar_test_support.h"
 
 namespace tern {
@@ -243,22 +239,12 @@ TEST(Schema, CompilationPausesBesideAModel) {
               std::to_string(i % 90 + 1) + "}$\"}";
   }
   schema += "}}";
-  ThreadPool model(ThreadPool::available_cpus());
-  std::latch runs(1);
-  std::atomic<bool> is_over = false;
-  std::jthread caller([&] {
-    model.run([&](int worker) {
-      if (worker == 0) runs.count_down();
-      is_over.wait(false);
-    });
+  beside_pool(ThreadPool::available_cpus(), [&] {
+    const Pauses pauses;
+    const auto grammar = Grammar::json_schema(schema);
+    EXPECT_TRUE(grammar) << error_of(grammar);
+    EXPECT_GE(pauses.n_pauses(), 5);
   });
-  runs.wait();
-  const Pauses pauses;
-  const auto grammar = Grammar::json_schema(schema);
-  is_over = true;
-  is_over.notify_all();
-  EXPECT_TRUE(grammar) << error_of(grammar);
-  EXPECT_GE(pauses.n_pauses(), 5);
 }
 
 }  // namespace

@@ -205,8 +205,7 @@ Result<KernelBenchResult> bench_kernels(const KernelBenchOptions& options) {
   TRY_STATUS(check_arguments(options));
   TRY_STATUS(check_memory(options));
   TRY_STATUS(choose_cpu_target());
-  const int cpus = ThreadPool::available_cpus();
-  ThreadPool pool(options.n_threads > 0 ? std::min(options.n_threads, cpus) : ThreadPool::default_threads());
+  ThreadPool pool(ThreadPool::threads_for(options.n_threads));
   TRY(const HostMemory codes, HostMemory::allocate(static_cast<uint64_t>(options.rows * options.cols), "the matrix"));
   const std::span<int8_t> values(reinterpret_cast<int8_t*>(codes.data()), codes.bytes());
   fill_codes(pool, values);

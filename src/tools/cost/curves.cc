@@ -149,11 +149,6 @@ Result<Device> gpu_of(const LoadOptions& load) {
                 .seconds_to_find = longest.load()};
 }
 
-int threads_of(const LoadOptions& load) {
-  if (load.n_threads <= 0) return ThreadPool::default_threads();
-  return std::min(load.n_threads, ThreadPool::available_cpus());
-}
-
 }  // namespace
 
 Result<CurveSet> cost_curves(const CurveOptions& options) {
@@ -183,7 +178,8 @@ Result<CurveSet> cost_curves(const CurveOptions& options) {
                   options.least_ctx, set.model_name, set.n_ctx);
     }
   }
-  std::vector<Device> devices = {{.name = cpu_curve_device(threads_of(load)), .backend = BackendKind::kCpu, .gpu = {}}};
+  std::vector<Device> devices = {
+      {.name = cpu_curve_device(ThreadPool::threads_for(load.n_threads)), .backend = BackendKind::kCpu, .gpu = {}}};
   if (auto gpu = gpu_of(load)) {
     devices.push_back(*std::move(gpu));
   } else {

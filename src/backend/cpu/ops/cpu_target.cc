@@ -20,7 +20,7 @@
 #elif defined(__linux__) && defined(__aarch64__)
 #include <sys/auxv.h>
 #elif defined(__APPLE__) && defined(__aarch64__)
-#include <sys/sysctl.h>
+#include "base/platform/apple/system_number.h"
 #endif
 
 namespace tern::cpu {
@@ -84,11 +84,7 @@ bool find_amx() { return false; }
 #if defined(__linux__) && defined(__aarch64__)
 bool find_neon_dot() { return (getauxval(AT_HWCAP) >> 20 & 1) != 0; }  // HWCAP_ASIMDDP
 #elif defined(__APPLE__) && defined(__aarch64__)
-bool find_neon_dot() {
-  int has_it = 0;
-  size_t size = sizeof(has_it);
-  return sysctlbyname("hw.optional.arm.FEAT_DotProd", &has_it, &size, nullptr, 0) == 0 && has_it != 0;
-}
+bool find_neon_dot() { return platform::system_number("hw.optional.arm.FEAT_DotProd") != 0; }
 #else
 bool find_neon_dot() { return false; }
 #endif

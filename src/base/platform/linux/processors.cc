@@ -30,6 +30,4 @@ void give_way(int nice) { ::setpriority(PRIO_PROCESS, 0, nice); }  // of the thr
 
 std::vector<int> processor_speeds(const std::vector<int>& processors) { return speeds_in("/sys/devices", processors); }
 
-int fast_processors() { return count_fast(processor_speeds(allowed_processors())); }
-
 }  // namespace tern::platform

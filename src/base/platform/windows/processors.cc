@@ -48,8 +48,6 @@ std::vector<int> processor_speeds(const std::vector<int>& processors) {
   return is_any_faster ? speeds : std::vector<int>();
 }
 
-int fast_processors() { return count_fast(processor_speeds(allowed_processors())); }
-
 void give_way(int nice) {
   if (nice > 0)
     ::SetThreadPriority(::GetCurrentThread(), nice < 10 ? THREAD_PRIORITY_BELOW_NORMAL : THREAD_PRIORITY_LOWEST);
