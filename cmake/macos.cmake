@@ -1,5 +1,5 @@
 # macOS on ARM64, read on another machine: Clang and its standard library with the C headers that ./setup --macos brought.
-# There is no linker and no system library, so nothing is built: .ci/macos_syntax.py takes the commands.
+# There is no linker and no system library, so nothing is linked: .ci/macos_syntax.py takes the commands.
 include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
 tern_need(--macos checks macos_libraries)
 

@@ -7,8 +7,8 @@
 namespace tern {
 namespace {
 
-// On two cores a stream loses at most half of the work's share. A token of 16 ms is delayed by about 2 ms.
-constexpr std::chrono::milliseconds kWork(1), kPause(8);
+// A stream loses the share of one processor that the work has: each step of a model waits for its slowest thread.
+constexpr std::chrono::milliseconds kWork(1), kPause(12);
 
 }  // namespace
 

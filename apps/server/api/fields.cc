@@ -46,14 +46,16 @@ std::string in_words(double number) {
 // Goes through a text that may be long.
 class PausingIterator {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): std::iterator_traits has these names.
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
   using difference_type = std::ptrdiff_t;
   using pointer = const char*;
   using reference = const char&;
+  // NOLINTEND(readability-identifier-naming)
 
   explicit PausingIterator(const char* at) : at_(at) {}
-  reference operator*() const { return *at_; }
+  const char& operator*() const { return *at_; }
   PausingIterator& operator++() {
     Pauses::check_point();
     ++at_;
