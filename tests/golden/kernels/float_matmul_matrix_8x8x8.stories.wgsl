@@ -118,14 +118,14 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
   for (var block = 0u; block < 48u; block += 1u) {
     let base = 0u;
     let fetched = unit;
+    let is_second = (piece & 1u) == 1u;
+    let low_word = select(fetched.x, fetched.z, is_second);
+    let high_word = select(fetched.y, fetched.w, is_second);
     let scale_word = scale_words;
     let number_2 = block * 2u + piece % 2u;
     let at_2 = row_units + number_2 / 2u;
     let halves = scale_word >> ((at_2 & 1u) * 16u);
     let scale = unpack2x16float(halves);
-    let is_second = (piece & 1u) == 1u;
-    let low_word = select(fetched.x, fetched.z, is_second);
-    let high_word = select(fetched.y, fetched.w, is_second);
     let to = base + 0u + piece / 2u * 40u + piece % 2u * 4u;
     let half_scale = f16(scale.x);
     let to_quad = to + 0u;
@@ -153,14 +153,14 @@ fn float_matmul_matrix(@builtin(workgroup_id) wg: vec3<u32>, @builtin(local_invo
     staged[to_quad_3 + 2u] = value_3.z;
     staged[to_quad_3 + 3u] = value_3.w;
     let fetched_1 = unit_1;
+    let is_second_1 = (piece_1 & 1u) == 1u;
+    let low_word_1 = select(fetched_1.x, fetched_1.z, is_second_1);
+    let high_word_1 = select(fetched_1.y, fetched_1.w, is_second_1);
     let scale_word_1 = scale_words_1;
     let number_3 = block * 2u + piece_1 % 2u;
     let at_3 = row_units_1 + number_3 / 2u;
     let halves_1 = scale_word_1 >> ((at_3 & 1u) * 16u);
     let scale_1 = unpack2x16float(halves_1);
-    let is_second_1 = (piece_1 & 1u) == 1u;
-    let low_word_1 = select(fetched_1.x, fetched_1.z, is_second_1);
-    let high_word_1 = select(fetched_1.y, fetched_1.w, is_second_1);
     let to_1 = base + 0u + piece_1 / 2u * 40u + piece_1 % 2u * 4u;
     let half_scale_1 = f16(scale_1.x);
     let to_quad_4 = to_1 + 0u;

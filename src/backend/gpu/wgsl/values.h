@@ -224,5 +224,13 @@ Temp<T> component(const Name<Vec<T, N>>& v, I&& i) {
   auto index = e(std::forward<I>(i));
   return Temp<T>(cat(v.text, "[", index.text, "]"), Binding::kPrimary, index.epoch);
 }
+// The same for an element of an array, of which only the component is loaded.
+template <class T, uint32_t N, ValueOf<U32> I>
+Temp<T> component(Temp<Vec<T, N>>&& v, I&& i) {
+  auto vector = e(std::move(v));
+  CHECK(vector.binding == Binding::kPrimary);
+  auto index = e(std::forward<I>(i));
+  return Temp<T>(cat(vector.text, "[", index.text, "]"), Binding::kPrimary, join_epochs(vector.epoch, index.epoch));
+}
 
 }  // namespace tern::wgsl

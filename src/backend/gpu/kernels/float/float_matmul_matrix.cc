@@ -83,7 +83,11 @@ class WeightStage {
       for (uint32_t slot = 0; slot < t.c.tile.ahead; ++slot) {
         std::vector<Var<U32>> words;
         for (uint32_t i = 0; i < w.coding.words_of_scale(); ++i) words.push_back(var("scale_words", 0u));
-        made.slots.push_back({var("unit", splat<WeightUnits>(0u)), std::move(words)});
+        if (has_piece_in_word()) {
+          made.slots.push_back({{}, var("word_of_piece", 0u), std::move(words)});
+        } else {
+          made.slots.push_back({var("unit", splat<WeightUnits>(0u)), {}, std::move(words)});
+        }
       }
       pieces_.push_back(std::move(made));
     }
@@ -94,7 +98,11 @@ class WeightStage {
     for (const Piece& p : pieces_) {
       const Fetched& to = p.slots[slot];
       auto at = unit_at(p, block);
-      to.unit = w_.unit(e(at));
+      if (to.word) {
+        *to.word = component(w_.unit(e(at)), word_in_unit(p, block));
+      } else {
+        *to.unit = w_.unit(e(at));
+      }
       if (w_.coding.group == 0) continue;
       const auto places = w_.scale_places(at);
       for (size_t i = 0; i < places.size(); ++i) to.scale_words[i] = w_.scale_word(e(places[i]));
@@ -106,9 +114,8 @@ class WeightStage {
     if (!w_.coding.has_codes()) return store_floats(block, base);
     for (const Piece& p : pieces_) {
       const Fetched& from = p.slots[slot];
-      auto unit = let("fetched", from.unit);
+      const auto words = from.word ? std::vector{word_of(p, *from.word)} : words_of(p, let("fetched", *from.unit));
       const UnitScale scale = scale_of(p, block, from);
-      const auto words = words_of(p, block, unit);
       auto to = let("to", base + start_ + p.piece / of_row() * t_.shape.stride + p.piece % of_row() * 4u);
       const auto store_quads = [&] {
         const uint32_t per_word = 4 / static_cast<uint32_t>(words.size());
@@ -133,7 +140,8 @@ class WeightStage {
 
  private:
   struct Fetched {
-    Var<WeightUnits> unit;
+    std::optional<Var<WeightUnits>> unit;
+    std::optional<Var<U32>> word;  // if it has all of the piece
     std::vector<Var<U32>> scale_words;
   };
   struct Piece {
@@ -158,24 +166,25 @@ class WeightStage {
     return w_.scale_of(unit_at(p, block), words);
   }
 
+  // True if one word of a unit has the piece, and perhaps another one: then the others are not loaded.
+  bool has_piece_in_word() const { return w_.coding.bits() <= 2; }
+  Temp<U32> word_in_unit(const Piece& p, const Name<U32>& block) const {
+    auto number = number_in_row(p, block);
+    return w_.coding.words == WeightWords::kSigns ? (number >> 1u) & 3u : number & 3u;
+  }
+  // That word, with the piece's quads at its lowest bits.
+  Name<U32> word_of(const Piece& p, const Var<U32>& fetched) const {
+    if (w_.coding.words == WeightWords::kSigns) return let("word", fetched >> ((p.piece & 1u) * 4u));
+    return let("word", fetched);
+  }
   // The words that hold the piece's four quads, starting at their lowest bits.
-  std::vector<Name<U32>> words_of(const Piece& p, const Name<U32>& block, const Name<WeightUnits>& unit) const {
-    switch (w_.coding.words) {
-      case WeightWords::kCodes8:
-        return {at(unit, 0), at(unit, 1), at(unit, 2), at(unit, 3)};
-      case WeightWords::kCodes4: {
-        auto is_second = let("is_second", (p.piece & 1u) == 1u);
-        auto low = let("low_word", select(at(unit, 0), at(unit, 2), is_second));
-        auto high = let("high_word", select(at(unit, 1), at(unit, 3), is_second));
-        return {low, high};
-      }
-      case WeightWords::kCodes2:
-        return {let("word", component(unit, number_in_row(p, block) & 3u))};
-      case WeightWords::kSigns:
-        return {let("word", component(unit, (number_in_row(p, block) >> 1u) & 3u) >> ((p.piece & 1u) * 4u))};
-      default:
-        CHECK(false);
-    }
+  std::vector<Name<U32>> words_of(const Piece& p, const Name<WeightUnits>& unit) const {
+    if (w_.coding.words == WeightWords::kCodes8) return {at(unit, 0), at(unit, 1), at(unit, 2), at(unit, 3)};
+    CHECK(w_.coding.words == WeightWords::kCodes4);
+    auto is_second = let("is_second", (p.piece & 1u) == 1u);
+    auto low = let("low_word", select(at(unit, 0), at(unit, 2), is_second));
+    auto high = let("high_word", select(at(unit, 1), at(unit, 3), is_second));
+    return {low, high};
   }
 
   void store_floats(const Name<U32>& block, const Name<U32>& base) const {
