@@ -2,35 +2,58 @@
 # Sourced by ./package: what the kinds of packages share. prepare() sets
 #   version, epoch, program (a stripped copy), scratch (a folder that goes away at the end),
 #   loader, library_folder, and system_root: where what the program was linked with lies; "" or a private toolchain
+# choose_architecture() sets
+#   build, architecture and debian_architecture (its names), debian_loader, strip, and emulator: what runs its programs here
 
 # Seconds since 1970: what every file in a package says of its age.
 age_of_files() { echo "${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || stat -c %Y "$root/CHANGELOG.md")}"; }
 
+choose_architecture() {
+  architecture=$1 debian_architecture=amd64 debian_loader=/lib64/ld-linux-x86-64.so.2
+  build=$root/build/release strip=strip emulator=()
+  [[ $1 == arm64 ]] || return 0
+  debian_architecture=arm64 debian_loader=/lib/ld-linux-aarch64.so.1
+  build=$root/build/arm64 strip=$root/build/toolchain/arm64/usr/bin/aarch64-linux-gnu-strip
+  system_root=$(readlink -f "$root/build/toolchain/arm64_libraries")
+  emulator=("$root/build/toolchain/arm64/tools/qemu-aarch64" -L "$system_root")
+}
+
 prepare() {
-  [[ -x $build/bin/tern ]] || die "build/release/bin/tern is not there; leave out --no-build"
+  local name=${build#"$root"/}/bin/tern
+  [[ -x $build/bin/tern ]] || die "$name is not there; leave out --no-build"
   ! grep -qs '^TERN_CPU_SETS:STRING=native' "$build/CMakeCache.txt" ||
-    die "build/release/bin/tern has kernels for this machine's processor only; leave out --no-build"
+    die "$name has kernels for this machine's processor only; leave out --no-build"
   need readelf binutils
-  need strip binutils
+  need "$strip" binutils
   need patchelf patchelf
-  version=$("$build/bin/tern" --version | sed -n '1s/^tern //p')
-  [[ -n $version ]] || die "build/release/bin/tern does not say its version"
+  version=$("${emulator[@]}" "$build/bin/tern" --version | sed -n '1s/^tern //p')
+  [[ -n $version ]] || die "$name does not say its version"
   epoch=$(age_of_files)
   loader=$(readelf -lW "$build/bin/tern" | sed -n 's/.*Requesting program interpreter: \(.*\)]/\1/p')
-  [[ -x $loader ]] || die "build/release/bin/tern has no loader: a static program is not packed"
-  system_root=${loader%/lib64/*}
-  system_root=${system_root%/usr}
+  if [[ $architecture == arm64 ]]; then
+    loader=$system_root$loader
+  else
+    system_root=${loader%/lib64/*}
+    system_root=${system_root%/usr}
+  fi
+  [[ -x $loader ]] || die "$name has no loader: a static program is not packed"
+  library_folder=''
   library_folder=$(dirname "$(libraries_of "$build/bin/tern" | awk '$1 == "libc.so.6" {print $2}')")
+  make_scratch
+  program=$scratch/tern-$architecture
+  "$strip" -o "$program" --strip-all --remove-section=.comment "$build/bin/tern"
+}
+
+make_scratch() {
+  [[ -z ${scratch-} ]] || return 0
   scratch=$(mktemp -d "$out/scratch.XXXXXX")
   trap 'rm -rf "$scratch"' EXIT
-  program=$scratch/tern
-  strip -o "$program" --strip-all --remove-section=.comment "$build/bin/tern"
 }
 
 # Lists "SONAME PATH" of every library that a program or library is loaded with, theirs too. Not all know where the private
 # toolchain's are, so they are told.
 libraries_of() {
-  "$loader" ${library_folder:+--library-path "$library_folder"} --list "$1" | awk '$2 == "=>" {print $1, $3}'
+  "${emulator[@]}" "$loader" ${library_folder:+--library-path "$library_folder"} --list "$1" | awk '$2 == "=>" {print $1, $3}'
 }
 
 # Prints the Debian package that a library is from, by Debian's rule for their names: libpsl.so.5 is in libpsl5, libssh2.so.1

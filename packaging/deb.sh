@@ -23,7 +23,7 @@ control() {
   cat <<END
 Package: tern
 Version: $version
-Architecture: amd64
+Architecture: $debian_architecture
 Maintainer: $maintainer
 Installed-Size: $(du -sk --apparent-size "$tree/usr" | cut -f1)
 Depends: $(dependencies)
@@ -45,11 +45,11 @@ make_deb() {
   # Whoever made the last commit, unless Debian's own variables name somebody.
   local maintainer
   maintainer="${DEBFULLNAME:-$(git -C "$root" log -1 --format=%an)} <${DEBEMAIL:-$(git -C "$root" log -1 --format=%ae)}>"
-  local tree=$scratch/deb file=$out/tern_${version}_amd64.deb doc
+  local tree=$scratch/deb-$architecture file=$out/tern_${version}_$debian_architecture.deb doc
   doc=$tree/usr/share/doc/tern
   install -D -m 755 "$program" "$tree/usr/bin/tern"
   patchelf --remove-rpath "$tree/usr/bin/tern"
-  patchelf --set-interpreter /lib64/ld-linux-x86-64.so.2 "$tree/usr/bin/tern"
+  patchelf --set-interpreter "$debian_loader" "$tree/usr/bin/tern"
   install_data "$tree/usr"
   gzip -9n "$tree"/usr/share/man/man1/*.1
   install -D -m 644 "$build/share/bash-completion/completions/tern" -t "$tree/usr/share/bash-completion/completions"

@@ -3,9 +3,10 @@
 // A program's loader must be an absolute path, but this archive may be unpacked anywhere. So this program needs no
 // loader: it is static, uses no library, finds its own folder (through any symbolic links) and executes
 //   TOP/libexec/tern --argv0 ARGV0 --library-path TOP/lib[:$LD_LIBRARY_PATH] TOP/libexec/tern-program ARGUMENTS...
-// where libexec/tern is a link to lib/ld-linux-x86-64.so.2, and the name that ps and top show. For the program,
+// where libexec/tern is a link to the loader in lib/, and the name that ps and top show. For the program,
 // /proc/self/exe is then the loader. It is one folder below TOP, like bin/tern, so ../share is right for both. System
 // drivers are searched with the same path: libraries that are in TOP/lib are taken from there.
+#include <linux/fcntl.h>
 #include <linux/limits.h>
 #include <sys/syscall.h>
 
@@ -20,11 +21,24 @@ char program[PATH_MAX + 32];
 char library_path[kLibraryPathMax];
 char* arguments[kArgumentsMax + 8];
 
-long call(long number, long a, long b, long c) {
+#ifdef __aarch64__
+long call(long number, long a, long b, long c, long d = 0) {
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+}
+#else
+long call(long number, long a, long b, long c, long d = 0) {
   long result;
-  asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  register long r10 asm("r10") = d;
+  asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
   return result;
 }
+#endif
 
 long address(const void* pointer) { return reinterpret_cast<long>(pointer); }
 
@@ -62,7 +76,7 @@ const char* variable(char** environment, const char* name) {
 
 // Sets `top` to the parent of the folder that this program is in.
 void find_top() {
-  const long size = call(SYS_readlink, address("/proc/self/exe"), address(top), sizeof top - 1);
+  const long size = call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(top), sizeof top - 1);
   if (size <= 0) stop("tern: /proc/self/exe cannot be read, so Tern does not know where it lies; is /proc mounted?\n");
   long end = size;
   for (int parents = 0; parents < 2; ++parents) {
@@ -99,4 +113,8 @@ extern "C" [[noreturn]] void launch(long* stack) {
 }
 
 // Passes the kernel's initial stack on: the number of arguments, the arguments, the environment.
+#ifdef __aarch64__
+asm(".globl _start\n_start:\n  mov x29, #0\n  mov x30, #0\n  mov x0, sp\n  b launch\n");
+#else
 asm(".globl _start\n_start:\n  xor %ebp, %ebp\n  mov %rsp, %rdi\n  and $-16, %rsp\n  call launch\n");
+#endif

@@ -67,7 +67,7 @@ package_json() {
       "version": $(json "$version"),
       "supplier": {"name": "Debian"},
       "licenses": [$(licenses_json "$package")],
-      "purl": "pkg:deb/debian/$(in_address "$package")@$(in_address "$version")?arch=amd64",
+      "purl": "pkg:deb/debian/$(in_address "$package")@$(in_address "$version")?arch=$debian_architecture",
       "externalReferences": [
         {"type": "source-distribution", "url": "https://sources.debian.org/src/$source/$(in_address "${version%+b[0-9]*}")/"}
       ],

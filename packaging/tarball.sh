@@ -16,22 +16,23 @@ readonly opened_later=(libvulkan.so.1
 readonly compiled_in=(libcli11-dev nlohmann-json3-dev)
 
 compile_launcher() {  # compile_launcher OUTPUT
-  local compiler
+  local compiler flags=()
+  [[ $architecture != x86_64 ]] || flags=(-fcf-protection=none -B"$system_root/usr/bin")
   compiler=$(sed -n 's/^set(CMAKE_CXX_COMPILER "\(.*\)")$/\1/p' "$build"/CMakeFiles/*/CMakeCXXCompiler.cmake | tail -n 1)
-  [[ -n $compiler ]] || die "build/release does not say which compiler it uses; leave out --no-build"
+  [[ -n $compiler ]] || die "${build#"$root"/} does not say which compiler it uses; leave out --no-build"
   # The kernel's headers are all that it includes. Nothing is to be linked that was not written there.
-  quietly "$compiler" -B"$system_root/usr/bin" ${system_root:+--sysroot="$system_root"} -std=c++23 -Os -ffreestanding \
-    -fno-exceptions -fno-rtti -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none \
+  quietly "$compiler" "${flags[@]}" ${system_root:+--sysroot="$system_root"} -std=c++23 -Os -ffreestanding \
+    -fno-exceptions -fno-rtti -fno-stack-protector -fno-asynchronous-unwind-tables \
     -fno-tree-loop-distribute-patterns -fno-pie -no-pie -nostdlib -static -Wl,--build-id=none,-z,noexecstack \
     "$root/packaging/launcher.cc" -o "$1" || die 'the launcher could not be compiled'
-  strip --strip-all --remove-section=.comment "$1"
+  "$strip" --strip-all --remove-section=.comment "$1"
 }
 
 # bundle SONAME PATH: into lib/ without what only debuggers read, and with its license.
 bundle() {
   local soname=$1 path=$2 package
   package=$(package_of "$soname")
-  strip -o "$top/lib/$soname" --strip-unneeded "$path"
+  "$strip" -o "$top/lib/$soname" --strip-unneeded "$path"
   [[ -z $(patchelf --print-rpath "$top/lib/$soname") ]] || patchelf --remove-rpath "$top/lib/$soname"
   chmod 755 "$top/lib/$soname"
   install -D -m 644 "$system_root/usr/share/doc/$package/copyright" "$top/share/doc/tern/licenses/$package.txt"
@@ -70,7 +71,7 @@ copy_common_licenses() {
 }
 
 make_tarball() {
-  local name=tern-$version-linux-x86_64
+  local name=tern-$version-linux-$architecture
   local top=$scratch/$name file=$out/$name.tar.xz
   mkdir -p "$top"/{bin,lib,libexec}
   compile_launcher "$top/bin/tern"

@@ -35,10 +35,7 @@ make_windows() {
     die "build/windows has kernels for this machine's processor only; leave out --no-build"
   version=$(sed -nE 's/^project\(tern VERSION ([0-9.]+).*/\1/p' "$root/CMakeLists.txt")
   epoch=$(age_of_files)
-  if [[ -z ${scratch-} ]]; then
-    scratch=$(mktemp -d "$out/scratch.XXXXXX")
-    trap 'rm -rf "$scratch"' EXIT
-  fi
+  make_scratch
   name=tern-$version-windows-x86_64
   top=$scratch/$name file=$out/$name.zip
   mkdir -p "$top/bin"

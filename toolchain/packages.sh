@@ -21,7 +21,8 @@ clients_packages=('haproxy>=2.6' python3-openai)
 # build links, of Debian's arm64.
 arm64_packages=(g++-16-aarch64-linux-gnu qemu-user)
 arm64_libraries_packages=(libc6-dev libstdc++-16-dev 'libhwy-dev>=1.2' 'libcli11-dev>=2.4' nlohmann-json3-dev libpcre2-dev libutf8proc-dev
-  libisocline-dev libcurl4-openssl-dev libssl-dev 'libcpp-httplib-dev>=0.41' 'libgtest-dev>=1.14')
+  libisocline-dev libcurl4-openssl-dev libssl-dev 'libcpp-httplib-dev>=0.41' 'libgtest-dev>=1.14' libwebgpu-dawn-dev
+  libvulkan1 mesa-vulkan-drivers)
 # For Windows x64, built on another machine: the cross compiler; the libraries' headers that serve any system, and the sources
 # of the others; and Wine, which runs the result. Debian 14 has no Wine, Debian 13 does.
 windows_packages=(g++-mingw-w64-ucrt64)
