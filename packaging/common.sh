@@ -10,12 +10,13 @@ age_of_files() { echo "${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct
 
 choose_architecture() {
   architecture=$1 debian_architecture=amd64 debian_loader=/lib64/ld-linux-x86-64.so.2
-  build=$root/build/release strip=strip emulator=()
+  build=$root/build/release strip=strip emulator=() library_folder=''
   [[ $1 == arm64 ]] || return 0
   debian_architecture=arm64 debian_loader=/lib/ld-linux-aarch64.so.1
   build=$root/build/arm64 strip=$root/build/toolchain/arm64/usr/bin/aarch64-linux-gnu-strip
   system_root=$(readlink -f "$root/build/toolchain/arm64_libraries")
   emulator=("$root/build/toolchain/arm64/tools/qemu-aarch64" -L "$system_root")
+  library_folder=$system_root/usr/lib/aarch64-linux-gnu
 }
 
 prepare() {
@@ -37,7 +38,6 @@ prepare() {
     system_root=${system_root%/usr}
   fi
   [[ -x $loader ]] || die "$name has no loader: a static program is not packed"
-  library_folder=''
   library_folder=$(dirname "$(libraries_of "$build/bin/tern" | awk '$1 == "libc.so.6" {print $2}')")
   make_scratch
   program=$scratch/tern-$architecture

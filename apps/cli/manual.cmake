@@ -11,9 +11,9 @@ add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/version_commit.cc
   DEPENDS version_commit.cmake ${tern_git_log} VERBATIM)
 set_property(SOURCE ${CMAKE_CURRENT_BINARY_DIR}/version_commit.cc PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
 
-# Man pages and completions are what the built program says of itself. They carry the day of the newest release that
-# CHANGELOG.md names.
-if(NOT CMAKE_CROSSCOMPILING)
+# Man pages and completions are what the built program says of itself, in an emulator if need be. They carry the day of the
+# newest release that CHANGELOG.md names. Windows has neither.
+if(NOT CMAKE_CROSSCOMPILING OR (CMAKE_SYSTEM_NAME STREQUAL Linux AND CMAKE_CROSSCOMPILING_EMULATOR))
   file(STRINGS ${PROJECT_SOURCE_DIR}/CHANGELOG.md tern_releases REGEX "^## .*[0-9]+-[0-9]+-[0-9]+$")
   string(REGEX MATCH "[0-9]+-[0-9]+-[0-9]+" tern_release_day "${tern_releases}")
   set(tern_share ${PROJECT_BINARY_DIR}/share)
