@@ -88,7 +88,7 @@ MarkedReader::Progress MarkedReader::begin_value(std::optional<uint8_t> types) {
     place_ = Place::kLiteral;
     return Progress::kMoved;
   }
-  value_types_ = types ? *types : types_.of(name_, key_);
+  value_types_ = types ? *types : types_.of(name_, std::span(&key_, 1));
   is_quoted_ = false;
   place_ = form_.text_begin.empty() ? Place::kText : Place::kTextBegin;
   if (place_ == Place::kText) begin_text();
