@@ -31,7 +31,7 @@ constexpr const char* kArguments =
 
 std::string kind_of(const ToolCallFormat& calls) {
   if (!calls.marked) return calls.is_list ? "JSON list" : calls.begin.empty() ? "bare JSON" : "JSON";
-  const char* const kValues[] = {"JSON", "plain text", "Python", "Gemma"};
+  const char* const kValues[] = {"JSON", "plain text", "Python", "Gemma", "elements"};
   return std::string("marks, ") + kValues[static_cast<int>(calls.marked->values)];
 }
 

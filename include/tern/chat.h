@@ -55,17 +55,20 @@ struct CallPiece {
 // Calls whose name and arguments are between marks: <function=f><parameter=a>1</parameter></function>.
 struct MarkedCalls {
   enum class Values : uint8_t {
-    kJson,    // the arguments are one JSON object
-    kText,    // pairs of a key and a value: a string as it is, any other value as JSON
-    kPython,  // pairs; values are Python's literals or JSON
-    kGemma,   // pairs; strings are between <|"|>, the keys of objects are without quotes
+    kJson,      // the arguments are one JSON object
+    kText,      // pairs of a key and a value: a string as it is, any other value as JSON
+    kPython,    // pairs; values are Python's literals or JSON
+    kGemma,     // pairs; strings are between <|"|>, the keys of objects are without quotes
+    kElements,  // pairs; as kText, but objects are pairs again, and lists are pairs with the key `item`
   };
   std::vector<CallPiece> pieces = {};  // of one call
   std::string between = {};            // text between two calls
   Values values = Values::kJson;
   // Pairs: `key_begin`, the key, `key_end`, the value, `value_end`, with `pair_between` between two of them.
   std::string key_begin = {}, key_end = {}, value_end = {}, pair_between = {};
-  std::string key_end_other = {};  // instead of `key_end`, where the value is no string
+  std::string value_end_name = {};  // not empty: behind `value_end` come the key again and this text
+  std::string item = {};            // the key of a list's items
+  std::string key_end_other = {};   // instead of `key_end`, where the value is no string
   // Behind `key_end` come the value's type by its name in JSON Schema ("number" for every number) and this text.
   std::string type_end = {};
   std::string text_begin = {}, text_end = {};  // may be around a string, for example <![CDATA[…]]>

@@ -54,7 +54,10 @@ const end = async ({id}) => {
   }
 };
 
-const linesOf = async (id) => (await (await client.files.content(id)).text()).trim().split('\n').map((text) => JSON.parse(text));
+const linesOf = async (id) => {
+  const text = await (await client.files.content(id)).text();
+  return text.trim().split('\n').map((each) => JSON.parse(each));
+};
 
 test('a file comes, is found and goes', async () => {
   const file = await upload([line('a')], {expires_after: {anchor: 'created_at', seconds: 3600}});
@@ -98,7 +101,8 @@ test('a batch is answered', async () => {
     check('CreateCompletionResponse', response.body);
   }
   const errors = await linesOf(batch.error_file_id);
-  assert.deepEqual(Object.fromEntries(errors.map(({custom_id, response}) => [custom_id, response.status_code])), {b: 400, c: 404});
+  const statuses = errors.map(({custom_id, response}) => [custom_id, response.status_code]);
+  assert.deepEqual(Object.fromEntries(statuses), {b: 400, c: 404});
   for (const {response} of errors) check('ErrorResponse', response.body);
   const output = await client.files.retrieve(batch.output_file_id);
   check('OpenAIFile', output);
@@ -109,7 +113,8 @@ test('a batch is answered', async () => {
 });
 
 test('what is wrong with a file is told by its line', async () => {
-  const batch = await end(await begin(await upload([line('a'), 'nonsense', line('a'), line('b', {}, '/v1/embeddings')])));
+  const file = await upload([line('a'), 'nonsense', line('a'), line('b', {}, '/v1/embeddings')]);
+  const batch = await end(await begin(file));
   assert.equal(batch.status, 'failed');
   assert.deepEqual(batch.errors.data.map(({code, line: number}) => [code, number]),
                    [['invalid_json_line', 2], ['duplicate_custom_id', 3], ['mismatched_endpoint', 4]]);

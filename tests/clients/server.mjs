@@ -1,4 +1,5 @@
 // `tern serve` for a test, and OpenAI's published description of its answers.
+import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import fs from 'node:fs';
@@ -7,13 +8,48 @@ import {fileURLToPath} from 'node:url';
 
 const kRoot = fileURLToPath(new URL('../../', import.meta.url));
 
-// A conversation is one text to the model, which the tests' sentences go on in.
-const kTemplate = "{{ messages | map(attribute='content') | join(' ') }}";
+// A conversation is one text to the model, which the tests' sentences go on in. Tools, calls and results are written as
+// Hermes models write them.
+const kTemplate = `{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}
+{% endfor %}</tools>
+<tool_call>
+{"name": name, "arguments": arguments}
+</tool_call>
+{% endif %}{% for m in messages %}{{ ' ' if not loop.first }}{{ m.content or '' }}{% for c in m.tool_calls or [] %}
+<tool_call>
+{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}
+</tool_call>{% endfor %}{% endfor %}`;
+
+/** The sentence that the tests' stories begin with. */
+export const kStart = 'Once upon a time there was a little';
+
+/** The schema of a function's arguments whose values all but choose themselves. */
+export const kWeather = {
+  type: 'object',
+  properties: {place: {enum: ['Rome', 'Oslo']}, days: {type: 'integer', minimum: 1, maximum: 9}},
+  required: ['place', 'days'],
+  additionalProperties: false,
+};
+
+/** Fails unless it is an object that kWeather allows. */
+export function checkWeather(input) {
+  assert.deepEqual(Object.keys(input), ['place', 'days']);
+  assert.ok(['Rome', 'Oslo'].includes(input.place));
+  assert.ok(Number.isInteger(input.days) && input.days >= 1 && input.days <= 9);
+}
+
+/** The texts of a stream's parts, one behind the other. */
+export async function joined(stream, textOf = (part) => part) {
+  let text = '';
+  for await (const part of stream) text += textOf(part) ?? '';
+  return text;
+}
 
 /** A server on a free port; `stop()` ends it and returns its exit code. */
 export async function startServer(...args) {
   const program = process.env.TERN ?? path.join(kRoot, 'build/release/bin/tern');
-  const child = spawn(program, ['serve', '--port', '0', '--chat-template', kTemplate, ...args], {stdio: ['ignore', 'inherit', 'pipe']});
+  const child = spawn(program, ['serve', '--port', '0', '--chat-template', kTemplate, ...args],
+    {stdio: ['ignore', 'inherit', 'pipe']});
   let said = '';
   for await (const piece of child.stderr) {
     said += piece;
@@ -23,6 +59,7 @@ export async function startServer(...args) {
   if (!url) throw new Error(`tern serve did not start: ${said}`);
   return {
     url,
+    root: new URL(url).origin,
     async stop() {
       child.kill('SIGTERM');
       const [code] = await once(child, 'exit');

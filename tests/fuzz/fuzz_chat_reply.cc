@@ -101,6 +101,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
        .key_begin = "<p=",
        .key_end = ">",
        .value_end = "</p>",
+       .key_end_other = ">"},
+      {.pieces = {{Kind::kText, "]<]m[>[<i="},
+                  {Kind::kName},
+                  {Kind::kText, ">"},
+                  {Kind::kArguments},
+                  {Kind::kText, "]<]m[>[</i>"}},
+       .values = Values::kElements,
+       .key_begin = "]<]m[>[<",
+       .key_end = ">",
+       .value_end = "]<]m[>[</",
+       .value_end_name = ">",
+       .item = "item",
        .key_end_other = ">"}};
   const tern::ToolCallFormat kForms[] = {
       {.begin = "<tool_call>\n", .end = "\n</tool_call>"},
@@ -114,7 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       {.begin = "<|open|>tools<|sep|>", .end = "<|close|>tools<|sep|>", .marked = kMarked[4]},
       {.marked = kMarked[5]},
       {.marked = kMarked[6]},
-      {.marked = kMarked[5]}};
+      {.begin = "]<]m[>[<c>\n", .end = "]<]m[>[</c>", .marked = kMarked[7]}};
   const bool thinks = (data[0] & 8) != 0;
   const bool streams = (data[0] & 16) != 0;
   const bool has_channels = (data[0] & 32) != 0;

@@ -191,6 +191,7 @@ CharAutomaton CharAutomaton::common(const CharAutomaton& other) const {
     const auto a = static_cast<uint32_t>(key >> 32), b = static_cast<uint32_t>(key);
     const uint32_t from = known.at(key);
     if (is_end_[a] && other.is_end_[b]) out.end(from);
+    out.states_[from].reserve(std::max(states_[a].size(), other.states_[b].size()));
     for (const Edge& mine : states_[a]) {
       if (mine.kind != Edge::kChar) out.add_nothing(from, state_of(mine.to, b));
     }
@@ -207,7 +208,7 @@ CharAutomaton CharAutomaton::common(const CharAutomaton& other) const {
       }
     }
   }
-  return out.is_full_ ? out : out.trimmed();
+  return out.is_full_ ? out : std::move(out).trimmed();
 }
 
 CharAutomaton CharAutomaton::in_any_case() const {

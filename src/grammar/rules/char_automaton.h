@@ -67,7 +67,7 @@ class CharAutomaton {
   uint32_t number_of(const CharSet& set);
   bool has_anchors() const;
   std::vector<uint8_t> useful_states() const;
-  CharAutomaton trimmed() const;  // without other states
+  CharAutomaton trimmed() &&;  // without other states
 
   std::vector<std::vector<Edge>> states_;
   std::vector<uint8_t> is_end_;

@@ -1,6 +1,7 @@
 // CharAutomaton: the texts that an automaton does not take, and how long those are that it takes.
 #include <algorithm>
 #include <deque>
+#include <numeric>
 
 #include "grammar/rules/char_automaton.h"
 
@@ -105,35 +106,43 @@ CharAutomaton CharAutomaton::inverted() const {
 std::vector<uint8_t> CharAutomaton::useful_states() const {
   constexpr uint8_t kReached = 1, kUseful = 3;
   std::vector<uint8_t> marks(states_.size());
-  std::vector<std::vector<uint32_t>> into(states_.size());
-  std::vector<uint32_t> to_do = {start_};
+  std::vector<uint32_t> begin(states_.size() + 1);  // of the edges into each state, in `into`
+  std::vector<uint32_t> to_do = {start_}, reached;
   marks[start_] = kReached;
   std::vector<uint32_t> ends;
   while (!to_do.empty()) {
     const uint32_t at = to_do.back();
     to_do.pop_back();
+    reached.push_back(at);
     if (is_end_[at]) ends.push_back(at);
     for (const Edge& edge : states_[at]) {
-      into[edge.to].push_back(at);
+      ++begin[edge.to];
       if (std::exchange(marks[edge.to], kReached) == 0) to_do.push_back(edge.to);
     }
+  }
+  if (ends.size() == states_.size()) return std::vector<uint8_t>(states_.size(), 1);
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<uint32_t> into(begin.back());
+  for (const uint32_t at : reached) {
+    for (const Edge& edge : states_[at]) into[--begin[edge.to]] = at;
   }
   for (const uint32_t end : ends) marks[end] = kUseful;
   to_do = std::move(ends);
   while (!to_do.empty()) {
     const uint32_t at = to_do.back();
     to_do.pop_back();
-    for (const uint32_t from : into[at]) {
-      if (std::exchange(marks[from], kUseful) != kUseful) to_do.push_back(from);
+    for (uint32_t i = begin[at]; i < begin[at + 1]; ++i) {
+      if (std::exchange(marks[into[i]], kUseful) != kUseful) to_do.push_back(into[i]);
     }
   }
   for (uint8_t& mark : marks) mark = mark == kUseful ? 1 : 0;
   return marks;
 }
 
-CharAutomaton CharAutomaton::trimmed() const {
+CharAutomaton CharAutomaton::trimmed() && {
   std::vector<uint8_t> is_kept = useful_states();
   is_kept[start_] = 1;
+  if (!std::ranges::contains(is_kept, uint8_t{0})) return std::move(*this);
   CharAutomaton out;
   out.sets_ = sets_;
   std::vector<uint32_t> number(states_.size());
@@ -143,9 +152,10 @@ CharAutomaton CharAutomaton::trimmed() const {
   for (uint32_t state = 0; state < states_.size(); ++state) {
     if (!is_kept[state]) continue;
     out.is_end_[number[state]] = is_end_[state];
-    for (const Edge& edge : states_[state]) {
-      if (is_kept[edge.to]) out.states_[number[state]].push_back({edge.kind, edge.set, number[edge.to]});
-    }
+    std::vector<Edge>& edges = states_[state];
+    std::erase_if(edges, [&](const Edge& edge) { return !is_kept[edge.to]; });
+    for (Edge& edge : edges) edge.to = number[edge.to];
+    out.states_[number[state]] = std::move(edges);
   }
   return out;
 }

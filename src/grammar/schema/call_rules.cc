@@ -82,7 +82,8 @@ class CallWriter {
     const std::string_view values = text_of(item, "values");
     const PairMarks marks = {.notation = values == "text"     ? Notation::kText
                                          : values == "python" ? Notation::kPython
-                                                              : Notation::kGemma,
+                                         : values == "gemma"  ? Notation::kGemma
+                                                              : Notation::kElements,
                              .key_begin = text_of(item, "key_begin"),
                              .key_end = text_of(item, "key_end"),
                              .key_end_other = text_of(item, "key_end_other"),
@@ -91,7 +92,9 @@ class CallWriter {
                              .sorts = item.find("sorted") != nullptr,
                              .type_end = text_of(item, "type_end"),
                              .text_begin = text_of(item, "text_begin"),
-                             .text_end = text_of(item, "text_end")};
+                             .text_end = text_of(item, "text_end"),
+                             .value_end_name = text_of(item, "value_end_name"),
+                             .item = text_of(item, "item")};
     NotatedValues notated(parts_);
     TRY(const StateId end, notated.add_object(from, {parts_.reader.clause_of(*item.find("pairs"))}, marks));
     TRY_STATUS(notated.finish());

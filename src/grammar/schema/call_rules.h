@@ -7,9 +7,11 @@
 //   {"maybe": "text"}                        this text, or nothing
 //   {"index": true}, {"id": true}            up to three digits; up to 64 letters, digits and signs of ids
 //   {"json": schema}                         a JSON document
-//   {"pairs": schema, "values": "text", "python" or "gemma", "key_begin": …, "key_end": …, "key_end_other": …,
-//    "value_end": …, "pair_between": …}      an object's members in the notation of tern::MarkedCalls; with
-//                                           "sorted": true, by their names; also "type_end", "text_begin", "text_end"
+//   {"pairs": schema, "values": "text", "python", "gemma" or "elements", "key_begin": …, "key_end": …,
+//    "key_end_other": …, "value_end": …, "pair_between": …}
+//                                           an object's members in the notation of tern::MarkedCalls; with
+//                                           "sorted": true, by their names; also "type_end", "text_begin", "text_end",
+//                                           "value_end_name", "item"
 #pragma once
 
 #include <functional>

@@ -33,11 +33,16 @@ Result<const CharAutomaton*> SchemaReader::other_than(const JsonValue& schema, c
 // Null: a format that Tern does not know, which is an annotation.
 Result<const CharAutomaton*> SchemaReader::automaton_of(const JsonValue& place, const Clause::Text& text,
                                                         bool is_wide) {
-  if (!text.is_format) return pattern(place, text.value->text);
+  if (!text.is_format) return text.is_negated ? other_than(place, text.value->text) : pattern(place, text.value->text);
   const Format* format = find_format(text.value->text);
   if (!format) return nullptr;
   const std::string_view pattern = is_wide ? format->widest() : format->pattern;
-  return parsed(place, "format", (is_wide ? "w" : "f") + text.value->text, pattern, RegexMatch::kWhole);
+  const std::string key = (is_wide ? "w" : "f") + text.value->text;
+  TRY(const CharAutomaton* own, parsed(place, "format", key, pattern, RegexMatch::kWhole));
+  if (!text.is_negated) return own;
+  const auto [known, is_new] = automata_.try_emplace("i" + key);
+  if (is_new) known->second = own->inverted();
+  return &known->second;
 }
 
 Result<const JsonValue*> SchemaReader::grammar(const Clauses& clauses) const {
@@ -66,7 +71,7 @@ Result<std::optional<CharAutomaton>> SchemaReader::texts(const Clauses& clauses,
     for (const Clause::Text& text : at(id).texts) {
       TRY(const CharAutomaton* own, automaton_of(*at(id).schema, text, is_wide != text.is_negated));
       if (!own) continue;
-      meet(text.is_negated ? own->inverted() : *own);
+      meet(*own);
       if (out->is_full()) {
         return refuse(*at(id).schema, text.is_format ? "format" : "pattern",
                       "this, or this and others together, takes too many states");

@@ -110,6 +110,7 @@ Result<StateId> NotatedValues::add_string(StateId from, const Clauses& clauses, 
 
 // A string may be written as it is unless it looks like a marked one.
 StateId NotatedValues::add_plain_literal(StateId from, std::string_view text, const Place& place) {
+  if (place.text_begin.empty() && text.contains(place.stop)) return rules_.new_state();  // it would end there
   if (place.text_begin.empty()) return rules_.add_text(from, text);
   const StateId to = rules_.new_state();
   if (!text.starts_with(place.text_begin[0])) rules_.add_empty(rules_.add_text(from, text), to);
@@ -124,6 +125,7 @@ StateId NotatedValues::add_literal(StateId from, const Value& value, const Place
   if (value.kind != Value::kString) return rules_.add_text(from, json_text(value));
   switch (place.notation) {
     case Notation::kText:
+    case Notation::kElements:
       return add_plain_literal(from, value.text, place);
     case Notation::kPython: {
       const StateId to = rules_.add_text(from, json_text(value));

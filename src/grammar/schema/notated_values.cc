@@ -23,6 +23,7 @@ const CharSet& name_chars() {
 }
 
 Result<StateId> NotatedValues::add_object(StateId from, const Clauses& clauses, const PairMarks& marks) {
+  element_marks_ = marks;
   TRY(const std::vector<Clauses> all, parts_.alternatives.of(clauses));
   const StateId to = rules_.new_state();
   bool has_some = false;
@@ -75,7 +76,7 @@ Result<StateId> NotatedValues::add_pairs(StateId from, const Clauses& clauses, c
     if (rules_.is_full()) break;
     const bool is_required = std::ranges::binary_search(required, name);
     TRY(const Clauses value, reader_.property(clauses, {.name = name}));
-    if (std::ranges::contains(value, kNothing)) {
+    if (std::ranges::contains(value, kNothing) || name == marks.not_named) {
       if (is_required) return rules_.new_state();  // nothing leads there: no object is possible
       continue;
     }
@@ -93,7 +94,8 @@ Result<StateId> NotatedValues::add_pairs(StateId from, const Clauses& clauses, c
     rules_.add_empty(after, here[1]);
   }
   const StateId to = rules_.new_state();
-  for (const StateId state : here) rules_.add_empty(state, to);
+  rules_.add_empty(here[1], to);
+  if (!marks.has_some) rules_.add_empty(here[0], to);
   return to;
 }
 
@@ -108,7 +110,7 @@ Result<StateId> NotatedValues::add_unordered(StateId from, const Clauses& clause
   for (const std::string_view name : names) {
     const bool is_required = std::ranges::binary_search(required, name);
     TRY(const Clauses value, reader_.property(clauses, {.name = name}));
-    if (std::ranges::contains(value, kNothing)) {
+    if (std::ranges::contains(value, kNothing) || name == marks.not_named) {
       if (is_required) return rules_.new_state();  // nothing leads there: no object is possible
       continue;
     }
@@ -124,7 +126,7 @@ Result<StateId> NotatedValues::add_unordered(StateId from, const Clauses& clause
     rules_.end(after);
   }
   const StateId to = write_unordered(rules_, from, all, [&](StateId at) { return rules_.add_text(at, marks.between); });
-  if (all.may_be_empty()) rules_.add_empty(from, to);
+  if (all.may_be_empty() && !marks.has_some) rules_.add_empty(from, to);
   return to;
 }
 
@@ -132,28 +134,33 @@ Result<StateId> NotatedValues::add_pair(StateId from, std::string_view key, cons
                                         const PairMarks& marks) {
   const StateId name = rules_.add_text(rules_.add_text(from, marks.key_begin), key);
   TRY(const StateId end, add_value(name, value, marks));
-  return rules_.add_text(end, marks.value_end);
+  const StateId after = rules_.add_text(end, marks.value_end);
+  return marks.value_end_name.empty() ? after : rules_.add_text(rules_.add_text(after, key), marks.value_end_name);
 }
 
-// A pair that the schema does not name.
+// A pair that the schema does not name. Where its name comes again, any name does, because that cannot be held to.
 Result<StateId> NotatedValues::add_other_pair(StateId from, const Clauses& clauses, const Clauses& value,
                                               const PairMarks& marks) {
   std::vector<std::u32string> known;
   for (const std::string_view name : reader_.declared_properties(clauses)) known.push_back(chars_of(name));
+  if (!marks.not_named.empty()) known.push_back(chars_of(marks.not_named));
   const CharAutomaton key =
       CharAutomaton::repeated(name_chars(), 1, kMostKeyChars).common(CharAutomaton::all_but(known));
   if (key.is_full()) return reader_.refuse(clauses, "", "the names of its properties take too many states");
   const StateId name = key.write(rules_, rules_.add_text(from, marks.key_begin), CharAutomaton::Spelling::kUtf8);
   TRY(const StateId end, add_value(name, value, marks));
-  return rules_.add_text(end, marks.value_end);
+  const StateId after = rules_.add_text(end, marks.value_end);
+  if (marks.value_end_name.empty()) return after;
+  const CharAutomaton again = CharAutomaton::repeated(name_chars(), 1, kMostKeyChars);
+  return rules_.add_text(again.write(rules_, after, CharAutomaton::Spelling::kUtf8), marks.value_end_name);
 }
 
 // The value with the mark before it, which may depend on its type.
 Result<StateId> NotatedValues::add_value(StateId from, const Clauses& value, const PairMarks& marks) {
-  const Place place = {
-      marks.notation,
-      std::string(marks.value_end.substr(std::min(marks.value_end.find_first_not_of(" \n"), marks.value_end.size()))),
-      marks.sorts, std::string(marks.text_begin), std::string(marks.text_end)};
+  // What may be elements must not look like one.
+  const std::string_view stop = marks.notation == Notation::kElements ? marks.key_begin : marks.value_end;
+  const Place place = {marks.notation, std::string(stop.substr(std::min(stop.find_first_not_of(" \n"), stop.size()))),
+                       marks.sorts, std::string(marks.text_begin), std::string(marks.text_end)};
   if (!marks.type_end.empty())
     return add_typed_value(rules_.add_text(from, marks.key_end), value, place, marks.type_end);
   const StateId to = rules_.new_state();
@@ -201,9 +208,9 @@ Result<StateId> NotatedValues::add_typed_value(StateId from, const Clauses& valu
   return to;
 }
 
-Result<uint8_t> NotatedValues::types_in(const Clauses& clauses) {
+Result<uint8_t> NotatedValues::types_in(const Clauses& clauses, bool meant) {
   TRY(const auto values, reader_.values(clauses));
-  if (!values) return reader_.types(clauses, /*meant=*/true);
+  if (!values) return reader_.types(clauses, meant);
   uint8_t types = 0;
   for (const Value* value : *values) types = static_cast<uint8_t>(types | type_of(*value));
   return types;
@@ -235,10 +242,15 @@ Result<void> NotatedValues::finish() {
   return {};
 }
 
-Result<void> NotatedValues::write_rule(const Clauses& clauses, const Place& place, RuleId rule) {
+Result<void> NotatedValues::write_rule(const Clauses& clauses, const Place& where, RuleId rule) {
   const StateId start = rules_.start_of(rule), end = rules_.new_state();
   rules_.end(end);
   TRY(const std::vector<Clauses> all, parts_.alternatives.of(clauses));
+  Place place = where;
+  for (const Clauses& one : all) {
+    TRY(const uint8_t types, types_in(one, /*meant=*/false));
+    place.types = static_cast<uint8_t>(place.types | types);
+  }
   for (const Clauses& one : all) {
     TRY(const auto values, reader_.values(one));
     if (!values) {
@@ -256,6 +268,7 @@ Result<void> NotatedValues::write_rule(const Clauses& clauses, const Place& plac
 }
 
 Result<void> NotatedValues::write_types(const Clauses& clauses, const Place& place, StateId start, StateId end) {
+  if (place.notation == Notation::kElements) return write_elements(clauses, place, start, end);
   const uint8_t types = reader_.types(clauses, /*meant=*/true);
   if (types & kStringType) {
     TRY(const StateId after, add_string(start, clauses, place));

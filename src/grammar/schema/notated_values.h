@@ -13,9 +13,10 @@
 namespace tern::grammar {
 
 enum class Notation : uint8_t {
-  kText,    // a string is written as it is, up to the mark behind it; all else is JSON
-  kPython,  // JSON, or Python's spelling of strings in single quotes, True, False and None
-  kGemma,   // strings are between <|"|>, keys without quotes; all else is like JSON
+  kText,      // a string is written as it is, up to the mark behind it; all else is JSON
+  kPython,    // JSON, or Python's spelling of strings in single quotes, True, False and None
+  kGemma,     // strings are between <|"|>, keys without quotes; all else is like JSON
+  kElements,  // strings are written as they are; lists and objects are pairs again
 };
 
 // The characters of ids, and of names that a schema does not give.
@@ -27,6 +28,9 @@ struct PairMarks {
   std::string_view key_begin, key_end, key_end_other, value_end, between;
   bool sorts = false;  // by their names
   std::string_view type_end = {}, text_begin = {}, text_end = {};
+  std::string_view value_end_name = {}, item = {};
+  bool has_some = false;            // at least one pair is there
+  std::string_view not_named = {};  // a name that no member has
 };
 
 class NotatedValues {
@@ -48,6 +52,7 @@ class NotatedValues {
     std::string stop;    // a string ends before this text
     bool sorts = false;  // members of objects
     std::string text_begin = {}, text_end = {};
+    uint8_t types = 0;  // for elements: those that the schema allows, meant or not
     bool operator==(const Place&) const = default;
     auto operator<=>(const Place&) const = default;
   };
@@ -65,12 +70,15 @@ class NotatedValues {
   Result<void> write_literals(const Clauses& clauses, Notation notation, uint8_t types, StateId start, StateId end);
   Result<void> write_members(const Clauses& clauses, Notation notation, StateId start, StateId end);
   Result<std::optional<StateId>> write_list(const Clauses& clauses, Notation notation, StateId start);
+  Result<void> write_elements(const Clauses& clauses, const Place& place, StateId start, StateId end);
+  Result<void> write_items(const Clauses& clauses, const Place& place, StateId start, StateId end);
+  Result<StateId> add_item(StateId from, const Clauses& item, const Place& place);
   Result<StateId> add_string(StateId from, const Clauses& clauses, const Place& place);
   Result<StateId> add_grammar(StateId from, const Clauses& clauses, const JsonValue& grammar, const Place& place);
   StateId add_literal(StateId from, const JsonValue& value, const Place& place);
   StateId add_plain_literal(StateId from, std::string_view text, const Place& place);
   // The types of settled clauses' values.
-  Result<uint8_t> types_in(const Clauses& clauses);
+  Result<uint8_t> types_in(const Clauses& clauses, bool meant = true);
   Result<StateId> add_typed_value(StateId from, const Clauses& value, const Place& place, std::string_view type_end);
   Clauses with_types(const Clauses& clauses, uint8_t types);
   // Why the members or items cannot be enforced in this form of calls; empty: they can.
@@ -85,6 +93,7 @@ class NotatedValues {
     Place place;
     RuleId rule;
   };
+  PairMarks element_marks_ = {};  // of the arguments
   std::map<std::pair<Clauses, Place>, RuleId> known_;
   std::deque<Job> to_do_;
 };

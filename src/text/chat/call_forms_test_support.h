@@ -73,6 +73,13 @@ inline constexpr Form kForms[] = {
      "%}"
      "<param name=\"{{ k }}\">{% if v is string and ('<' in v or '&' in v or '\n' in v) %}<![CDATA[{{ v }}]]>"
      "{% else %}{{ v }}{% endif %}</param>{% endfor %}</function>{{ '\n' if not loop.last }}{% endfor %}"},
+    {"elements",
+     "{% macro xml(v, t) %}{% if v is mapping %}{% for k, x in v.items() %}{{ t }}<{{ k }}>{{ xml(x, t) }}{{ t }}</{{ "
+     "k "
+     "}}>{% endfor %}{% elif v is iterable and v is not string %}{% for x in v %}{{ t }}<item>{{ xml(x, t) }}{{ t }}"
+     "</item>{% endfor %}{% elif v is boolean %}{{ v | tojson }}{% else %}{{ v }}{% endif %}{% endmacro %}"
+     "{% set t = ']<]tern[>[' %}{{ t }}<tool_call>\n{% for c in m.tool_calls %}{{ t }}<invoke name=\""
+     "{{ c.function.name }}\">{{ xml(c.function.arguments, t) }}{{ t }}</invoke>\n{% endfor %}{{ t }}</tool_call>"},
     {"types in tags of words",
      "<|open|>tools<|sep|>{% for c in m.tool_calls %}<|open|>call tool=\"{{ c.function.name }}\" index=\"{{ loop.index "
      "}}\""

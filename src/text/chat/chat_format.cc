@@ -135,8 +135,11 @@ ChatFormat find_chat_format(const ChatTemplate& chat_template) { return Prober(c
 
 namespace {
 
-// The tags in a form's text, each of which may be a control token: <…> and [CAPITALS].
+// The tags in a form's text, each of which may be a control token: <…>, [CAPITALS] and MiniMax's token before a tag.
 void add_tags(std::string_view text, std::vector<std::string_view>& tags) {
+  for (size_t at = text.find(']'); at != text.npos; at = text.find(']', at + 1)) {
+    if (const size_t end = tag_token_end(text, at); end > at) tags.push_back(text.substr(at, end - at));
+  }
   for (size_t at = text.find_first_of("<["); at != text.npos; at = text.find_first_of("<[", at + 1)) {
     const size_t end = text.find(text[at] == '<' ? '>' : ']', at);
     if (end != text.npos) tags.push_back(text.substr(at, end + 1 - at));
@@ -163,8 +166,8 @@ std::vector<std::string_view> marks_of(const ToolCallFormat& calls) {
   if (!calls.marked) return marks;
   const MarkedCalls& form = *calls.marked;
   for (const CallPiece& piece : form.pieces) add(piece.text);
-  for (const std::string* text :
-       {&form.between, &form.key_begin, &form.key_end, &form.key_end_other, &form.value_end, &form.pair_between}) {
+  for (const std::string* text : {&form.between, &form.key_begin, &form.key_end, &form.key_end_other, &form.value_end,
+                                  &form.pair_between, &form.value_end_name}) {
     add(*text);
   }
   if (form.values == MarkedCalls::Values::kGemma) marks.push_back("<|\"|>");

@@ -40,6 +40,21 @@ TEST(PythonText, LinesAndParts) {
   EXPECT_EQ(value_of("'a-b c_d é.' | wordcount"), "4");
 }
 
+// jinja2's Markup: what + adds to a marked text is escaped; ~ makes another text.
+TEST(PythonText, SafeTexts) {
+  EXPECT_EQ(value_of("'<' | safe + '>\"'"), "<&gt;&#34;");
+  EXPECT_EQ(value_of("'<' + '>' | safe + '&' + \"'\""), "&lt;>&amp;&#39;");
+  EXPECT_EQ(value_of("'<' | safe ~ 1 ~ ['a']"), "<1['a']");
+  EXPECT_EQ(value_of("('<' | e + '<') ~ ' ' ~ ('<' | e | e) ~ ' ' ~ ('<' | e | forceescape)"),
+            "&lt;&lt; &lt; &amp;lt;");
+  EXPECT_EQ(value_of("'<' ~ '>' | tojson"), "<\">\"");
+  EXPECT_EQ(value_of("'' | safe + '<'"), "&lt;");
+  EXPECT_EQ(value_of("'<' + ('' | safe)"), "&lt;");
+  EXPECT_EQ(value_of("('<' ~ '>' | safe) + '>'"), "<>>");
+  const std::string same = "{% set x = '<b>' %}{% set y = x | safe %}{{ x + '<' }} {{ y + '<' }}";
+  EXPECT_EQ(render(same, {}), "<b>< <b>&lt;");
+}
+
 TEST(PythonText, NumbersAndLists) {
   EXPECT_EQ(value_of("42 | round, 42.55 | round(1), 2.5 | round, -2.5 | round, 1234.5 | round(-2), 1250 | round(-2)"),
             "(42, 42.5, 2.0, -2.0, 1200.0, 1200)");

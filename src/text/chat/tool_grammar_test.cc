@@ -147,6 +147,16 @@ TEST(ToolGrammar, ListsNames) {
   EXPECT_TRUE(tool_names("[]").value().empty());
 }
 
+// Each reference to itself would be followed again, 10^20 times.
+TEST(ToolGrammar, SchemasThatReferToThemselvesTakeNoTime) {
+  std::string references = R"({"$ref": "#"})";
+  for (int i = 0; i < 9; ++i) references += R"(, {"$ref": "#"})";
+  const auto names = tool_names(R"([{"type": "function", "function": {"name": "f", "description": "d", "parameters":
+      {"anyOf": [)" + references +
+                                "]}}}]");
+  EXPECT_TRUE(names) << names.error().message;
+}
+
 TEST(ToolGrammar, RefusesWhatIsNoListOfTools) {
   const std::pair<std::string, std::string> wrong[] = {
       {"{}", "tools: no list, or one of more than 10000"},

@@ -84,7 +84,7 @@ std::string pairs_of(const MarkedCalls& form, const Json& arguments) {
       const bool is_marked = !form.text_begin.empty() && own.find_first_of("<&\n") != std::string::npos;
       text += is_marked ? form.text_begin + own + form.text_end : own;
     }
-    text += form.value_end;
+    text += form.value_end + (form.value_end_name.empty() ? "" : key + form.value_end_name);
   }
   return text;
 }
@@ -171,7 +171,8 @@ void add_range(const ChatPrompt& prompt, size_t begin, size_t end, std::vector<P
 
 bool has_to_write_calls(const ChatFormat& format) {
   if (format.has_tool_calls || !format.calls || format.has_channels) return false;
-  return !format.calls->marked || format.calls->marked->values != Values::kGemma;
+  if (!format.calls->marked) return true;
+  return format.calls->marked->values != Values::kGemma && format.calls->marked->values != Values::kElements;
 }
 
 Result<ChatPrompt> render_with_calls(const ChatFormat& format, std::span<const ChatMessage> messages,

@@ -47,27 +47,13 @@ TemplateValue default_value(TemplateCall& call) {
   return value == nullptr ? TemplateValue(std::string_view()) : *value;
 }
 
+TemplateValue escape_again(TemplateCall& call) { return call.memory.as_safe(call.memory.escaped(self_text(call))); }
+
 TemplateValue escape(TemplateCall& call) {
-  const std::string_view text = self_text(call);
-  call.budget().take(5 * text.size());
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&#34;";
-    } else if (c == '\'') {
-      out += "&#39;";
-    } else {
-      out += c;
-    }
-  }
-  return call.keep_like(text, std::move(out));
+  return call.memory.is_safe(self_text(call)) ? call.self() : escape_again(call);
 }
+
+TemplateValue safe(TemplateCall& call) { return call.memory.as_safe(self_text(call)); }
 
 TemplateValue string_of(TemplateCall& call) { return self_text(call); }
 
@@ -250,7 +236,7 @@ constexpr NamedFilter kTextFilters[] = {
     {"default", default_value},
     {"e", escape},
     {"escape", escape},
-    {"forceescape", escape},
+    {"forceescape", escape_again},
     {"float", [](TemplateCall& call) { return number_of(call, 0.0); }},
     {"format", format_text_of},
     {"indent", indent},
@@ -258,7 +244,7 @@ constexpr NamedFilter kTextFilters[] = {
     {"lower", map_text<lower>},
     {"replace", replace_text},
     {"round", round_number},
-    {"safe", [](TemplateCall& call) { return call.self(); }},
+    {"safe", safe},
     {"string", string_of},
     {"title", map_text<title_words>},
     {"tojson", to_json},

@@ -77,6 +77,16 @@ TemplateValue repeated(const TemplateValue& value, int64_t n, TemplateMemory& me
   return memory.list(std::move(out), std::get<const TemplateList*>(value)->is_tuple);
 }
 
+TemplateValue sum_of_texts(std::string_view a, std::string_view b, TemplateMemory& memory) {
+  const bool is_safe = memory.is_safe(a) || memory.is_safe(b);
+  TemplateText out = memory.new_text();
+  for (const std::string_view text : {a, b}) {
+    out.append(is_safe && !memory.is_safe(text) ? memory.escaped(text) : text);
+  }
+  const std::string_view sum = memory.keep(std::move(out));
+  return is_safe ? memory.as_safe(sum) : sum;
+}
+
 TemplateValue integer_power(int64_t a, int64_t b) {
   const double power = std::pow(static_cast<double>(a), static_cast<double>(b));
   if (b < 0) return power;
@@ -239,12 +249,7 @@ TemplateValue arithmetic(const TemplateValue& a, std::string_view op, const Temp
   if (op == "*" && is_sequence(a) && is_int(b)) return repeated(a, to_integer(b), memory);
   if (op == "*" && is_int(a) && is_sequence(b)) return repeated(b, to_integer(a), memory);
   if (op == "+" && a.index() == b.index() && is_sequence(a)) {
-    if (const auto* text = std::get_if<std::string_view>(&a)) {
-      TemplateText out = memory.new_text();
-      out.append(*text);
-      out.append(std::get<std::string_view>(b));
-      return memory.keep(std::move(out));
-    }
+    if (std::holds_alternative<std::string_view>(a)) return sum_of_texts(to_string_view(a), to_string_view(b), memory);
     const bool is_tuple = std::get<const TemplateList*>(a)->is_tuple;
     if (is_tuple != std::get<const TemplateList*>(b)->is_tuple)
       object("no {} for {} and {}", op, type_name(a), type_name(b));

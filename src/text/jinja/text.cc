@@ -194,6 +194,27 @@ bool all_of(std::string_view text, bool (*has)(char32_t), TemplateBudget& budget
   return !text.empty();
 }
 
+std::string escape_markup(std::string_view text, TemplateBudget& budget) {
+  budget.take(5 * text.size());
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&#34;";
+    } else if (c == '\'') {
+      out += "&#39;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 size_t find_text(std::string_view text, std::string_view what, TemplateBudget& budget) {
   if (what.empty()) return 0;
   const size_t at = platform::find_bytes(text, what);

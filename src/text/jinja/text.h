@@ -38,6 +38,9 @@ bool is_all_upper(std::string_view text, TemplateBudget& budget);
 // True for a text that is not empty and whose characters all have the property. Bytes that are not UTF-8 have none.
 bool all_of(std::string_view text, bool (*has)(char32_t), TemplateBudget& budget);
 
+// With the five characters that mean something in HTML as entities.
+std::string escape_markup(std::string_view text, TemplateBudget& budget);
+
 // Takes time linear in both lengths; npos: not found.
 size_t find_text(std::string_view text, std::string_view what, TemplateBudget& budget);
 

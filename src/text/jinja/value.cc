@@ -73,6 +73,25 @@ std::string_view TemplateMemory::keep(TemplateText&& text) {
   return kept;
 }
 
+std::string_view TemplateMemory::as_safe(std::string_view text) {
+  if (is_safe(text)) return text;
+  TemplateText copy = new_text();  // at a place of its own
+  copy.append(text);
+  const std::string_view kept = keep(std::move(copy));
+  safe_[kept.data()] = kept.size();
+  return kept;
+}
+
+bool TemplateMemory::is_safe(std::string_view text) const {
+  const auto found = safe_.find(text.data());
+  return found != safe_.end() && found->second == text.size();
+}
+
+std::string_view TemplateMemory::escaped(std::string_view text) {
+  std::string out = escape_markup(text, budget_);
+  return is_own(text) ? keep_own(std::move(out)) : keep(std::move(out));
+}
+
 TemplateValue TemplateMemory::group(const TemplateValue& grouper, const TemplateValue& list) {
   const TemplateValue made = this->list({grouper, list}, true);
   lists_.back().is_group = true;

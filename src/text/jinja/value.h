@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -69,6 +71,10 @@ class TemplateMemory {
   // `text` is the template's, and stays in place.
   void own(std::string_view text) { origins_.add(text); }
   bool is_own(std::string_view text) const { return origins_.is_own(text); }
+  // Jinja marks what `safe` and `escape` return. A text that + adds to it is escaped, and the sum is marked.
+  std::string_view as_safe(std::string_view text);
+  bool is_safe(std::string_view text) const;
+  std::string_view escaped(std::string_view text);
   TemplateText new_text() { return {origins_, budget_}; }
   TemplateValue list(std::vector<TemplateValue>&& items, bool is_tuple = false);
   TemplateValue group(const TemplateValue& grouper, const TemplateValue& list);
@@ -99,6 +105,7 @@ class TemplateMemory {
   TemplateBudget& budget_;
   TextOrigins origins_;
   std::deque<std::string> texts_;
+  std::map<const char*, size_t, std::less<>> safe_;  // begin → size
   std::deque<TemplateList> lists_;
   std::deque<TemplateDict> dicts_;
   std::vector<std::unique_ptr<Any>> others_;

@@ -54,6 +54,10 @@ std::expected<BatchRequest, BatchFault> read_batch_request(std::string_view line
     request.body = *body;
     if (request.body.value("stream", Json(false)) == true) {
       request.wrong = ApiError{.message = "stream: is not possible in a batch", .param = "stream"};
+    } else if (request.body.value("store", Json(false)) == true) {
+      request.wrong =
+          ApiError{.message = "store: is not possible in a batch, whose answers are in its file; leave it out",
+                   .param = "store"};
     }
   }
   return request;

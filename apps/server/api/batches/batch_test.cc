@@ -122,8 +122,9 @@ TEST_F(Batch, WrongRequestsHaveTheirErrorsAndOthersGoOn) {
                   R"({"custom_id": "c", "url": "/v1/completions"})" + "\n" +
                   R"({"custom_id": "d", "url": "/v1/completions", "body": {"prompt": "a", "stream": true}})" + "\n" +
                   R"({"custom_id": "e", "method": "GET", "url": "/v1/completions", "body": {}})" + "\n" +
-                  R"({"custom_id": "f", "url": "/v1/embeddings", "body": {"input": "a"}})");
-  EXPECT_EQ(run().value().n_wrong, 6u);
+                  R"({"custom_id": "f", "url": "/v1/embeddings", "body": {"input": "a"}})" + "\n" +
+                  R"({"custom_id": "g", "url": "/v1/responses", "body": {"input": "a", "store": true}})");
+  EXPECT_EQ(run().value().n_wrong, 7u);
   std::map<std::string, std::string> got;
   for (const Json& answer : answers()) {
     const Json& response = answer["response"];
@@ -132,7 +133,7 @@ TEST_F(Batch, WrongRequestsHaveTheirErrorsAndOthersGoOn) {
   }
   const std::map<std::string, std::string> expected = {
       {"0", "200 "},           {"a", "400 \"prompt\""}, {"b", "404 null"}, {"c", "400 \"body\""},
-      {"d", "400 \"stream\""}, {"e", "400 \"method\""}, {"f", "501 null"}};
+      {"d", "400 \"stream\""}, {"e", "400 \"method\""}, {"f", "501 null"}, {"g", "400 \"store\""}};
   EXPECT_EQ(got, expected);
 }
 

@@ -34,34 +34,78 @@ uint8_t type_of(const Json& value) {
   return value.is_array() ? kListArgument : kObjectArgument;
 }
 
-// The types that a schema allows, or more: keywords that need not be understood here are left out.
-uint8_t types_of(const Json& schema, const Json& root, int depth) {
-  if (!schema.is_object() || depth > kMostSchemaDepth) return kAnyArgument;
-  uint8_t types = kAnyArgument;
-  const auto narrow = [&](const Json& list, const auto& type) {
+using Path = std::span<const std::string>;
+
+// The schema that a keyword of this one has for the member or item; null: none does.
+const Json* schema_of_part(const Json& schema, const std::string& part) {
+  const auto find = [&](const char* keyword) -> const Json* {
+    const auto found = schema.find(keyword);
+    return found != schema.end() && found->is_object() ? &*found : nullptr;
+  };
+  if (part.empty()) return schema.contains("prefixItems") ? nullptr : find("items");
+  const Json* properties = find("properties");
+  if (properties != nullptr && properties->contains(part)) return &(*properties)[part];
+  return find("patternProperties") != nullptr ? nullptr : find("additionalProperties");
+}
+
+// The types that a schema allows a value at a path, or more: keywords that need not be understood here are left out.
+class TypeFinder {
+ public:
+  explicit TypeFinder(const Json& root) : root_(root) {}
+
+  uint8_t types_of(const Json& schema, Path path, int depth = 0) {
+    if (!schema.is_object() || depth > kMostSchemaDepth || !has_time(1)) return kAnyArgument;
+    const uint8_t holder = path.empty() ? kAnyArgument : path[0].empty() ? kListArgument : kObjectArgument;
+    if (!path.empty() && (types_of(schema, {}, depth + 1) & holder) == 0) return 0;
+    const Json* part = path.empty() ? nullptr : schema_of_part(schema, path[0]);
+    uint8_t types = part != nullptr ? types_of(*part, path.subspan(1), depth + 1) : static_cast<uint8_t>(kAnyArgument);
+    for (const auto& [key, value] : schema.items()) {
+      types = static_cast<uint8_t>(types & (path.empty() ? own_types(key, value) : kAnyArgument) &
+                                   types_by_others(key, value, path, depth + 1));
+    }
+    return types;
+  }
+
+ private:
+  // Schemas that refer to themselves could take forever.
+  bool has_time(size_t steps) {
+    const bool has = steps <= steps_left_;
+    steps_left_ -= std::min(steps, steps_left_);
+    return has;
+  }
+
+  uint8_t any_of(const Json& list, const auto& type) {
+    if (!has_time(list.size())) return kAnyArgument;
     uint8_t any = 0;
     for (const Json& one : list) any = static_cast<uint8_t>(any | type(one));
-    types = static_cast<uint8_t>(types & any);
-  };
-  const auto nested = [&](const Json& one) { return types_of(one, root, depth + 1); };
-  for (const auto& [key, value] : schema.items()) {
-    if (key == "type") narrow(value.is_array() ? value : Json::array({value}), type_named);
-    if (key == "enum" && value.is_array()) narrow(value, type_of);
-    if (key == "const") types = static_cast<uint8_t>(types & type_of(value));
-    if ((key == "anyOf" || key == "oneOf") && value.is_array()) narrow(value, nested);
+    return any;
+  }
+
+  uint8_t own_types(const std::string& key, const Json& value) {
+    if (key == "type") return value.is_array() ? any_of(value, type_named) : type_named(value);
+    if (key == "enum" && value.is_array()) return any_of(value, type_of);
+    return key == "const" ? type_of(value) : static_cast<uint8_t>(kAnyArgument);
+  }
+
+  // Those that the schemas of a keyword allow the same value.
+  uint8_t types_by_others(const std::string& key, const Json& value, Path path, int depth) {
+    const auto nested = [&](const Json& one) { return types_of(one, path, depth); };
+    uint8_t types = kAnyArgument;
+    if ((key == "anyOf" || key == "oneOf") && value.is_array()) return any_of(value, nested);
     if (key == "allOf" && value.is_array()) {
       for (const Json& one : value) types = static_cast<uint8_t>(types & nested(one));
     }
-    if (key != "$ref" || !value.is_string() || !value.get_ref<const std::string&>().starts_with('#')) continue;
-    const std::string pointer = value.get_ref<const std::string&>().substr(1);
+    if (key != "$ref" || !value.is_string() || !value.get_ref<const std::string&>().starts_with('#')) return types;
     try {
-      types = static_cast<uint8_t>(types & nested(root.at(Json::json_pointer(pointer))));
+      return nested(root_.at(Json::json_pointer(value.get_ref<const std::string&>().substr(1))));
     } catch (const Json::exception&) {
-      continue;  // the grammar refuses such a reference by name
+      return types;  // the grammar refuses such a reference by name
     }
   }
-  return types;
-}
+
+  const Json& root_;
+  size_t steps_left_ = 10'000;
+};
 
 }  // namespace
 
@@ -72,18 +116,15 @@ ArgumentTypes::ArgumentTypes(std::string_view tools) {
     if (!tool.is_object() || !tool.contains("function") || !tool["function"].is_object()) continue;
     const Json& function = tool["function"];
     if (!function.contains("name") || !function["name"].is_string() || !function.contains("parameters")) continue;
-    const Json& schema = function["parameters"];
-    auto& types = functions_[function["name"].get<std::string>()];
-    if (!schema.is_object() || !schema.contains("properties") || !schema["properties"].is_object()) continue;
-    for (const auto& [name, one] : schema["properties"].items()) types[name] = types_of(one, schema, 0);
+    parameters_[function["name"].get<std::string>()] = std::make_shared<const Json>(function["parameters"]);
   }
 }
 
-uint8_t ArgumentTypes::of(std::string_view function, std::string_view parameter) const {
-  const auto known = functions_.find(function);
-  if (known == functions_.end()) return kAnyArgument;
-  const auto found = known->second.find(parameter);
-  return found == known->second.end() ? static_cast<uint8_t>(kAnyArgument) : found->second;
+uint8_t ArgumentTypes::of(std::string_view function, std::span<const std::string> path) const {
+  const auto known = parameters_.find(function);
+  if (known == parameters_.end()) return kAnyArgument;
+  const uint8_t types = TypeFinder(*known->second).types_of(*known->second, path);
+  return types != 0 ? types : static_cast<uint8_t>(kAnyArgument);  // the value is wrong, whatever it is
 }
 
 uint8_t argument_type_named(std::string_view name) {
@@ -93,7 +134,7 @@ uint8_t argument_type_named(std::string_view name) {
 
 uint8_t schema_types(std::string_view schema) {
   const Json root = Json::parse(schema, nullptr, /*allow_exceptions=*/false);
-  return types_of(root, root, 0);
+  return TypeFinder(root).types_of(root, {});
 }
 
 std::string json_of_text(std::string_view text, uint8_t types) {

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,10 +29,11 @@ class ArgumentTypes {
   // `tools` is a request's list; without a valid one, every parameter may have any type.
   explicit ArgumentTypes(std::string_view tools);
 
-  uint8_t of(std::string_view function, std::string_view parameter) const;
+  // `path`: a parameter's name, and then names of members of its value, or "" for an item of a list.
+  uint8_t of(std::string_view function, std::span<const std::string> path) const;
 
  private:
-  std::map<std::string, std::map<std::string, uint8_t, std::less<>>, std::less<>> functions_;
+  std::map<std::string, std::shared_ptr<const nlohmann::json>, std::less<>> parameters_;  // of each function
 };
 
 // The type that has this name in JSON Schema; 0: there is none.

@@ -19,7 +19,7 @@ size_t open_tag(std::string_view text, size_t end) {
   const size_t last = std::max(text.substr(0, end).rfind("<|open|>") + 1, text.substr(0, end).rfind("<|close|>") + 1);
   if (last > 0 && tag_end(text, last - 1) > end) return last - 1;
   const size_t angle = text.substr(0, end).rfind('<');
-  if (angle != text.npos && text.substr(angle, end - angle).find('>') == text.npos) return angle;
+  if (angle != text.npos && text.substr(angle, end - angle).find('>') == text.npos) return tag_begin(text, angle);
   const size_t bracket = text.substr(0, end).rfind('[');
   if (bracket == text.npos || text.substr(bracket, end - bracket).find(']') != text.npos) return end;
   const std::string_view name = text.substr(bracket + 1, end - bracket - 1);
@@ -67,7 +67,7 @@ std::string_view common_end(std::string_view a, std::string_view b) {
   std::string_view end = a.substr(a.size() - n);
   const size_t close = end.find('>');
   const size_t open = end.find('<');
-  if (close != end.npos && close < open) end.remove_prefix(open == end.npos ? close + 1 : open);
+  if (close != end.npos && close < open) end.remove_prefix(open == end.npos ? close + 1 : tag_begin(end, open));
   if (end.starts_with(kSeparator) && (a.contains("<|close|>") || b.contains("<|close|>")))
     end.remove_prefix(kSeparator.size());
   return end;
@@ -78,10 +78,12 @@ std::string end_mark(std::string_view after, std::string_view turn_end) {
   std::string_view rest = after.substr(space);
   turn_end = without_json_space(turn_end);
   if (const size_t at = turn_end.empty() ? rest.npos : rest.find(turn_end); at != rest.npos) rest = rest.substr(0, at);
-  const size_t open = rest.find('<');
+  const size_t bracket = rest.find('<');
+  const size_t open = bracket == rest.npos ? bracket : tag_begin(rest, bracket);
   const size_t close = open == rest.npos ? open : tag_end(rest, open);
   const size_t line = rest.find('\n');
-  const bool is_own_line = line < open && !rest.substr(std::min(open, rest.size())).starts_with("</");
+  const bool is_own_line =
+      line < open && (open == rest.npos || !rest.substr(tag_token_end(rest, open)).starts_with("</"));
   if (is_own_line) {
     rest = rest.substr(0, line);
   } else if (close != rest.npos && close > open) {

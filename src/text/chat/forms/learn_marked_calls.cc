@@ -26,6 +26,7 @@ constexpr std::string_view kOneArgument = R"({"tern_key": "tern_value"})";
 constexpr std::string_view kTwoArguments = R"({"tern_key": "tern_value", "tern_more": "tern_rest"})";
 constexpr std::string_view kTurnedArguments = R"({"tern_more": "tern_rest", "tern_key": "tern_value"})";
 constexpr std::string_view kNumberArgumentText = R"({"tern_key": 271828})";
+constexpr std::string_view kNestedArgument = R"({"tern_key": {"tern_more": ["tern_value", "tern_rest"]}})";
 constexpr std::string_view kMarkup = "<tern_value>&\ntern_rest";
 constexpr std::string_view kMarkupArgument = R"({"tern_key": "<tern_value>&\ntern_rest"})";
 
@@ -96,6 +97,11 @@ class Learner {
     const std::string turned = probe_.calls({CallProbe::call(kTurnedArguments)});
     form_.is_sorted = turned == two;
     if (!find_other_key_end()) return false;
+    if (const size_t name = form_.value_end.find(kProbeKey); name != std::string::npos) {
+      form_.value_end_name = form_.value_end.substr(name + kProbeKey.size());
+      form_.value_end.resize(name);
+      if (form_.value_end_name.empty() || !find_elements()) return false;
+    }
     if (form_.values == Values::kText) find_text_marks();
     return !form_.key_end.empty() && (form_.values != Values::kText || !without_json_space(form_.value_end).empty());
   }
@@ -118,6 +124,28 @@ class Learner {
       }
     }
     return form_.key_end_other != form_.key_end || number == key + kProbeKey.size() + form_.key_end.size();
+  }
+
+  std::string pair_of(std::string_view key, std::string_view value) const {
+    return form_.key_begin + std::string(key) + form_.key_end + std::string(value) + form_.value_end +
+           std::string(key) + form_.value_end_name;
+  }
+
+  // True if lists and objects are pairs again.
+  bool find_elements() {
+    const std::string text = probe_.calls({CallProbe::call(kNestedArgument)});
+    const std::string object = form_.key_begin + std::string(kProbeOtherKey) + form_.key_end;
+    const size_t at = text.find(object);
+    if (at == text.npos) return false;
+    const std::string_view list = std::string_view(text).substr(at + object.size());
+    const size_t end = list.find(form_.key_end, form_.key_begin.size());
+    if (!list.starts_with(form_.key_begin) || end == list.npos) return false;
+    form_.values = Values::kElements;
+    form_.item = list.substr(form_.key_begin.size(), end - form_.key_begin.size());
+    const std::string items = pair_of(form_.item, kProbeValue) + pair_of(form_.item, kProbeOtherValue);
+    return !form_.item.empty() && form_.value_end.starts_with(form_.key_begin) && !form_.key_begin.empty() &&
+           form_.pair_between.empty() && form_.type_end.empty() && form_.key_end_other == form_.key_end &&
+           text.contains(pair_of(kProbeKey, pair_of(kProbeOtherKey, items)));
   }
 
   // What stands around a string that contains markup, if that is more than around others.
@@ -147,6 +175,7 @@ class Learner {
     } else {
       parts.arguments = text.rfind(kProbeKey, value_at) - form_.key_begin.size();
       parts.arguments_end = value_at + value.size() + quote_.size() + form_.value_end.size();
+      if (!form_.value_end_name.empty()) parts.arguments_end += kProbeKey.size() + form_.value_end_name.size();
     }
     if (parts.arguments < parts.name + name.size() || parts.arguments_end > text.size()) return std::nullopt;
     return parts;

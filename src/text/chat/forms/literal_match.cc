@@ -11,6 +11,7 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kOpen = "<|open|>", kClose = "<|close|>", kSeparator = "<|sep|>";
+constexpr std::string_view kTokenBegin = "]<]", kTokenEnd = "[>[";  // of MiniMax
 constexpr size_t kMostLiteralSpace = 64;
 
 size_t skip_space(std::string_view text, size_t at) {
@@ -49,7 +50,23 @@ Matched match_literal(std::string_view text, size_t at, std::string_view literal
   return {Match::kYes, i};
 }
 
+size_t tag_token_end(std::string_view text, size_t at) {
+  if (!text.substr(at).starts_with(kTokenBegin)) return at;
+  const size_t end = text.find(kTokenEnd, at + kTokenBegin.size());
+  return end == text.npos ? at : end + kTokenEnd.size();
+}
+
+size_t tag_begin(std::string_view text, size_t bracket) {
+  const std::string_view before = text.substr(0, bracket);
+  if (before.ends_with(kTokenEnd)) {
+    const size_t token = before.rfind(kTokenBegin);
+    return token != before.npos && tag_token_end(text, token) == bracket ? token : bracket;
+  }
+  return bracket > 0 && text.substr(bracket - 1).starts_with(kTokenBegin) ? bracket - 1 : bracket;
+}
+
 size_t tag_end(std::string_view text, size_t at) {
+  at = tag_token_end(text, at);
   const std::string_view rest = text.substr(at);
   if (!rest.starts_with('<')) return at;
   const bool has_words = rest.starts_with(kOpen) || rest.starts_with(kClose);
@@ -67,10 +84,14 @@ size_t last_tag(std::string_view text) {
       if (at != own.npos && tag_end(own, at) == own.size()) return at;
     }
   }
-  return own.rfind('<');
+  const size_t open = own.rfind('<');
+  return open == own.npos ? open : tag_begin(own, open);
 }
 
 bool closes(std::string_view end, std::string_view begin) {
+  const size_t token = tag_token_end(end, 0);
+  if (begin.starts_with(end.substr(0, token))) begin.remove_prefix(token);
+  end.remove_prefix(token);
   for (const auto& [open, close, last] : {std::tuple{kOpen, kClose, kSeparator}, std::tuple{"<"sv, "</"sv, ">"sv}}) {
     if (!begin.starts_with(open) || !end.starts_with(close) || !end.ends_with(last)) continue;
     const std::string_view name = end.substr(close.size(), end.size() - close.size() - last.size());

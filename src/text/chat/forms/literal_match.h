@@ -18,8 +18,14 @@ struct Matched {
 Matched match_literal(std::string_view text, size_t at, std::string_view literal);
 
 // Where the tag that begins at `at` ends; `at`: none does. A tag is <…>, or a name and attributes between the control
-// tokens <|open|> or <|close|> and <|sep|>.
+// tokens <|open|> or <|close|> and <|sep|>. MiniMax's token ]<]…[>[ before a tag is a part of it.
 size_t tag_end(std::string_view text, size_t at);
+
+// The end of such a token that begins at `at`; `at`: there is none.
+size_t tag_token_end(std::string_view text, size_t at);
+
+// Where the tag begins whose < is at `bracket`.
+size_t tag_begin(std::string_view text, size_t bracket);
 
 // Where the last tag of text[0, end) begins, if nothing but white space follows it; npos: there is none.
 size_t last_tag(std::string_view text);

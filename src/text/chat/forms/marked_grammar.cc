@@ -72,13 +72,16 @@ class Writer {
     if (form_.values == MarkedCalls::Values::kJson) return R"({"json": )" + tool.schema + "}";
     const char* values = form_.values == MarkedCalls::Values::kText     ? "text"
                          : form_.values == MarkedCalls::Values::kPython ? "python"
-                                                                        : "gemma";
+                         : form_.values == MarkedCalls::Values::kGemma  ? "gemma"
+                                                                        : "elements";
     Ordered marks = {{"values", values},
                      {"key_begin", form_.key_begin},
                      {"key_end", form_.key_end},
                      {"key_end_other", form_.key_end_other},
                      {"value_end", form_.value_end},
                      {"pair_between", form_.pair_between}};
+    if (!form_.value_end_name.empty()) marks["value_end_name"] = form_.value_end_name;
+    if (!form_.item.empty()) marks["item"] = form_.item;
     if (form_.is_sorted) marks["sorted"] = true;
     if (!form_.type_end.empty()) marks["type_end"] = form_.type_end;
     if (!form_.text_begin.empty()) marks["text_begin"] = form_.text_begin;

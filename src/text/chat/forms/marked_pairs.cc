@@ -7,6 +7,7 @@ namespace tern {
 namespace {
 
 constexpr size_t kMostKeyBytes = 200;
+constexpr size_t kMostElements = 64;  // inside each other, as JsonScanner
 
 // Where `mark`, or a prefix of it that ends the text, begins, searching from `from`; the text's end: not found.
 size_t find_mark(std::string_view text, std::string_view mark, size_t from) {
@@ -20,8 +21,15 @@ size_t find_mark(std::string_view text, std::string_view mark, size_t from) {
 
 // Another key, or the text behind the arguments.
 MarkedReader::Progress MarkedReader::pair() {
+  if (!open_.empty() && value_end().match == Match::kYes) {
+    add(open_.back().is_list ? "]" : "}");
+    open_.pop_back();
+    has_pairs_ = true;
+    return end_of_value();
+  }
   const std::string begin = (has_pairs_ ? form_.pair_between : "") + form_.key_begin;
-  const Matched end = match_literal(text_, at_, without_end_space(text_of_piece(piece_ + 1)));
+  const Matched end =
+      open_.empty() ? match_literal(text_, at_, without_end_space(text_of_piece(piece_ + 1))) : value_end();
   if (end.match == Match::kYes) {
     add("}");
     return end_arguments();
@@ -36,7 +44,9 @@ MarkedReader::Progress MarkedReader::pair() {
 
 // True if the text that waits begins the last text of a call, and no other pair: only a part of that is missing.
 bool MarkedReader::ends_pairs() const {
-  if (place_ != Place::kPair || piece_ + 2 != form_.pieces.size() || without_json_space(left()).empty()) return false;
+  if (place_ != Place::kPair || !open_.empty() || piece_ + 2 != form_.pieces.size() ||
+      without_json_space(left()).empty())
+    return false;
   const std::string begin = (has_pairs_ ? form_.pair_between : "") + form_.key_begin;
   return match_literal(text_, at_, without_end_space(text_of_piece(piece_ + 1))).match == Match::kMaybe &&
          match_literal(text_, at_, begin).match == Match::kNo;
@@ -76,23 +86,91 @@ MarkedReader::Progress MarkedReader::typed_value(size_t begin) {
   return begin_value(types);
 }
 
-// `types` are those that the marks tell.
-MarkedReader::Progress MarkedReader::begin_value(std::optional<uint8_t> types) {
-  add(has_pairs_ ? ", \"" : "\"");
+// What ends a value. If that has the key again, the elements around it tell which one it must be.
+Matched MarkedReader::value_end() const {
+  const Matched begin = match_literal(text_, at_, without_end_space(form_.value_end));
+  if (begin.match != Match::kYes || form_.value_end_name.empty()) return begin;
+  const size_t end = text_.find(form_.value_end_name[0], begin.end);
+  if (std::min(end, text_.size()) - begin.end > kMostKeyBytes) return {Match::kNo, at_};
+  if (end == text_.npos) return {Match::kMaybe, at_};
+  return match_literal(text_, end, without_end_space(form_.value_end_name));
+}
+
+MarkedReader::Progress MarkedReader::end_of_value() {
+  const Matched end = value_end();
+  if (end.match == Match::kNo) return Progress::kBad;
+  if (end.match == Match::kMaybe) return Progress::kWaits;
+  at_ = end.end;
+  path_.pop_back();
+  place_ = Place::kPair;
+  return Progress::kMoved;
+}
+
+// What JSON has before the value of key_. The first element of a value tells whether that is a list.
+void MarkedReader::begin_key() {
+  if (!open_.empty() && !has_pairs_) {
+    Open& open = open_.back();
+    open.is_list = (open.types & kListArgument) != 0 && ((open.types & kObjectArgument) == 0 || key_ == form_.item);
+    add(open.is_list ? "[" : "{");
+  }
+  if (has_pairs_) add(", ");
+  const bool is_item = !open_.empty() && open_.back().is_list;
+  path_.push_back(is_item ? std::string() : key_);
+  has_pairs_ = true;
+  if (is_item) return;
   std::string quoted;
   append_json_text(key_, quoted);
-  add(quoted + "\": ");
-  has_pairs_ = true;
+  add('"' + quoted + "\": ");
+}
+
+// `types` are those that the marks tell.
+MarkedReader::Progress MarkedReader::begin_value(std::optional<uint8_t> types) {
+  begin_key();
+  if (form_.values == MarkedCalls::Values::kElements) {
+    value_types_ = types_.of(name_, path_);
+    place_ = Place::kElement;
+    return Progress::kMoved;
+  }
   if (form_.values != MarkedCalls::Values::kText) {
     literal_ = LiteralReader(form_.values == MarkedCalls::Values::kGemma);
     place_ = Place::kLiteral;
     return Progress::kMoved;
   }
-  value_types_ = types ? *types : types_.of(name_, key_);
+  value_types_ = types ? *types : types_.of(name_, path_);
   is_quoted_ = false;
   place_ = form_.text_begin.empty() ? Place::kText : Place::kTextBegin;
   if (place_ == Place::kText) begin_text();
   return Progress::kMoved;
+}
+
+MarkedReader::Progress MarkedReader::element() {
+  const auto nested = static_cast<uint8_t>(value_types_ & (kListArgument | kObjectArgument));
+  const bool may_be_text = (value_types_ & kStringArgument) != 0;
+  size_t begin = at_;
+  while (nested != 0 && !may_be_text && begin < text_.size() && is_json_space(text_[begin])) ++begin;
+  const std::string_view rest = std::string_view(text_).substr(begin);
+  if (nested != 0 && form_.value_end.starts_with(rest) && rest.size() < form_.value_end.size()) return Progress::kWaits;
+  if (nested != 0 && rest.starts_with(form_.key_begin) && !rest.starts_with(form_.value_end)) {
+    if (open_.size() == kMostElements) return Progress::kBad;
+    at_ = begin + form_.key_begin.size();
+    open_.push_back({value_types_, false});
+    has_pairs_ = false;
+    place_ = Place::kKey;
+    return Progress::kMoved;
+  }
+  if (may_be_text) value_types_ = static_cast<uint8_t>(value_types_ & ~nested);
+  begin_text();
+  return Progress::kMoved;
+}
+
+// The value that a text without elements is.
+std::string MarkedReader::json_of(std::string_view text) const {
+  const bool is_empty = form_.values == MarkedCalls::Values::kElements && without_json_space(text).empty();
+  if (is_empty && (value_types_ & kStringArgument) == 0) {
+    if ((value_types_ & kListArgument) != 0) return "[]";
+    if ((value_types_ & kObjectArgument) != 0) return "{}";
+  }
+  return json_of_text(text, value_types_);
 }
 
 void MarkedReader::begin_text() {
@@ -134,7 +212,7 @@ MarkedReader::Progress MarkedReader::plain_text() {
     at_ = end;
   }
   if (!is_end) return Progress::kWaits;
-  add(value_types_ == kStringArgument ? "\"" : json_of_text(left().substr(0, end - at_), value_types_));
+  add(value_types_ == kStringArgument ? "\"" : json_of(left().substr(0, end - at_)));
   at_ = found + (is_quoted_ ? stop.size() : 0);
   place_ = Place::kValueEnd;
   return Progress::kMoved;

@@ -109,12 +109,14 @@ MarkedReader::Progress MarkedReader::step() {
       return key();
     case Place::kTextBegin:
       return text_begin();
+    case Place::kElement:
+      return element();
     case Place::kText:
       return plain_text();
     case Place::kLiteral:
       return literal();
     case Place::kValueEnd:
-      return match(without_end_space(form_.value_end), Place::kPair);
+      return end_of_value();
     case Place::kBetween:
       return between();
   }
@@ -206,6 +208,8 @@ MarkedReader::Progress MarkedReader::begin_arguments() {
       (options_.stream_arguments &&
        (!options_.grammar || options_.grammar->may_begin(std::string_view(text_).substr(mark_end_, at_ - mark_end_))));
   has_pairs_ = false;
+  open_.clear();
+  path_.clear();
   scanner_ = {};
   if (form_.values != MarkedCalls::Values::kJson) {
     add("{");

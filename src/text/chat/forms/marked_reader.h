@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "text/chat/forms/argument_types.h"
 #include "text/chat/forms/call_reader.h"
@@ -34,6 +36,7 @@ class MarkedReader final : public CallReader {
     kPair,   // before a key, or at the end of the arguments
     kKey,
     kTextBegin,  // before a value that may have marks of its own
+    kElement,    // before a value that may be a list or an object
     kText,       // inside a value in plain text
     kLiteral,    // inside a value in another notation
     kValueEnd,
@@ -51,8 +54,13 @@ class MarkedReader final : public CallReader {
   Progress pair();
   bool ends_pairs() const;
   Progress key();
+  Matched value_end() const;
+  Progress end_of_value();
   Progress typed_value(size_t begin);
   Progress begin_value(std::optional<uint8_t> types);
+  void begin_key();
+  Progress element();
+  std::string json_of(std::string_view text) const;
   void begin_text();
   Progress text_begin();
   Progress plain_text();
@@ -84,13 +92,20 @@ class MarkedReader final : public CallReader {
   Place place_ = Place::kHead;
   size_t piece_ = 0;
   bool has_arguments_ = false;  // of this call, complete
-  bool has_pairs_ = false;
+  bool has_pairs_ = false;      // of the innermost object or list
   bool is_unfinished_ = false;  // the section's end is missing
   size_t n_calls_ = 0;
   std::string name_, id_, key_, rest_;
   JsonScanner scanner_;
   LiteralReader literal_;
   size_t scanned_ = 0;  // where the search for stop_ goes on
+  // Lists and objects whose elements are being read.
+  struct Open {
+    uint8_t types;
+    bool is_list;
+  };
+  std::vector<Open> open_;
+  std::vector<std::string> path_;  // of the value, as ArgumentTypes takes it
   uint8_t value_types_ = 0;
   bool is_quoted_ = false;  // the value stands between text_begin and text_end
 };
