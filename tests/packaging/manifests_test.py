@@ -162,7 +162,7 @@ class BillOfMaterials(InScratchFolder):
     def write(self):
         script = """set -euo pipefail
             die() { echo "$*" >&2; exit 1; }
-            made=() compiled_in=(headers-dev) epoch=1790000000 version=9.8.7
+            made=() compiled_in=(headers-dev) epoch=1790000000 version=9.8.7 debian_architecture=arm64
             system_root=$1 root=$2
             . "$root/packaging/common.sh"; . "$root/packaging/sbom.sh"
             write_sbom "$system_root/top" "$system_root/a.tar.xz"; printf '%s' "${made[@]}" """
@@ -192,7 +192,7 @@ class BillOfMaterials(InScratchFolder):
         self.assertEqual([file["name"] for file in parts["set-it"]["components"]],
                          ["share/tern/web/vendor/set-it-1.2.3/set.js"])
         self.assertEqual(parts["libc6"]["version"], "1:2.3+dfsg-4+b5")
-        self.assertEqual(parts["libc6"]["purl"], "pkg:deb/debian/libc6@1%3A2.3%2Bdfsg-4%2Bb5?arch=amd64")
+        self.assertEqual(parts["libc6"]["purl"], "pkg:deb/debian/libc6@1%3A2.3%2Bdfsg-4%2Bb5?arch=arm64")
         self.assertEqual(parts["libc6"]["externalReferences"][0]["url"],
                          "https://sources.debian.org/src/libc6-source/1%3A2.3%2Bdfsg-4/")
 
