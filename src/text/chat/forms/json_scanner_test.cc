@@ -33,17 +33,17 @@ TEST(JsonScanner, FindsTheEnd) {
 
 // Compares with another parser: random texts of JSON's characters, and JSON with single bytes changed.
 TEST(JsonScanner, TakesWhatIsJson) {
-  const std::string kAlphabet = "{}[],:\"\\ /0123-+.eEubtrufalsnv \n";
-  const std::string kStart = R"({"a": [1, -0.5e+7, "\u00e9\n", true, false, null], "b": {"c": 0}})";
+  const std::string alphabet = "{}[],:\"\\ /0123-+.eEubtrufalsnv \n";
+  const std::string start = R"({"a": [1, -0.5e+7, "\u00e9\n", true, false, null], "b": {"c": 0}})";
   std::mt19937 random(1);
   int n_json = 0;
   for (int i = 0; i < 100'000; ++i) {
-    std::string text = i % 3 == 0 ? "[" : kStart;
+    std::string text = i % 3 == 0 ? "[" : start;
     if (i % 3 == 0) {
-      for (size_t n = random() % 8; n > 0; --n) text += kAlphabet[random() % kAlphabet.size()];
+      for (size_t n = random() % 8; n > 0; --n) text += alphabet[random() % alphabet.size()];
       text += "]";
     } else {
-      for (int n = 0; n < i % 3; ++n) text[random() % text.size()] = kAlphabet[random() % kAlphabet.size()];
+      for (int n = 0; n < i % 3; ++n) text[random() % text.size()] = alphabet[random() % alphabet.size()];
     }
     // The other parser refuses numbers beyond a double's range, possible with four digits after an e.
     const size_t e = text.find_first_of("eE", text.find_first_of("0123456789"));
