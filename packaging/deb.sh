@@ -56,6 +56,7 @@ make_deb() {
   install -D -m 644 "$build/share/zsh/site-functions/_tern" -t "$tree/usr/share/zsh/vendor-completions"
   install -D -m 644 "$build/share/fish/vendor_completions.d/tern.fish" -t "$tree/usr/share/fish/vendor_completions.d"
   install -D -m 644 "$root/packaging/debian_copyright" "$doc/copyright"
+  install -D -m 644 "$root/packaging/lintian_overrides" "$tree/usr/share/lintian/overrides/tern"
   debian_changelog | gzip -9nc >"$doc/changelog.gz"
   gzip -9nc "$root/CHANGELOG.md" >"$doc/CHANGELOG.md.gz"
   find "$tree" -type d -exec chmod 755 {} +
