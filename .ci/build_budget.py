@@ -12,6 +12,7 @@ compiler, with TERN_BUDGET_LOG set, to note them.
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -47,8 +48,12 @@ def bytes_read(build, names):
 
 def bytes_of_code(build, names):
     """{object: bytes of its machine code and constants}"""
-    lines = subprocess.run(["size", *names], cwd=build, capture_output=True, text=True, check=True).stdout.splitlines()[1:]
-    return {name: int(line.split()[0]) for name, line in zip(names, lines, strict=True)}
+    sections = re.compile(r"\] \S+ +(?!NOBITS)\S+ +[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\S+ +([A-Za-z]*A[A-Za-z]*) ")
+    code = {}
+    for name in names:
+        listed = subprocess.run(["readelf", "-SW", name], cwd=build, capture_output=True, text=True, check=True).stdout
+        code[name] = sum(int(size, 16) for size, flags in sections.findall(listed) if "W" not in flags)
+    return code
 
 
 def short(name):
