@@ -63,9 +63,9 @@ def short(name):
 def check(build):
     """Prints the largest files and the sums; returns a line for each limit that is exceeded."""
     names = objects(build)
-    read, code = bytes_read(build, names), bytes_of_code(build, names)
-    if not names or read.keys() != code.keys():
+    if not names or not all((build / name).exists() for name in names):
         return [f"build_budget: {build} is not built"]
+    read, code = bytes_read(build, names), bytes_of_code(build, names)
     for name in sorted(names, key=code.get)[:-9:-1]:
         print(f"{read[name] / 1e6:6.1f} MB read, {code[name] / 1e3:6.0f} kB of code  {short(name)}")
     print(f"{sum(read.values()) / 1e6:6.1f} MB read, {sum(code.values()) / 1e3:6.0f} kB of code  {len(names)} files")
