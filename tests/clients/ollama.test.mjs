@@ -86,7 +86,7 @@ test('errors are the ones that the client knows', async () => {
   await assert.rejects(client.embed({model: 'tern-stories', input: 'a dog'}), isError(501));
 });
 
-test('a reply that nobody wants any more', async () => {
+test('a reply that the client breaks off', async () => {
   const stream = await client.chat({...kGreedy, options: {temperature: 0, num_predict: 400}, stream: true});
   await assert.rejects(async () => {
     for await (const part of stream) if (part.message.content) stream.abort();
