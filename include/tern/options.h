@@ -17,7 +17,8 @@ namespace tern {
 using TokenId = int32_t;
 
 // kBoth: loads the model on the CPU and on a GPU and runs each pass where it costs least, by measured costs
-// (tern/routing.h).
+// (tern/routing.h). If the GPU's memory holds a part of the layers only, or if the model has recurrent layers, whose
+// states two devices cannot share: the last layers are on the GPU, the others on the CPU.
 enum class BackendKind { kAuto, kCpu, kWebGpu, kRef, kBoth };
 
 // How kAuto chooses a device, if costs were measured (tern/routing.h). kGpu: a GPU if there is one; this is also the
@@ -109,6 +110,9 @@ struct LoadOptions {
   bool fuse = true;                 // false: run the plan without fused steps, for comparison
   bool embeddings = false;          // load only for Session::embed(), without the LM head
   MetadataChanges metadata = {};    // changes to a GGUF file's metadata
+  // With kAuto: how many layers, the last ones and the head with them, are on a GPU; the first ones are on the CPU.
+  // None: all if the GPU's memory holds them, else as many as it holds. All, or more: the whole model is on the GPU.
+  std::optional<int> gpu_layers = {};
   GpuOptions gpu = {};
   OnProgress on_progress = {};
 };

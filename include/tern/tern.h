@@ -137,6 +137,7 @@ typedef struct tern_load_options {
   size_t n_overrides;
   const char* const* ignored_keys;
   size_t n_ignored_keys;
+  int32_t gpu_layers; /* TERN_BACKEND_AUTO: so many of the last layers are on a GPU; 0: all, or what its memory holds */
 } tern_load_options;
 
 /* Never waits. */

@@ -370,6 +370,9 @@ class Engine(_Handle):
 
     `overrides` are metadata values to read instead of a GGUF file's, by key, and `ignored_keys` are metadata keys that
     Tern does not know and would refuse. A key that is known to change what is computed cannot be ignored.
+
+    With `gpu_layers`, that many layers, the last ones, are on a GPU if there is one, and the others on the CPU. Without,
+    all are on the GPU, or as many as its memory holds.
     """
 
     def __init__(
@@ -385,6 +388,7 @@ class Engine(_Handle):
         chat_template: str | None = None,
         overrides: Mapping[str, bool | int | float | str] | None = None,
         ignored_keys: Sequence[str] = (),
+        gpu_layers: int = 0,
         gpu_adapter: str | None = None,
         gpu_cache_dir: str | os.PathLike[str] | None = None,
         on_progress: OnProgress | None = None,
@@ -402,6 +406,7 @@ class Engine(_Handle):
         options.n_overrides = len(overrides or {})
         options.ignored_keys = _text_array(ignored_keys)
         options.n_ignored_keys = len(ignored_keys)
+        options.gpu_layers = gpu_layers
         options.gpu_adapter = None if gpu_adapter is None else gpu_adapter.encode()
         options.gpu_cache_dir = _bytes(gpu_cache_dir)
         watch = _Watch(on_progress)

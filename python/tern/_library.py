@@ -60,6 +60,7 @@ class LoadOptions(SizedStruct):
         ("n_overrides", c_size_t),
         ("ignored_keys", POINTER(c_char_p)),
         ("n_ignored_keys", c_size_t),
+        ("gpu_layers", c_int32),
     ]
 
 

@@ -251,6 +251,8 @@ class EngineTest(unittest.TestCase):
             tern.Engine(backend="gpu")  # type: ignore[arg-type]
         with self.assertRaisesRegex(ValueError, "price"):
             tern.Engine(prefer="price")  # type: ignore[arg-type]
+        with self.assertRaisesRegex(tern.Error, "gpu_layers is -1"):
+            tern.Engine(gpu_layers=-1)
         with tern.Engine(prefer="energy", threads=1) as engine:
             self.assertTrue(engine.info.backend)
         with self.engine.session() as session, self.assertRaises(ValueError):

@@ -148,6 +148,24 @@ TEST_F(CApi, WhatIsPreferredIsSpeedOrEnergy) {
   EXPECT_EQ(outcome.message, "tern_load_options.prefer is 3, but can be 0 to 2");
 }
 
+TEST_F(CApi, LayersOnTheGpuNeedNoBackend) {
+  tern_load_options options;
+  tern_load_options_init(&options, sizeof(options));
+  options.model_path = kModel.c_str();
+  tern_engine* engine = nullptr;
+  const auto load = [&] {
+    return outcome_of([&](tern_error** error) { return tern_engine_load(&options, &engine, error); });
+  };
+  options.gpu_layers = -1;
+  EXPECT_EQ(load().message, "tern_load_options.gpu_layers is -1: it must be 0 or above");
+  options.gpu_layers = 1;
+  options.backend = TERN_BACKEND_CPU;
+  EXPECT_EQ(load().code, TERN_INVALID_ARGUMENT);
+  options.backend = TERN_BACKEND_AUTO;
+  ASSERT_EQ(load().message, "");
+  tern_engine_free(engine);
+}
+
 TEST_F(CApi, MetadataIsOverridden) {
   tern_load_options options;
   tern_load_options_init(&options, sizeof(options));

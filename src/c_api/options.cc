@@ -12,7 +12,7 @@ namespace {
 
 // Sizes in the first version, without padding at the end: a field added there would not make the struct larger.
 constexpr size_t kLoadSize = 80, kChatSize = 16, kSessionSize = 16, kGenerateSize = 64, kPullSize = 40, kTurnSize = 40;
-static_assert(sizeof(tern_load_options) == kLoadSize + 32);  // `overrides` and the fields after it were added
+static_assert(sizeof(tern_load_options) == kLoadSize + 40);  // `overrides` and the fields after it were added
 static_assert(sizeof(tern_chat_options) == kChatSize + 8);   // `continue_final_message` and a later field were added
 static_assert(sizeof(tern_session_options) == kSessionSize + 16);     // `draft` and `draft_block` were added
 static_assert(sizeof(tern_generate_options) == kGenerateSize + 128);  // the penalties and later fields were added
@@ -35,7 +35,8 @@ constexpr tern_load_options kLoad = {.size = sizeof(tern_load_options),
                                      .overrides = nullptr,
                                      .n_overrides = 0,
                                      .ignored_keys = nullptr,
-                                     .n_ignored_keys = 0};
+                                     .n_ignored_keys = 0,
+                                     .gpu_layers = 0};
 constexpr tern_chat_options kChat = {.size = sizeof(tern_chat_options), .add_generation_prompt = 1, .think = -1};
 constexpr tern_session_options kSession = {
     .size = sizeof(tern_session_options), .n_ctx = 0, .kv_type = TERN_KV_F16, .draft = nullptr, .draft_block = 0};
@@ -190,6 +191,11 @@ Result<LoadOptions> read_options(const tern_load_options* given) {
   TRY(to.prefer, read_enum(from.prefer, Prefer::kGpu, "tern_load_options.prefer"));
   TRY(to.metadata.overrides, read_texts(from.overrides, from.n_overrides, "tern_load_options.overrides"));
   TRY(to.metadata.ignored_keys, read_texts(from.ignored_keys, from.n_ignored_keys, "tern_load_options.ignored_keys"));
+  if (from.gpu_layers < 0) {
+    return fail(ErrorCode::kInvalidArgument, "tern_load_options.gpu_layers is {}: it must be 0 or above",
+                from.gpu_layers);
+  }
+  if (from.gpu_layers > 0) to.gpu_layers = from.gpu_layers;
   to.n_threads = from.n_threads;
   to.max_batch = from.max_batch;
   if (from.on_progress) {

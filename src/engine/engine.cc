@@ -122,7 +122,7 @@ Result<std::shared_ptr<KvBlocks>> Engine::Impl::kv_blocks(int n_ctx, KvType type
                                               .max_bytes = available == 0 ? UINT64_MAX : bytes + available / 4 * 3});
     }
     // With two devices each block exists twice, possibly both times in this memory.
-    const bool is_twice = backend == BackendKind::kBoth;
+    const bool is_twice = backend == BackendKind::kBoth && n_split_layers == 0;
     const uint64_t each = std::max<uint64_t>(store->block_bytes() * (is_twice ? 2 : 1), 1);
     const auto most = [&](uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes / each, INT_MAX)); };
     const KvBlocks::Options options{.max_blocks = available == 0 ? INT_MAX : most(available / 4 * 3),

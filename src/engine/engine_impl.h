@@ -35,6 +35,7 @@ struct Engine::Impl {
   ChatFormat format;                        // of the template; computed on first use
   TurnTokenizer* turns = nullptr;           // the tokenizer, if there is a template
   BackendKind backend = BackendKind::kCpu;  // that computes; never kAuto
+  int n_split_layers = 0;                   // kBoth: the GPU has this many layers, the CPU the others; 0: each has all
   bool embeddings = false;                  // the plan ends before the LM head
   Plan plan;
   std::unique_ptr<Plan> gpu_plan;  // in addition to the CPU's plan, if both devices compute

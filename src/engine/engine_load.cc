@@ -10,6 +10,7 @@
 #include "engine/engine_impl.h"
 #include "engine/load/backends.h"
 #include "engine/load/device_choice.h"
+#include "engine/load/layer_split.h"
 #include "engine/load/sampling_advice.h"
 #include "engine/load/tokenizers.h"
 #include "model/pooling.h"
@@ -70,17 +71,20 @@ void read_ahead(const Model& model, const OnProgress& on_progress) {
   });
 }
 
+// `layers`: only these.
 Result<std::unique_ptr<Executable>> compile_one(Engine::Impl& impl, BackendKind backend, const LoadOptions& load,
-                                                CompileOptions options, Plan& plan) {
+                                                CompileOptions options, Plan& plan,
+                                                std::optional<LayerRange> layers = {}) {
+  const bool has_head = !layers || layers->end == impl.model.config.n_layers;
   const int most = backend == BackendKind::kWebGpu ? kMostLogitRowsOnGpu : kMostLogitRows;
   options.max_logit_rows = std::min(most, options.max_batch);
-  if (!load.embeddings) {
+  if (!load.embeddings && has_head) {
     TRY(options.exact_head, exact_head_for(backend, load.head));
   }
   const Fusions fusions = load.fuse ? fusions_for(backend) : Fusions::none();
-  const bool keeps_hidden = impl.model.prediction && !load.embeddings;
+  const bool keeps_hidden = impl.model.prediction && !load.embeddings && has_head;
   plan = make_plan(impl.model.config, impl.model.weights,
-                   {.fuse = fusions, .embeddings = load.embeddings, .keeps_hidden = keeps_hidden});
+                   {.fuse = fusions, .layers = layers, .embeddings = load.embeddings, .keeps_hidden = keeps_hidden});
   options.end_phase("plan");
   PhaseTimes* const times = options.times;
   if (backend != BackendKind::kWebGpu) options.times = nullptr;
@@ -110,6 +114,63 @@ Result<void> compile_for_both(Engine::Impl& impl, const ChosenDevice& chosen, co
   return {};
 }
 
+// The first layers on the CPU, the others on a GPU.
+Result<void> compile_split(Engine::Impl& impl, LayerSplit split, const LoadOptions& load, CompileOptions options) {
+  options.preferred_max_batch = 0;                                          // the CPU gains nothing by larger batches
+  options.gpu.megakernel = options.gpu.one_dispatch = MegakernelUse::kOff;  // it begins with a token
+  const int n = impl.model.config.n_layers, border = n - split.n_on_gpu;
+  std::array<std::unique_ptr<Executable>, 2> parts;
+  auto gpu_plan = std::make_unique<Plan>();
+  TRY(parts[1], compile_one(impl, BackendKind::kWebGpu, load, options, *gpu_plan, LayerRange{border, n}));
+  TRY(parts[0], compile_one(impl, BackendKind::kCpu, load, options, impl.plan, LayerRange{0, border}));
+  impl.backend = BackendKind::kBoth;
+  impl.n_split_layers = split.n_on_gpu;
+  impl.info.choice = std::move(split.reason);
+  impl.gpu_plan = std::move(gpu_plan);
+  impl.executable = join_split(std::move(parts));
+  return {};
+}
+
+Result<void> compile_split_by_memory(Engine::Impl& impl, const LoadOptions& load, const CompileOptions& options) {
+  TRY(LayerSplit split, split_by_memory(impl.model, options));
+  return compile_split(impl, std::move(split), load, options);
+}
+
+// kBoth. What two devices cannot both hold, or cannot share, is divided by layers.
+Result<void> compile_on_both(Engine::Impl& impl, const LoadOptions& load, const std::array<CostCurve, 2>* curves,
+                             const CompileOptions& options) {
+  if (impl.model.config.has_recurrent_layers()) {
+    const auto split = compile_split_by_memory(impl, load, options);
+    if (split || split.error().code != ErrorCode::kInvalidArgument) return split;
+    return fail(ErrorCode::kNotSupported,
+                "{}, and two devices cannot share the states of the model's recurrent layers: use the webgpu backend, "
+                "or give the number of layers on the GPU",
+                split.error().message);
+  }
+  if (curves) return compile_for_both(impl, {.backend = BackendKind::kBoth, .curves = *curves}, load, options);
+  const auto chosen = both_by_curves(impl.model, load, impl.pool->size());
+  if (!chosen && chosen.error().code == ErrorCode::kNotFound) {
+    // Costs of a whole model cannot be measured on a GPU that does not hold it.
+    if (compile_split_by_memory(impl, load, options)) return {};
+  }
+  TRY_STATUS(chosen);
+  return compile_for_both(impl, *chosen, load, options);
+}
+
+// kAuto, without costs or if the GPU is cheaper. A GPU that does not hold the model gets the last layers.
+Result<void> compile_on_gpu_if_any(Engine::Impl& impl, const LoadOptions& load, const CompileOptions& options) {
+  const int n = impl.model.config.n_layers;
+  if (kMayHaveTwoDevices && load.gpu_layers && *load.gpu_layers < n) {
+    TRY(LayerSplit split, split_with(impl.model.config, *load.gpu_layers));
+    return compile_split(impl, std::move(split), load, options);
+  }
+  auto whole = compile_for(impl, BackendKind::kWebGpu, load, options);
+  if (!kMayHaveTwoDevices || whole || whole.error().code != ErrorCode::kOutOfMemory) return whole;
+  if (!compile_split_by_memory(impl, load, options)) return whole;
+  warn("{}; the others are on the CPU", impl.info.choice);
+  return {};
+}
+
 // kAuto: the cheaper device if both devices' costs are known. If that is the GPU, or costs are unknown: the GPU if
 // there is one that works and holds the model, or the one requested by name; else the CPU.
 Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const std::array<CostCurve, 2>* curves,
@@ -122,14 +183,7 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const
   }
   compile.max_batch = std::min(compile.max_batch, impl.model.config.n_ctx);
   if (kMayHaveTwoDevices && options.backend == BackendKind::kBoth) {
-    if (impl.model.config.has_recurrent_layers()) {
-      return fail(
-          ErrorCode::kNotSupported,
-          "two devices cannot share the states of the model's recurrent layers; use the cpu or the webgpu backend");
-    }
-    if (curves) return compile_for_both(impl, {.backend = BackendKind::kBoth, .curves = *curves}, options, compile);
-    TRY(const ChosenDevice chosen, both_by_curves(impl.model, options, impl.pool->size()));
-    return compile_for_both(impl, chosen, options, compile);
+    return compile_on_both(impl, options, curves, compile);
   }
   if (options.backend != BackendKind::kAuto) return compile_for(impl, options.backend, options, compile);
   const bool is_named = !options.gpu.adapter.empty();
@@ -149,7 +203,7 @@ Result<void> compile_model(Engine::Impl& impl, const LoadOptions& options, const
       }
     }
     compile.only_hardware_gpu = true;
-    const auto on_gpu = compile_for(impl, BackendKind::kWebGpu, options, compile);
+    const auto on_gpu = compile_on_gpu_if_any(impl, options, compile);
     if (on_gpu) return {};
     compile.end_phase("GPU");
     impl.info.choice.clear();
@@ -204,6 +258,10 @@ Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostC
   }
   if (options.max_batch < 0)
     return fail(ErrorCode::kInvalidArgument, "max_batch is {}, but cannot be negative", options.max_batch);
+  if (options.gpu_layers && (*options.gpu_layers < 1 || options.backend != BackendKind::kAuto)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} layers on a GPU: give at least 1, and no backend; or use the cpu backend", *options.gpu_layers);
+  }
   TRY_STATUS(choose_cpu_target());
   std::string path = options.model_path;
   if (path.empty()) {
@@ -236,8 +294,8 @@ Result<Engine> load_by_curves(const LoadOptions& options, const std::array<CostC
     error.message = path + ": " + error.message;
     return std::unexpected(std::move(error));
   }
-  // A GPU has its own copy of the weights by now.
-  if (impl->backend != BackendKind::kWebGpu) {
+  // A GPU has its own copy of the weights by now. A divided model may be larger than the memory.
+  if (impl->backend != BackendKind::kWebGpu && impl->n_split_layers == 0) {
     read_ahead(impl->model, options.on_progress);
     times.end("weights");
   }

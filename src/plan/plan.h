@@ -4,6 +4,7 @@
 // one row per token (or per row of logits), and the backend decides how many rows its buffers hold.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +58,9 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   SlotId logits;
-  SlotId hidden = {};  // [d_model] of all tokens, the last norm's output, which the caller may read (keeps_hidden)
+  // [d_model] of all tokens, which the caller may read: the last norm's output (keeps_hidden), or the residual stream
+  // after the layers (PlanOptions::layers).
+  SlotId hidden = {};
   // Float linear steps with packed weights may quantize their input to int8 blocks themselves (Fusions::int8_on_read).
   bool int8_on_read = false;
 
@@ -94,8 +97,25 @@ struct Fusions {
   }
 };
 
+// The layers from `first` up to `end` of a model.
+struct LayerRange {
+  int first = 0;
+  int end = 0;
+};
+
+// The shape of these layers, as a model of its own.
+Config config_of(const Config& config, LayerRange layers);
+
+// True if a plan may end before this layer and another begin with it: the layers from there on need only the residual
+// stream, and no keys and values of layers before.
+bool may_part_before(const Config& config, int layer);
+
 struct PlanOptions {
   Fusions fuse = Fusions::host();
+  // Only these layers. Without the first layer, the plan begins with step::Hidden, the residual stream before its
+  // layers. Without the last one, it ends with Plan::hidden, the stream after its layers, and has rows of that instead
+  // of logits. Layers count from 0 within the plan, but steps have the model's names.
+  std::optional<LayerRange> layers = {};
   // The plan ends at the last norm: a row of "logits" is then d_model values, the embedding of the text up to its
   // token.
   bool embeddings = false;

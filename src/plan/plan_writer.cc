@@ -257,20 +257,29 @@ SlotId PlanWriter::write_layer_inputs(const Weights& weights, SlotId x) {
   return inputs;
 }
 
-Plan PlanWriter::decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer) {
-  const Config& c = plan_.config;
+Plan PlanWriter::decoder(const Weights& weights, LayerRange layers, SlotId x, const PlanOptions& options,
+                         const WriteLayer& write_layer) {
   SlotId layer_inputs;
-  if (c.per_layer_width > 0) {
+  if (layers.first > 0) {
+    hidden(x);
+  } else if (plan_.config.per_layer_width > 0) {
     layer_inputs = write_layer_inputs(weights, x);
   } else {
     write_embedding(weights.token_embd, x);
   }
-  for (int i = 0; i < c.n_layers; ++i) {
+  for (int i = layers.first; i < layers.end; ++i) {
     section(format_text("blk.{}.", i));
-    write_layer(weights.layers[static_cast<size_t>(i)], i, layer_inputs);
+    write_layer(weights.layers[static_cast<size_t>(i)], i - layers.first, layer_inputs);
   }
   section("");
-  return head(weights, x, options);
+  return layers.end == std::ssize(weights.layers) ? head(weights, x, options) : end_with_stream(x, options);
+}
+
+Plan PlanWriter::end_with_stream(SlotId x, const PlanOptions& options) {
+  const SlotId last = slot("last", plan_.config.d_model, SlotType::kF32, RowsOf::kLogits);
+  plan_.hidden = x;
+  select_rows(x, last);
+  return finish(last, options);
 }
 
 // A row has the same norm whether it is selected before or afterwards.

@@ -71,10 +71,12 @@ class PlanWriter {
   // Sets the prefix of the names of later steps, such as "blk.3."; steps without a tensor are named after their output.
   void section(std::string prefix) { section_ = std::move(prefix); }
 
-  // Writes a whole decoder: the embedding to `x`, write_layer(layer, index) for each layer, the last norm and the head.
-  // Returns the finished plan, as finish() does. Layers' inputs are in the slot `layer_inputs`.
+  // Writes a whole decoder: the embedding to `x`, write_layer(layer, index) for each layer, the last norm and the head;
+  // or the part with `layers`. Returns the finished plan, as finish() does. Layers' inputs are in the slot
+  // `layer_inputs`.
   using WriteLayer = std::function<void(const Layer& layer, int index, SlotId layer_inputs)>;
-  Plan decoder(const Weights& weights, SlotId x, const PlanOptions& options, const WriteLayer& write_layer);
+  Plan decoder(const Weights& weights, LayerRange layers, SlotId x, const PlanOptions& options,
+               const WriteLayer& write_layer);
 
   // The end of a decoder: the last norm of `x`, and the head. Returns the finished plan.
   Plan head(const Weights& weights, SlotId x, const PlanOptions& options);
@@ -84,6 +86,8 @@ class PlanWriter {
 
  private:
   void write_embedding(const Tensor& table, SlotId x);
+  // The end of a part without the last layer.
+  Plan end_with_stream(SlotId x, const PlanOptions& options);
   SlotId write_layer_inputs(const Weights& weights, SlotId x);
   void push(std::string name, StepBody body);
   SlotId slot_beside(const LinearInput& in, std::string_view end, SlotType type);

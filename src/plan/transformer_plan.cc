@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/check.h"
 #include "plan/plan.h"
 #include "plan/plan_writer.h"
 
@@ -269,10 +270,34 @@ class Layers {
 
 }  // namespace
 
+Config config_of(const Config& config, LayerRange layers) {
+  CHECK(0 <= layers.first && layers.first < layers.end && layers.end <= config.n_layers);
+  Config part = config;
+  part.n_layers = layers.end - layers.first;
+  if (config.layers.empty()) return part;
+  part.layers.assign(config.layers.begin() + layers.first, config.layers.begin() + layers.end);
+  for (LayerConfig& layer : part.layers) {
+    if (layer.kv_layer >= 0) layer.kv_layer -= layers.first;
+    CHECK(layer.kv_layer >= -1);
+  }
+  return part;
+}
+
+bool may_part_before(const Config& config, int layer) {
+  if (config.per_layer_width > 0 || layer < 1 || layer >= config.n_layers) return false;
+  for (int i = layer; i < config.n_layers; ++i) {
+    if (config.layer(i).kv_layer < layer) return false;
+  }
+  return true;
+}
+
 Plan make_plan(const Config& c, const Weights& weights, const PlanOptions& options) {
-  PlanWriter p(c);
+  const LayerRange range = options.layers.value_or(LayerRange{0, c.n_layers});
+  CHECK((range.first == 0 || may_part_before(c, range.first)) &&
+        (range.end == c.n_layers || may_part_before(c, range.end)));
+  PlanWriter p(config_of(c, range));
   Layers layers(p, weights);
-  return p.decoder(weights, layers.x(), options,
+  return p.decoder(weights, range, layers.x(), options,
                    [&](const Layer& l, int layer, SlotId inputs) { layers.write(l, layer, inputs); });
 }
 

@@ -59,5 +59,25 @@ TEST(FamilyGolden, GpuAgreesWithTransformers) {
   }
 }
 
+// The last layer on the GPU, the others on the CPU.
+TEST(FamilyGolden, DividedLayersAgreeWithTransformers) {
+  const auto probe = Engine::load({.backend = BackendKind::kWebGpu});
+  if (!probe) GTEST_SKIP() << probe.error().message;
+  int n_divided = 0;
+  for (const Golden& golden : read_goldens("families")) {
+    const golden::Run run{.load = {.n_threads = 2,
+                                   .max_batch = 32,
+                                   .gpu_layers = 1,
+                                   .gpu = {.adapter = probe->info().adapter->name, .without = {"subgroup-matrix"}}}};
+    const auto logits = compute_logits(golden, run);
+    EXPECT_LT(nmse(logits, golden.logits), 1e-7) << golden.name;
+    expect_same_top1(golden, logits);
+    LoadOptions load = run.load;
+    load.model_path = golden.model_path;
+    n_divided += Engine::load(load).value().info().backend.starts_with("layers on both") ? 1 : 0;
+  }
+  EXPECT_GE(n_divided, 25);
+}
+
 }  // namespace
 }  // namespace tern::golden

@@ -112,7 +112,6 @@ void ModelOptions::add_backend(CLI::App& app) {
   add_gpu(app);
 }
 
-// Tern computes a whole model in one place, so the number of layers can only mean whether that place is a GPU.
 void ModelOptions::add_gpu_layers(CLI::App& app) {
   const auto parse = [this](const std::string& text) {
     int n = std::numeric_limits<int>::max();
@@ -121,9 +120,12 @@ void ModelOptions::add_gpu_layers(CLI::App& app) {
     if (!is_number && text != "all" && text != "auto")
       throw CLI::ValidationError("--gpu-layers", format_text("'{}' is not a number of layers", one_line(text)));
     gpu_layers_ = n == -1 ? std::numeric_limits<int>::max() : n;
+    leaves_layers_to_memory_ = text == "auto";
   };
   app.add_option_function<std::string>(
-         "--gpu-layers", parse, "0: the same as -b cpu; any other number: a GPU if there is one; also written -ngl")
+         "--gpu-layers", parse,
+         "How many layers, the last ones, are on a GPU if there is one; the others are on the CPU. 0: the same as "
+         "-b cpu; all, -1 or a large number: the whole model; auto: as many as its memory holds. Also written -ngl")
       ->type_name("N")
       ->group("GPU");
 }
@@ -135,6 +137,7 @@ void ModelOptions::apply_gpu_layers(const CLI::App& app) {
   if (app.count("--prefer") > 0)
     throw CLI::ValidationError("--gpu-layers", "means the same as --prefer gpu; give one of them");
   load.prefer = Prefer::kGpu;
+  if (*gpu_layers_ > 0 && !leaves_layers_to_memory_) load.gpu_layers = gpu_layers_;
 }
 
 void ModelOptions::add_gpu(CLI::App& app) {
@@ -232,11 +235,8 @@ Result<Engine> load_engine(const ModelOptions& model) {
   Result<Engine> engine = Engine::load(with_progress);
   bar.wipe();
   if (engine && model.gpu_layers_.value_or(0) > 0) {
-    const ModelInfo& info = engine->info();
-    if (!info.adapter)
+    if (!engine->info().adapter)
       print_note("there is no GPU that can run this model, so the CPU runs it ('tern devices' says why)");
-    if (info.adapter && *model.gpu_layers_ < info.n_layers)
-      print_note(format_text("all {} layers are on the GPU: Tern does not split a model", info.n_layers));
   }
   return engine;
 }

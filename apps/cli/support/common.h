@@ -53,7 +53,8 @@ struct ModelOptions {
 
  private:
   HubModelOption hub_;
-  std::optional<int> gpu_layers_;  // as in programs that split a model between CPU and GPU
+  std::optional<int> gpu_layers_;
+  bool leaves_layers_to_memory_ = false;
 
   friend Result<Engine> load_engine(const ModelOptions& model);
 

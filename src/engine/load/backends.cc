@@ -13,6 +13,7 @@
 #endif
 #ifdef TERN_HAVE_WEBGPU
 #include "backend/gpu/device/choose_adapter.h"
+#include "backend/gpu/run/memory_need.h"
 #include "backend/gpu/run/webgpu_backend.h"
 #endif
 
@@ -67,9 +68,21 @@ Result<FoundGpu> find_gpu([[maybe_unused]] const std::string& wanted) {
   TRY(const auto adapters, gpu::list_adapters());
   TRY(const size_t index, gpu::choose_adapter(adapters, wanted, /*only_hardware=*/wanted.empty()));
   const gpu::AdapterInfo& info = adapters[index];
-  return FoundGpu{.name = info.name, .driver = info.driver, .is_discrete = info.type == gpu::AdapterType::kDiscrete};
+  return FoundGpu{.name = info.name,
+                  .driver = info.driver,
+                  .is_discrete = info.type == gpu::AdapterType::kDiscrete,
+                  .memory_bytes = info.memory_bytes};
 #else
   return fail(ErrorCode::kNotFound, "the webgpu backend is not part of this build");
+#endif
+}
+
+uint64_t gpu_bytes([[maybe_unused]] const Plan& plan, [[maybe_unused]] const CompileOptions& options,
+                   [[maybe_unused]] int n_ctx) {
+#ifdef TERN_HAVE_WEBGPU
+  return gpu::memory_need(plan, options, n_ctx, KvType::kF16).total();
+#else
+  return 0;
 #endif
 }
 

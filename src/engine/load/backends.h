@@ -28,8 +28,12 @@ bool may_have_gpu();
 struct FoundGpu {
   std::string name, driver;
   bool is_discrete = false;
+  uint64_t memory_bytes = 0;  // 0: unknown
 };
 Result<FoundGpu> find_gpu(const std::string& wanted);
+
+// Bytes that a plan takes on a GPU with keys and values of n_ctx tokens in f16. 0 in a build without the backend.
+uint64_t gpu_bytes(const Plan& plan, const CompileOptions& options, int n_ctx);
 
 // The folder of compiled pipelines, in the user's cache folder (base/files/cache_folder.h); empty: none.
 std::string default_pipeline_cache();
