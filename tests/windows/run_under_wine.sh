@@ -146,12 +146,13 @@ server_ends() {
 killed_batch_goes_on() {
   local i
   for ((i = 0; i < 40; ++i)); do
-    printf '{"custom_id": "%d", "method": "POST", "url": "/v1/completions", "body": {"prompt": "Mia %d", "max_tokens": 40}}\n' "$i" "$i"
+    # Replies of many lengths, so that they do not end together.
+    printf '{"custom_id": "%d", "method": "POST", "url": "/v1/completions", "body": {"prompt": "Mia %d", "max_tokens": %d, "ignore_eos": true}}\n' "$i" "$i" "$((10 + 10 * i))"
   done >"$work/questions.jsonl"
   start batch "$work/questions.jsonl" "$work/answers.jsonl"
   for ((i = 0; i < 300; ++i)); do
     [[ $(wc -l 2>/dev/null <"$work/answers.jsonl") -lt 3 ]] || break
-    sleep 0.1
+    sleep 0.02
   done
   kill -9 "$pid"
   wait "$pid" 2>/dev/null
