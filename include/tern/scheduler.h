@@ -31,6 +31,10 @@ struct SchedulerOptions {
   // While replies decode, prompts are prefilled in pieces of about this duration, so that no reply stalls for longer.
   // 0: pieces as large as a step allows.
   float max_stall_ms = 0;
+  // With max_stall_ms: a first token is due this long after its request came, plus twice the time that its prompt takes
+  // alone. If the latest request waits for k times as long, pieces take k · max_stall_ms, at most eight times. So in a
+  // crowd, replies in progress share the cost of the queue. 0: pieces do not grow.
+  float target_ttft_ms = 0;
   // Prefix cache: maximum bytes of KV blocks kept after their replies have ended. -1: no limit within max_kv_tokens if
   // that is set; else an eighth of the free memory if only the CPU computes, and none with a GPU.
   int64_t max_kept_bytes = -1;

@@ -18,6 +18,11 @@ Scheduler::Impl::Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, Pref
       options_(options),
       most_tokens_(model.executable.max_batch()) {
   if (!model_.times) model_.times = std::make_shared<PassTimes>();
+  if (!model_.now) {
+    model_.now = [] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    };
+  }
   if (!model_.grammars) model_.grammars = std::make_shared<GrammarCache>();
   if (options.max_batch_tokens > 0) most_tokens_ = std::min(most_tokens_, options.max_batch_tokens);
 }
@@ -30,6 +35,7 @@ Result<Scheduler::ReplyId> Scheduler::Impl::submit(std::span<const TokenId> prom
   request->prompt.assign(prompt.begin(), prompt.end());
   request->options = std::move(complete);
   request->on_step = std::move(on_step);
+  request->submitted = model_.now();
   waiting_.push_back(std::move(request));
   return waiting_.back()->id;
 }
@@ -79,16 +85,6 @@ bool Scheduler::Impl::has_room(const Pass& pass, const Request& request) const {
   const auto again = static_cast<int>(request.generation->n_again());
   return pass.n_tokens + again < most_tokens_ && pass.n_rows + again < model_.executable.max_logit_rows() &&
          std::ssize(pass.slices) < model_.executable.max_slices();
-}
-
-// Returns the limit of prompt tokens for a pass. If no reply is decoding, nothing can stall. While prefill speed is
-// unknown, the pass is kept small.
-int Scheduler::Impl::most_prompt_tokens(bool beside_replies) const {
-  constexpr int kSmall = 32;  // enough to measure the cost of a prompt token
-  if (!beside_replies || options_.max_stall_ms <= 0) return most_tokens_;
-  if (prompt_token_seconds_ <= 0) return std::min(most_tokens_, kSmall);
-  const double n = options_.max_stall_ms / 1000 / prompt_token_seconds_;
-  return static_cast<int>(std::clamp<double>(n, std::min(most_tokens_, kSmall / 4), most_tokens_));
 }
 
 // Decoding replies come first, with one token each and their draft tokens, so that they do not wait for prompts. The
@@ -185,21 +181,11 @@ bool Scheduler::Impl::make_room_for(const Request& request, const Pass& pass) {
   return false;
 }
 
-// Learns the time of decode-only passes, and the time per prompt token, which grows with the context.
-void Scheduler::Impl::learn_from(const Pass& pass, double seconds) {
-  const bool only_decodes = pass.n_tokens == pass.n_rows;
-  if (only_decodes) return model_.times->add(static_cast<size_t>(pass.n_rows), seconds);
-  if (pass.n_prompt_tokens == 0) return;
-  const double each = seconds / pass.n_prompt_tokens;
-  prompt_token_seconds_ = prompt_token_seconds_ > 0 ? (prompt_token_seconds_ + each) / 2 : each;
-}
-
 void Scheduler::Impl::run(const Pass& pass) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = model_.now();
   const auto rows = model_.executable.run(blocks_->store(), pass.slices);
   if (rows) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    learn_from(pass, elapsed.count());
+    learn_from(pass, model_.now() - start);
     ++stats_.steps;
     stats_.tokens_run += static_cast<uint64_t>(pass.n_tokens);
   }
@@ -231,10 +217,9 @@ bool Scheduler::Impl::is_streaming() const {
 bool Scheduler::Impl::run_stream() {
   if (!is_streaming() && !begin_stream()) return false;
   const std::vector<Request*> requests = streamed_;
-  const auto start = std::chrono::steady_clock::now();
+  const double start = model_.now();
   const auto tokens = stream_->next();
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (tokens && model_.new_drafter) model_.times->add(requests.size(), elapsed.count());
+  if (tokens && model_.new_drafter) model_.times->add(requests.size(), model_.now() - start);
   for (size_t i = 0; i < requests.size(); ++i) {
     Generation::Impl& generation = *requests[i]->generation;
     if (tokens) {

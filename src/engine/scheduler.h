@@ -27,6 +27,7 @@ class Scheduler::Impl {
     std::function<Result<std::string>()> cache_key = {};  // see Engine::Impl; null: no cache files
     // A drafter for one reply; all of them can run together. Null: draft tokens come from the text.
     std::function<std::unique_ptr<BlockDrafter>()> new_drafter = {};
+    std::function<double()> now = {};  // in seconds; null: the steady clock
   };
   // All arguments must outlive the scheduler. `root`: see Sequence.
   Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, PrefixId root, const SchedulerOptions& options);
@@ -48,6 +49,7 @@ class Scheduler::Impl {
     std::vector<TokenId> prompt;
     GenerateOptions options;
     OnStep on_step;
+    double submitted = 0;  // Model::now()
     bool is_cancelled = false;
     bool is_over = false;
     // Set on admission. The order matters: the generation is destroyed first.
@@ -78,6 +80,7 @@ class Scheduler::Impl {
   void tell_drafters(const Pass& pass);
   Pass plan_pass();
   int most_prompt_tokens(bool beside_replies) const;
+  double stall_factor() const;
   void learn_from(const Pass& pass, double seconds);
   bool has_room(const Pass& pass, const Request& request) const;
   void add_to(Pass& pass, Request& request);

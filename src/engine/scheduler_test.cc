@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
-#include "engine/session_core_test_support.h"
+#include "engine/scheduler_test_support.h"
 #include "sample/sampler.h"
 #include "sample/sampling.h"
 #include "tern/grammar.h"
@@ -14,64 +12,6 @@ namespace tern {
 namespace {
 
 using namespace engine_test;
-
-struct Replies {
-  explicit Replies(std::string_view reply, fake::Script script = {}, const SchedulerOptions& options = {},
-                   const KvBlocks::Options& kv = {}) {
-    script.n_vocab = kVocab;
-    script.next = ids("?" + std::string(reply));
-    script.next.push_back(kStop);
-    if (script.max_slices == 1) script.max_slices = 8;
-    script.block_tokens = script.block_tokens > 0 ? script.block_tokens : 4;
-    script.max_logit_rows = 8;
-    executable = fake::make_executable(std::move(script), log);
-    auto store = executable->new_kv_store(executable->kv_block_tokens(64), KvType::kF16).value();
-    blocks = std::make_shared<KvBlocks>(std::move(store), kv);
-    SchedulerOptions complete = options;
-    complete.n_ctx = 64;
-    scheduler = std::make_unique<Scheduler::Impl>(
-        Scheduler::Impl::Model{*executable, &tokenizer, kVocab, {}, PassTimes::fixed(0.01)}, blocks, 0, complete);
-  }
-  Scheduler::ReplyId submit(std::string_view prompt, GenerateOptions options = {}) {
-    if (!options.sample.temperature) options.sample.temperature = 0;
-    const auto name = std::string(prompt);
-    return scheduler
-        ->submit(ids(prompt), options,
-                 [this, name](const Result<GenerationStep>& step, const GenerateResult& so_far) {
-                   EXPECT_FALSE(ended.contains(name)) << "a word after the end";
-                   if (!step) {
-                     ended[name] = step.error().message;
-                     results[name] = so_far;
-                     return;
-                   }
-                   told[name] += step->text;
-                   if (step->finish) ended[name] = "", reasons[name] = *step->finish, results[name] = so_far;
-                 })
-        .value();
-  }
-  void run(int most = 1000) {
-    while (scheduler->step()) ASSERT_GT(--most, 0);
-  }
-  fake::Log log;
-  AsciiTokenizer tokenizer;
-  std::unique_ptr<Executable> executable;
-  std::shared_ptr<KvBlocks> blocks;
-  std::unique_ptr<Scheduler::Impl> scheduler;
-  std::map<std::string, std::string> told, ended;
-  std::map<std::string, FinishReason> reasons;
-  std::map<std::string, GenerateResult> results;
-};
-
-// The slices of a batch, as "ab@0 c@5".
-std::string slices_of(const fake::Log& log, int batch) {
-  std::string text;
-  for (const auto& call : log.calls) {
-    if (call.batch != batch) continue;
-    if (!text.empty()) text += ' ';
-    text += std::string(call.tokens.begin(), call.tokens.end()) + '@' + std::to_string(call.first_pos);
-  }
-  return text;
-}
 
 TEST(Scheduler, RunsATokenOfEachInOnePass) {
   Replies r("cdefgh", {.n_vocab = 0, .next = {}, .max_batch = 8});
@@ -120,19 +60,6 @@ TEST(Scheduler, OfAShortPromptTheEarliestLeavesTheRest) {
   r.submit("stuvq", {.max_tokens = 1, .sample = {}, .stop = {}});
   r.run();
   EXPECT_EQ(slices_of(r.log, 0), "0@0 xyz@0 ab@0");
-}
-
-TEST(Scheduler, PromptsAreReadInSmallPiecesBesideReplies) {
-  Replies r("????????????????????????", {.n_vocab = 0, .next = {}, .max_batch = 64}, {.max_stall_ms = 1e-9f});
-  r.submit("ab", {.max_tokens = 4, .sample = {}, .stop = {}});
-  ASSERT_TRUE(r.scheduler->step());
-  r.submit(std::string(40, 'x'), {.max_tokens = 1, .sample = {}, .stop = {}});
-  r.run();
-  const auto piece = [](size_t n) { return std::string(n, 'x'); };
-  EXPECT_EQ(slices_of(r.log, 1), "?@2 " + piece(8) + "@0");  // the minimum piece, since every pass exceeds this limit
-  EXPECT_EQ(slices_of(r.log, 2), "?@3 " + piece(8) + "@8");
-  EXPECT_EQ(slices_of(r.log, 3), "?@4 " + piece(8) + "@16");
-  EXPECT_EQ(slices_of(r.log, 4), piece(16) + "@24");  // no reply is decoding any more
 }
 
 TEST(Scheduler, OnlySoManyRunTheOthersWait) {

@@ -55,6 +55,7 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
   };
   server::ApiOptions& api = command.api;
   api.scheduler.max_stall_ms = 50;
+  api.scheduler.target_ttft_ms = 1000;
   app.add_option("-c,--ctx", api.scheduler.n_ctx,
                  "Context size of a conversation, in tokens (default: the model's trained length)")
       ->type_name("N")
@@ -70,6 +71,12 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
                  "whole prompts)")
       ->type_name("MS")
       ->check(in_range(0, 1e6))
+      ->group(kGroup);
+  app.add_option("--target-ttft-ms", api.scheduler.target_ttft_ms,
+                 "If a first token takes longer than this, and twice its prompt's own time, these pieces grow as long "
+                 "as it waits (default 1000; 0: they do not)")
+      ->type_name("MS")
+      ->check(in_range(0, 1e9))
       ->group(kGroup);
   app.add_option(
          "--reasoning-budget", api.thoughts,

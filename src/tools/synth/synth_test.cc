@@ -255,7 +255,8 @@ TEST(Synth, RefusesWhatItCannotMake) {
   EXPECT_EQ(message({.preset = "huge"}),
             "synth: no preset is named \"huge\"; choose one of bitnet-2b-4t, copier-2b, bitnet-large, bitnet-3b, "
             "bonsai-1.7b, "
-            "bonsai-8b, qwen3-4b, llama-3.2-3b, qwen3.5-0.8b, qwen3.5-4b, bonsai-27b, phi-3-mini, falcon3-7b-1.58, "
+            "bonsai-8b, qwen3-4b, llama-3.2-3b, llama-30m, qwen3.5-0.8b, qwen3.5-4b, bonsai-27b, phi-3-mini, "
+            "falcon3-7b-1.58, "
             "stories, tiny, tiny-copier, tiny-odd, "
             "tiny-qwen3, tiny-qwen3.5, "
             "tiny-phi3, tiny-llama, qwen3-30b-a3b, qwen3.6-35b-a3b, gpt-oss-20b, olmoe-1b-7b, maple-20b-a1b, "
