@@ -20,7 +20,8 @@ namespace tern {
 namespace {
 
 constexpr int kMostThreads = 1024;
-constexpr int kMostLogitRows = 64;  // in one pass
+constexpr int kLogitRows = 64;  // in one pass, unless more replies are expected
+constexpr int kMostLogitRows = 256;
 // A browser tab has one conversation with its draft tokens; more rows would waste memory.
 #ifdef __EMSCRIPTEN__
 constexpr int kMostLogitRowsOnGpu = 32;
@@ -77,7 +78,7 @@ Result<std::unique_ptr<Executable>> compile_one(Engine::Impl& impl, BackendKind 
                                                 std::optional<LayerRange> layers = {}) {
   const bool has_head = !layers || layers->end == impl.model.config.n_layers;
   const int most = backend == BackendKind::kWebGpu ? kMostLogitRowsOnGpu : kMostLogitRows;
-  options.max_logit_rows = std::min(most, options.max_batch);
+  options.max_logit_rows = std::min({std::max(load.max_replies, kLogitRows), most, options.max_batch});
   if (!load.embeddings && has_head) {
     TRY(options.exact_head, exact_head_for(backend, load.head));
   }

@@ -58,12 +58,17 @@ TEST(Engine, AModelWithoutATemplateHoldsNoConversation) {
 
 TEST(Engine, TwoDevicesDoNotShareStates) {
   const std::string path = source_path("tests/golden/families/qwen35.gguf");
-  const auto engine = Engine::load({.model_path = path, .backend = BackendKind::kBoth, .n_threads = 1});
+  const auto probe = Engine::load({.model_path = path, .backend = BackendKind::kWebGpu});
+  if (!probe) GTEST_SKIP() << probe.error().message;  // no GPU, or no such backend in this build
+  const std::string gpu = probe->info().adapter.value().name;
+  const auto engine =
+      Engine::load({.model_path = path, .backend = BackendKind::kBoth, .n_threads = 1, .gpu = {.adapter = gpu}});
   ASSERT_FALSE(engine);
   EXPECT_EQ(engine.error().code, ErrorCode::kNotSupported);
-  EXPECT_EQ(engine.error().message, path +
-                                        ": two devices cannot share the states of the model's recurrent layers; use "
-                                        "the cpu or the webgpu backend");
+  EXPECT_EQ(engine.error().message,
+            path + ": the GPU " + gpu +
+                " holds the whole model, and two devices cannot share the states of the model's recurrent layers: use "
+                "the webgpu backend, or give the number of layers on the GPU");
 }
 
 TEST(Engine, ASchedulerCountsTheStatesOfItsReplies) {

@@ -36,11 +36,11 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
   TRY(const ModelPlace place, options.model.place());
   const auto load = std::make_shared<LoadOptions>(options.model.load);
   load->model_path = place.path;
-  load->job.any_length = true;
   if (pinned) {
     TRY(*load, options.model.resolved());
-    load->job.any_length = true;
   }
+  load->job.any_length = true;
+  load->max_replies = options.api.scheduler.max_replies;
   TRY(std::string own_template, template_of(options));
   if (!own_template.empty()) load->chat_template = std::move(own_template);
   names.insert(names.begin(), section.name);
