@@ -24,7 +24,7 @@ constexpr int kMostThreads = 1024;
 #ifdef __EMSCRIPTEN__
 constexpr int kMostLogitRows = 8, kMostLogitRowsOnGpu = 32, kMostBatchOnHost = 128;
 #else
-constexpr int kMostLogitRows = 64, kMostLogitRowsOnGpu = kMostLogitRows, kMostBatchOnHost = CompileOptions{}.max_batch;
+constexpr int kMostLogitRows = 64, kMostLogitRowsOnGpu = kMostLogitRows, kMostBatchOnHost = 256;
 #endif
 
 ModelInfo describe_model(const Model& model) {
