@@ -176,6 +176,7 @@ Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
                 "the system started only {} of {} threads; ask for fewer, or raise the limit on processes (ulimit -u)",
                 pool->size(), n);
   }
+  if (options.n_threads == 0 && options.backend != BackendKind::kWebGpu) pool->keep_fast();
   return pool;
 }
 

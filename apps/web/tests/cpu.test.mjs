@@ -1,4 +1,5 @@
-// How much memory a model takes on the CPU: no more than it has to. Memory of a tab that has grown stays.
+// The engine on the CPU, under Node: its memory, which is no more than it has to be (that of a tab stays once it has grown),
+// and its threads.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -62,6 +63,25 @@ test('a template that calls itself is refused in words', async () => {
     }
   } finally {
     fs.rmSync(file, {force: true});
+  }
+});
+
+// Phones have slow processors, and a container may have fewer than it says: threads without a fast processor would make
+// the others wait.
+test('there are no more threads than processors that compute fast', async () => {
+  const {hardwareConcurrency} = navigator;
+  const real = os.availableParallelism();
+  Object.defineProperty(navigator, 'hardwareConcurrency', {value: 4 * real, configurable: true});
+  try {
+    const tern = await Tern.load(kDefaultModel, {backend: 'cpu'});
+    assert.ok(tern.info.threads <= 2 * real, `${tern.info.threads} threads`);
+    for await (const _ of tern.generate([1, 2, 3], {maxTokens: 5})) { /* to its end */ }
+    await tern.close();
+    const asked = await Tern.load(kDefaultModel, {backend: 'cpu', threads: 2 * real});
+    assert.equal(asked.info.threads, 2 * real, 'as many as were asked for');
+    await asked.close();
+  } finally {
+    Object.defineProperty(navigator, 'hardwareConcurrency', {value: hardwareConcurrency, configurable: true});
   }
 });
 
