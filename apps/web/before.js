@@ -20,7 +20,8 @@ var Atomics = Module['threads'] > 1 || ENVIRONMENT_IS_PTHREAD ? globalThis.Atomi
     waitAsync: () => ({ async: true, value: { then() {} } }),
   });
 
-if (!ENVIRONMENT_IS_PTHREAD) {
+// The bytes, changed if memory is not shared.
+var adapted = (binary) => {
   // The bytes of the section "tern.adapt", parsed; the module's own sections come before it.
   const readAdaptations = (bytes) => {
     for (let at = 8; at < bytes.length;) {
@@ -35,12 +36,13 @@ if (!ENVIRONMENT_IS_PTHREAD) {
     }
     throw new Error('the engine’s .wasm file is not whole');
   };
-  const adapted = (binary) => {
-    if (Module['threads'] > 1) return binary;
-    const bytes = new Uint8Array(binary).slice();
-    bytes[readAdaptations(bytes).shared] = 1;
-    return bytes;
-  };
+  if (Module['threads'] > 1) return binary;
+  const bytes = new Uint8Array(binary).slice();
+  bytes[readAdaptations(bytes).shared] = 1;
+  return bytes;
+};
+
+if (!ENVIRONMENT_IS_PTHREAD) {
   const findModule = () => (Module['relaxed'] === false && typeof findPlain !== 'undefined' ? findPlain()
     : findWasmBinary());
   // As CMakeLists.txt says. Where addresses are scarce, as on phones, memory that may grow so far is refused from the
@@ -57,10 +59,17 @@ if (!ENVIRONMENT_IS_PTHREAD) {
   Module['wasmMemory'] ??= makeMemory(Module['threads'] > 1);
   Module['instantiateWasm'] = (imports, done) => {
     const fetched = Module['wasmBinary'] ? Promise.resolve(Module['wasmBinary']) : getWasmBinary(findModule());
+    let exports = null;
+    if (typeof placeholders !== 'undefined') {
+      imports['placeholder.deferred'] = placeholders(() => exports);
+    }
     fetched.then((binary) => {
       Module['onBytes']?.();
       return WebAssembly.instantiate(adapted(binary), imports);
-    }).then(({ instance, module }) => done(instance, module), (error) => abort(error));
+    }).then(({ instance, module }) => {
+      exports = instance.exports;
+      done(instance, module);
+    }).catch((error) => abort(error));
     return {};
   };
 }

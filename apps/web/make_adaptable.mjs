@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// usage: make_adaptable.mjs MODULE.wasm
+// usage: make_adaptable.mjs MODULE.wasm...
 //
 // The engine is built with shared memory, for its threads. This lets it run where a browser has none to share: it adds
 // a section "tern.adapt" (JSON) that says where the flags of the imported memory are (`shared`): 3 for a shared one, 1
@@ -53,16 +53,18 @@ export function makeAdaptable(bytes, {relaxed}) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [file] = process.argv.slice(2);
-  if (!file) {
-    console.error('usage: make_adaptable.mjs MODULE.wasm');
+  const files = process.argv.slice(2);
+  if (files.length === 0) {
+    console.error('usage: make_adaptable.mjs MODULE.wasm...');
     process.exit(2);
   }
-  try {
-    fs.writeFileSync(file, makeAdaptable(fs.readFileSync(file), {relaxed: path.basename(file) === 'tern.wasm'}));
-  } catch (error) {
-    fs.rmSync(file, {force: true});  // or a build that goes on would take it for finished
-    console.error(`make_adaptable: ${file}: ${error.message}`);
-    process.exit(1);
+  for (const file of files) {
+    try {
+      fs.writeFileSync(file, makeAdaptable(fs.readFileSync(file), {relaxed: path.basename(file) === 'tern.wasm'}));
+    } catch (error) {
+      fs.rmSync(file, {force: true});  // or a build that goes on would take it for finished
+      console.error(`make_adaptable: ${file}: ${error.message}`);
+      process.exit(1);
+    }
   }
 }

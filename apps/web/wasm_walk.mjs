@@ -126,3 +126,31 @@ export function walkCode(bytes, code, onSimd) {
     if (r.at !== end) throw new Error(`a function ends at ${end}, its instructions at ${r.at}`);
   }
 }
+
+function textOf(r) {
+  const length = r.leb();
+  r.skip(length);
+  return new TextDecoder().decode(r.bytes.subarray(r.at - length, r.at));
+}
+
+/** @param {Uint8Array} bytes @returns {string[]} what the section "name" calls the functions; none without one */
+export function functionNames(bytes) {
+  const names = [];
+  for (const section of sections(bytes)) {
+    const r = new Reader(bytes, section.begin);
+    if (section.id !== 0 || textOf(r) !== 'name') continue;
+    while (r.at < section.end) {
+      const kind = r.byte();
+      const length = r.leb();
+      const end = r.at + length;
+      if (kind === 1) {
+        for (let n = r.leb(); n > 0; --n) {
+          r.leb();
+          names.push(textOf(r));
+        }
+      }
+      r.at = end;
+    }
+  }
+  return names;
+}

@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include "base/check.h"
@@ -84,7 +85,7 @@ void ThreadPool::worker_loop(int worker) {
   uint32_t last_run = 0;
   for (uint32_t seen = 0;;) {
     seen = start_.wait_while(seen);
-    if (stopping_.load(std::memory_order_relaxed)) return;
+    if (stopping_.load(std::memory_order_relaxed) || worker >= n_threads_) return;
     if (!gate_.add_one_where(kOpen)) continue;
     // A worker that was late for one run and joined the next is woken again for the latter; it must not run it twice.
     if (run_ != last_run) {
@@ -94,6 +95,40 @@ void ThreadPool::worker_loop(int worker) {
     }
     gate_.add(-1);
   }
+}
+
+void ThreadPool::keep(int n) {
+  CHECK(n >= 1);
+  if (n >= n_threads_) return;
+  n_threads_ = n;
+  start_.add(1);
+  threads_.resize(static_cast<size_t>(n - 1));  // waits for the others' ends
+}
+
+void ThreadPool::keep_fast() {
+  // Other processes slow some threads down in each round, but hardly as many in all.
+  constexpr size_t kRounds = 8;
+  constexpr auto kRoundTime = std::chrono::milliseconds(3);
+  if (n_threads_ <= 2 || !platform::kMeasuresSpeeds) return;
+  const auto n = static_cast<size_t>(n_threads_);
+  std::vector<int> speeds(kRounds * n);
+  for (size_t round = 0; round < kRounds; ++round) {
+    std::chrono::steady_clock::time_point end;
+    run([&](int worker) {
+      barrier();  // all are awake
+      if (worker == 0) end = std::chrono::steady_clock::now() + kRoundTime;
+      barrier();
+      speeds[round * n + static_cast<size_t>(worker)] = platform::measure_speed(end);
+    });
+  }
+  const int fastest = std::ranges::max(speeds);
+  int n_fast = 2;
+  for (size_t round = 0; round < kRounds; ++round) {
+    std::vector<int> beside(speeds.data() + round * n, speeds.data() + (round + 1) * n);
+    beside.push_back(fastest);
+    n_fast = std::max(n_fast, platform::count_fast(beside) - 1);
+  }
+  keep(n_fast);
 }
 
 void ThreadPool::run_erased(Task task, Wait wait) {

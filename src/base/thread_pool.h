@@ -64,6 +64,13 @@ class ThreadPool {
     });
   }
 
+  // Ends the threads from number n on, for good. Not during a run.
+  void keep(int n);
+
+  // Ends as many threads as have no fast processor while all compute, but leaves two. Does nothing where the system
+  // tells how fast processors are; a browser does not, so there it takes some milliseconds to find out.
+  void keep_fast();
+
   // Waits until every worker has called barrier() equally often. Only inside run, not inside run_elastic. Writes
   // before it are visible after it.
   void barrier();

@@ -79,6 +79,23 @@ TEST(ThreadPool, EveryWorkerRunsOnce) {
   }
 }
 
+TEST(ThreadPool, KeptWorkersRunAndTheOthersHaveEnded) {
+  ThreadPool pool(8);
+  for (const int n : {8, 5, 6, 2, 1}) {
+    const int size = std::min(n, pool.size());
+    pool.keep(n);
+    EXPECT_EQ(pool.size(), size);
+    for (int round = 0; round < 100; ++round) {
+      std::vector<std::atomic<int>> runs(8);
+      pool.run([&](int worker) {
+        pool.barrier();
+        ++runs[static_cast<size_t>(worker)];
+      });
+      for (int worker = 0; worker < 8; ++worker) EXPECT_EQ(runs[static_cast<size_t>(worker)], worker < size ? 1 : 0);
+    }
+  }
+}
+
 TEST(ThreadPool, AThousandThreads) {
   ThreadPool pool(1000);
   for (int round = 0; round < 3; ++round) {

@@ -20,13 +20,12 @@ namespace tern {
 namespace {
 
 constexpr int kMostThreads = 1024;
-constexpr int kLogitRows = 64;  // in one pass, unless more replies are expected
-constexpr int kMostLogitRows = 256;
-// A browser tab has one conversation with its draft tokens; more rows would waste memory.
+// Rows of logits in one pass: so many, or as many as there may be replies. A browser tab has one conversation, and memory
+// that it asks for counts even if it is never touched: with fewer rows, prompts are as fast.
 #ifdef __EMSCRIPTEN__
-constexpr int kMostLogitRowsOnGpu = 32;
+constexpr int kLogitRows = 8, kMostLogitRows = 8, kLogitRowsOnGpu = 32, kMostBatchOnHost = 128;
 #else
-constexpr int kMostLogitRowsOnGpu = kMostLogitRows;
+constexpr int kLogitRows = 64, kMostLogitRows = 256, kLogitRowsOnGpu = kLogitRows, kMostBatchOnHost = 256;
 #endif
 
 ModelInfo describe_model(const Model& model) {
@@ -77,8 +76,10 @@ Result<std::unique_ptr<Executable>> compile_one(Engine::Impl& impl, BackendKind 
                                                 CompileOptions options, Plan& plan,
                                                 std::optional<LayerRange> layers = {}) {
   const bool has_head = !layers || layers->end == impl.model.config.n_layers;
-  const int most = backend == BackendKind::kWebGpu ? kMostLogitRowsOnGpu : kMostLogitRows;
-  options.max_logit_rows = std::min({std::max(load.max_replies, kLogitRows), most, options.max_batch});
+  const bool is_gpu = backend == BackendKind::kWebGpu;
+  const int rows = is_gpu ? kLogitRowsOnGpu : kLogitRows;
+  if (!is_gpu && load.max_batch == 0) options.max_batch = std::min(options.max_batch, kMostBatchOnHost);
+  options.max_logit_rows = std::min(std::max(rows, std::min(load.max_replies, kMostLogitRows)), options.max_batch);
   if (!load.embeddings && has_head) {
     TRY(options.exact_head, exact_head_for(backend, load.head));
   }
@@ -88,9 +89,9 @@ Result<std::unique_ptr<Executable>> compile_one(Engine::Impl& impl, BackendKind 
                    {.fuse = fusions, .layers = layers, .embeddings = load.embeddings, .keeps_hidden = keeps_hidden});
   options.end_phase("plan");
   PhaseTimes* const times = options.times;
-  if (backend != BackendKind::kWebGpu) options.times = nullptr;
+  if (!is_gpu) options.times = nullptr;
   auto executable = compile_on(backend, plan, options, *impl.pool);
-  if (times) times->end(backend == BackendKind::kWebGpu ? "checks" : "weights");
+  if (times) times->end(is_gpu ? "checks" : "weights");
   return executable;
 }
 
@@ -229,6 +230,7 @@ Result<std::unique_ptr<ThreadPool>> make_pool(const LoadOptions& options) {
                 "the system started only {} of {} threads; ask for fewer, or raise the limit on processes (ulimit -u)",
                 pool->size(), n);
   }
+  if (options.n_threads == 0 && options.backend != BackendKind::kWebGpu) pool->keep_fast();
   return pool;
 }
 

@@ -42,7 +42,10 @@ export interface LoadOptions {
   signal?: AbortSignal;
   /** 'auto' (the default): the GPU where there is a way to it, else the CPU; info.why has the reason. */
   backend?: 'auto' | 'webgpu' | 'cpu';
-  /** Of the CPU; by default as many as the device has. More than one needs a cross-origin isolated page. */
+  /**
+   * Of the CPU; by default one for each processor that a measurement at load finds fast, since phones have slow ones,
+   * too. More than one needs a cross-origin isolated page.
+   */
   threads?: number;
   /** Tokens of context; by default what the model was trained for, as far as memory allows. */
   context?: number;

@@ -131,13 +131,19 @@ async function usedEngines({current}, engines) {
   return used;
 }
 
-/** @param {string} path of an engine that the page uses. It has just come, so that this takes no network as a rule. */
-async function keepEngine(path) {
+/**
+ * @param {string} engine that the page uses. It has just come, so that this takes no network as a rule. Parts of engines
+ *   that have come as well are kept with it.
+ */
+async function keepEngine(engine) {
   const {current} = await readState();
-  const known = await (await keptFile(current, kEnginesKey))?.json();
-  const url = new URL(path, registration.scope).href;
-  if (!known?.[path] || await keptFile(current, url)) return;
-  await fetchFile(await caches.open(kPrefix + current), path, known[path], 'default');
+  const known = await (await keptFile(current, kEnginesKey))?.json() ?? {};
+  const cache = await caches.open(kPrefix + current);
+  for (const [path, sha256] of Object.entries(known)) {
+    if (await keptFile(current, new URL(path, registration.scope).href)) continue;
+    if (path === engine) await fetchFile(cache, path, sha256, {cache: 'default'});
+    else await fetchFile(cache, path, sha256, {cache: 'only-if-cached', mode: 'same-origin'}).catch(() => {});
+  }
 }
 
 /** A file of a version. Where there is no such version, none is made by looking. */
@@ -145,9 +151,9 @@ function keptFile(version, url, options = {}) {
   return caches.match(url, {cacheName: kPrefix + version, ...options});
 }
 
-async function fetchFile(cache, path, sha256, mode = 'no-cache') {
+async function fetchFile(cache, path, sha256, how = {cache: 'no-cache'}) {
   const url = new URL(path, registration.scope).href;
-  const response = await fetch(url, {cache: mode});
+  const response = await fetch(url, how);
   if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await response.clone().arrayBuffer()));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');

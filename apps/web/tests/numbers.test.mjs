@@ -100,6 +100,26 @@ describe('logits of directories', () => {
   }
 });
 
+// What few models need of the GPU's engine is a file of its own (apps/web/more.js).
+test('a model that needs the rest of the engine: it is fetched, or a sentence says that it cannot be', async () => {
+  const more = 'tern/dist/tern_gpu_more.wasm';
+  const model = golden('families', 'bitnet_autobitlinear');
+  const url = server.mountFolder('goldens/needs_more', model.directory);
+  server.mount(more, {from: Buffer.from(''), status: 404});
+  try {
+    const refused = {message: /^the engine stopped \(tern_gpu_more\.wasm, a part of the engine, cannot be loaded: .*404/};
+    await assert.rejects(tab.load(url, {backend: 'webgpu', storage: false}), refused);
+  } finally {
+    server.unmount(more);
+  }
+  const before = server.requests.length;
+  await tab.load(url, {backend: 'webgpu', storage: false});
+  assert.equal(server.requestsFor(more, before).length, 1);
+  const logits = await tab.logits(model.tokens);
+  assert.ok(nmse(logits.data, model.logits.data) < 1e-3);
+  await tab.close();
+});
+
 test('the list of published models is the program’s', () => {
   assert.equal(fs.readFileSync(path.join(kRoot, 'apps/web/package/lib/published.js'), 'utf8'), published());
 });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,6 +32,15 @@ std::vector<int> processor_speeds(const std::vector<int>& processors);
 // How many of them are fast: at least three fifths of the fastest. Threads with equal shares of a product wait for the
 // slowest of them.
 int count_fast(std::span<const int> speeds);
+
+// True in browsers, where only a measurement tells.
+#ifdef __EMSCRIPTEN__
+inline constexpr bool kMeasuresSpeeds = true;
+#else
+inline constexpr bool kMeasuresSpeeds = false;
+#endif
+// The speed of the calling thread's processor, in any unit: what it computes until then.
+int measure_speed(std::chrono::steady_clock::time_point end);
 
 // How many processors of the calling thread are fast; 0 where processors are alike or the system does not tell.
 int fast_processors();

@@ -187,9 +187,10 @@ export class Runner {
     });
   }
 
-  #loadParams(flavor, {context, kv, gpuWithout, chatTemplate, embeddings}) {
+  #loadParams(flavor, {threads, context, kv, gpuWithout, chatTemplate, embeddings}) {
     const params = {path: enginePath(this.#model), backend: flavor.backend};
-    if (flavor.backend === 'cpu') params.nThreads = flavor.threads;
+    // Otherwise the engine keeps those of its threads that are fast.
+    if (flavor.backend === 'cpu' && (threads !== undefined || flavor.threads === 1)) params.nThreads = flavor.threads;
     if (context !== undefined) params.nCtx = context;
     if (kv !== undefined) params.kv = kv;
     if (flavor.backend === 'webgpu' && gpuWithout?.length > 0) params.gpuWithout = gpuWithout;

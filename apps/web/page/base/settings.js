@@ -12,7 +12,7 @@
  * @property {boolean} randomSeed
  * @property {string} systemPrompt
  * @property {'auto'|'webgpu'|'cpu'} backend
- * @property {number} threads 0: as many as the browser offers
+ * @property {number} threads 0: one for each fast processor
  * @property {boolean} stayAwake whether the screen stays on while a reply is written
  * @property {'auto'|'light'|'dark'} theme
  * @property {'auto'|'open'|'closed'} panel auto: open where there is room

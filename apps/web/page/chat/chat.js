@@ -21,6 +21,8 @@ export class Chat extends EventTarget {
   #abort = null;
   /** @type {Message|undefined} what the conversation ended with before the message that waits */
   #end;
+  /** @type {import('../model/model_host.js').Source|null} the only model that shall answer the message that waits */
+  #wanted = null;
 
   /**
    * @param {import('./conversation.js').Conversation} conversation
@@ -57,6 +59,15 @@ export class Chat extends EventTarget {
     this.#answer();
   }
 
+  /** Another version of a reply, by another model, or none if that cannot be loaded. @param {() => void} load */
+  regenerateBy(load, reply) {
+    if (this.state !== 'idle') return;
+    load();
+    this.#wanted = this.#host.source;
+    this.regenerate(reply);
+    if (this.state !== 'waiting') this.#wanted = null;
+  }
+
   /**
    * Another version of a message, to be answered; without one, of the last.
    * @param {string} text
@@ -90,6 +101,7 @@ export class Chat extends EventTarget {
   stop() {
     if (this.state === 'writing') this.#abort?.abort();
     if (this.state !== 'waiting') return null;
+    this.#wanted = null;
     this.#enter('idle');
     const {messages} = this.#conversation;
     if (this.#conversation.isNewest(messages.at(-1))) return this.#conversation.takeBack(this.#end);
@@ -99,6 +111,7 @@ export class Chat extends EventTarget {
 
   #answer() {
     if (this.#host.phase === 'ready') {
+      this.#wanted = null;
       const {isStory: story, info: {name: model}} = this.#host;
       this.#write(this.#conversation.add({role: 'assistant', content: '', model, ...(story ? {story} : {})}));
     } else {
@@ -108,6 +121,7 @@ export class Chat extends EventTarget {
 
   #modelChanged() {
     if (this.#host.phase !== 'ready') this.#abort?.abort();
+    else if (this.state === 'waiting' && this.#wanted && this.#host.source !== this.#wanted) this.stop();
     else if (this.state === 'waiting') this.#answer();
   }
 

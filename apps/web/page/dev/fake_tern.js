@@ -4,6 +4,7 @@
 //   fake=formulas the same, of formulas and code
 //   fake=teller     the model that comes with the page, which tells a story when it is asked
 //   fake=thinker    thoughts in a reply, and a call of a tool, between tags
+//   fake-without=NAME  loading a model whose address has this fails
 //   fake-load=CODE  loading fails with this error      fake-run=CODE  the reply breaks off with this error, once
 //   fake-ms=N       milliseconds a token takes         fake-load-ms=N milliseconds that loading takes
 
@@ -180,6 +181,8 @@ export class Tern {
       await sleep(30, signal);
       onProgress({phase: 'download', loaded: Math.round(total * i / steps), total, file, fromCache: false});
     }
+    const without = kParameters.get('fake-without');
+    if (without && file.toLowerCase().includes(without)) throw new TernError('not_found', `${file}: HTTP 404`);
     const code = kParameters.get('fake-load');
     if (code && backend !== 'cpu') throw new TernError(code, `${file}: made to fail with ${code} for this picture`);
     onProgress({phase: 'compile', loaded: 12, total: 12, file: '', fromCache: false});

@@ -82,6 +82,22 @@ test('a reply is changed, and asked of another model, in its menu', async () => 
   assert.match(await page.getByTestId('model-chip').innerText(), /Bonsai/);
 });
 
+test('another model that cannot be loaded: a sentence, and the conversation is as it was', async () => {
+  const page = await open('fake=chat&fake-ms=1&fake-load-ms=50&fake-without=bonsai');
+  await say(page, 'How far?');
+  const before = await page.getByTestId('reply').innerText();
+  await page.getByTestId('more').click();
+  await page.getByTestId('again-with').filter({hasText: 'Bonsai'}).click();
+  await page.getByTestId('error').waitFor();
+  await untilInPage(page, () => document.documentElement.dataset.phase === 'ready');
+  await untilInPage(page, () => document.documentElement.dataset.chat === 'idle');
+  assert.match(await page.getByTestId('error').innerText(), /There is no model at this address/);
+  assert.equal(await page.getByTestId('reply').innerText(), before);
+  assert.equal(await page.getByTestId('version').count(), 0);
+  await say(page, 'And back?');
+  assert.equal(await page.getByTestId('reply').count(), 2);
+});
+
 test('a story has the versions of its beginning and of what follows', async () => {
   const page = await open('fake-ms=1');
   await say(page, 'Once');

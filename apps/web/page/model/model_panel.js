@@ -29,11 +29,11 @@ export class ModelPanel {
     });
     threads.min = 0;
     threads.max = 64;
-    threads.placeholder = 'all';
+    threads.placeholder = 'fast ones';
     threads.value = this.#settings.get('threads') || '';
     threads.disabled = !globalThis.crossOriginIsolated;
     byId('threads-help').textContent = globalThis.crossOriginIsolated ?
-      'Empty: as many threads as the browser offers.' :
+      'Empty: one thread for each fast processor.' :
       'One thread: this page is not cross-origin isolated, so the browser withholds threads.';
     threads.addEventListener('change', () => {
       if (!this.#settings.set('threads', Number(threads.value))) threads.value = this.#settings.get('threads') || '';

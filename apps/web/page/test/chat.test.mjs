@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, {describe} from 'node:test';
 import {setImmediate as turn} from 'node:timers/promises';
 
 import {fitting, guessTokens, storyEnd} from '../chat/context.js';
@@ -248,6 +248,57 @@ test('loading another model ends the reply that is written', async () => {
   assert.equal(host.phase, 'loading');
   assert.ok(conversation.messages[1].content.length < 1000);
   assert.equal(conversation.messages[1].trouble, undefined);
+});
+
+describe('again, by another model', () => {
+  async function ask() {
+    const all = setUp();
+    await all.load();
+    all.chat.send('A');
+    await all.idle();
+    const other = new ScriptedTern({name: 'other'});
+    other.script = ['by another'];
+    all.chat.regenerateBy(() => all.host.load({from: 'other.gguf', label: 'other'}));
+    await turn();
+    assert.equal(all.chat.state, 'waiting');
+    return {...all, other};
+  }
+
+  test('it answers once it is there', async () => {
+    const {loads, other, said, idle} = await ask();
+    loads.at(-1).resolve(other);
+    await idle();
+    assert.deepEqual(said(), ['user: A', 'assistant: by another']);
+  });
+
+  test('where it cannot be loaded, or that is stopped, the reply of before is there and no other one', async () => {
+    for (const how of ['fails', 'is stopped']) {
+      const {loads, said, idle, host, conversation} = await ask();
+      if (how === 'fails') loads.at(-1).reject(Object.assign(new Error('HTTP 404'), {code: 'not_found'}));
+      else host.cancelLoad();
+      for (let i = 0; i < 5; i++) await turn();
+      const former = new ScriptedTern();
+      loads.at(-1).resolve(former);
+      await idle();
+      assert.equal(host.phase, 'ready');
+      assert.deepEqual(said(), ['user: A', 'assistant: one two']);
+      assert.deepEqual(former.asked, [], 'the former model is not asked instead');
+      assert.equal(conversation.record.messages.length, 2);
+      assert.equal(host.trouble?.title !== undefined, how === 'fails', 'a sentence says so');
+    }
+  });
+
+  test('where neither can be loaded, it waits, and another message can be sent later', async () => {
+    const {loads, said, idle, host, chat} = await ask();
+    for (let i = 0; i < 2; i++) {
+      loads.at(-1).reject(Object.assign(new Error('HTTP 404'), {code: 'not_found'}));
+      for (let turns = 0; turns < 5; turns++) await turn();
+    }
+    assert.equal(host.phase, 'failed');
+    chat.stop();
+    await idle();
+    assert.deepEqual(said(), ['user: A', 'assistant: one two']);
+  });
 });
 
 test('of two loads, the later counts', async () => {

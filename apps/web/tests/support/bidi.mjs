@@ -65,6 +65,14 @@ class Page {
     await this.#session.send('browsingContext.navigate', {context: this.#context, url, wait: 'interactive'});
   }
 
+  async setViewportSize(viewport) {
+    await this.#session.send('browsingContext.setViewport', {context: this.#context, viewport});
+  }
+
+  async close() {
+    await this.#session.send('browsingContext.close', {context: this.#context});
+  }
+
   /** What the function gives in the page; arguments and results as JSON has them. */
   async evaluate(fn, argument) {
     const {result, exceptionDetails} = await this.#session.send('script.callFunction', {

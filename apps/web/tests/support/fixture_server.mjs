@@ -121,6 +121,11 @@ export class FixtureServer {
     return this.url + name;
   }
 
+  /** @param {string} name what is there without it is there again */
+  unmount(name) {
+    this.#mounts.delete(`/${name}`);
+  }
+
   /** Mounts every file of a folder. @param {string} name @param {string} folder @returns {string} its address */
   mountFolder(name, folder) {
     for (const file of fs.readdirSync(folder)) this.mount(`${name}/${file}`, {from: path.join(folder, file)});
