@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <system_error>
 
 #include "base/result.h"
 #include "cli/arguments.h"
 #include "cli/bus_error.h"
 #include "cli/commands/commands.h"
+#include "cli/sudden_end.h"
 #include "cli/support/hub_model.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/output.h"
@@ -43,6 +45,9 @@ Result<ExitCode> run_command(const std::vector<Command>& commands, const CLI::Ap
       return fail(ErrorCode::kOutOfMemory,
                   "{}: out of memory; close other programs, or use a smaller model or a smaller --ctx",
                   command.app->get_name());
+    } catch (const std::system_error& error) {  // of a library: Tern's own code returns such errors
+      return fail(ErrorCode::kIo, "{}: {}; end other programs, or raise the limits on processes, memory and files",
+                  command.app->get_name(), error.what());
     }
   }
   TRY_STATUS(print(app.help()));
@@ -62,6 +67,7 @@ ExitCode finish(Result<ExitCode> result) {
 ExitCode tern_main(int argc, char** argv) {
   prepare_standard_streams();
   explain_bus_errors();
+  if (auto prepared = prepare_for_sudden_ends(); !prepared) return finish(std::unexpected(prepared.error()));
   // Sets only the character encoding, for line editing. Numbers keep their decimal point.
   if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
 

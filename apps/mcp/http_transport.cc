@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "base/text/quoted.h"
 #include "hub/net/http.h"
 #include "load/sse_reader.h"
@@ -105,14 +106,16 @@ class HttpTransport final : public Transport {
 
   Result<void> send(const Outgoing& message) override;
 
-  void use_version(const std::string& version) override {
+  Result<void> use_version(const std::string& version) override {
     bool has_session = false;
     {
       const std::lock_guard lock(mutex_);
       connection_.version = version;
       has_session = !connection_.session.empty() && version != kStatelessVersion;
     }
-    if (has_session) listener_ = std::jthread([this](const std::stop_token& stop) { listen(stop); });
+    if (!has_session) return {};
+    TRY(listener_, start_thread("its messages", [this](const std::stop_token& stop) { listen(stop); }));
+    return {};
   }
 
   bool take_lost_session() override {

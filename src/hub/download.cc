@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <new>
 #include <utility>
 
 #include "base/check.h"
@@ -194,7 +195,7 @@ void Downloader::start(size_t chunk) {
   if (begin > 0 || end < file_.size()) {
     curl_easy_setopt(curl, CURLOPT_RANGE, format_text("{}-{}", begin, end - 1).c_str());
   }
-  CHECK(curl_multi_add_handle(multi_.get(), curl) == CURLM_OK);
+  if (curl_multi_add_handle(multi_.get(), curl) != CURLM_OK) throw std::bad_alloc();
 }
 
 void Downloader::list_waiting() {

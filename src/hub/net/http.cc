@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <thread>
 
-#include "base/check.h"
+#include "base/start_thread.h"
 #include "hub/net/certificates.h"
 
 namespace tern::hub {
@@ -15,7 +16,7 @@ constexpr long kMaxRedirects = 8;
 
 void start_curl() {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  CHECK(started == CURLE_OK);
+  if (started != CURLE_OK) throw std::bad_alloc();
 }
 
 std::string without_quotes(std::string etag) {
@@ -60,6 +61,8 @@ HttpReply read_reply(CURL* handle) {
 
 // Sends a request, with retries. HEAD requests do not follow redirects.
 Result<Answer> request(const HttpOptions& options, const std::string& url, bool is_head) {
+  // Where it has no thread for the name, curl waits until the time is up.
+  TRY_STATUS(check_threads(1, "finding the host"));
   CurlList headers(nullptr, curl_slist_free_all);
   const CurlHandle handle = make_handle(options, url, headers);
   CURL* curl = handle.get();
@@ -108,7 +111,7 @@ Result<Answer> request(const HttpOptions& options, const std::string& url, bool 
 CurlHandle make_handle(const HttpOptions& options, const std::string& url, CurlList& headers) {
   start_curl();
   CurlHandle handle(curl_easy_init(), curl_easy_cleanup);
-  CHECK(handle);
+  if (!handle) throw std::bad_alloc();
   CURL* curl = handle.get();
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "tern");

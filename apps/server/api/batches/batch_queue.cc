@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 #include "server/api/batches/batch.h"
 #include "server/api/replies/answer.h"
@@ -56,8 +57,9 @@ Result<void> BatchQueue::load() {
   return {};
 }
 
-void BatchQueue::start() {
-  thread_ = std::jthread([this] { run(); });
+Result<void> BatchQueue::start() {
+  TRY(thread_, start_thread("batches", [this] { run(); }));
+  return {};
 }
 
 void BatchQueue::stop() {

@@ -5,7 +5,9 @@
 #include "backend/gpu/device/choose_adapter.h"
 #include "backend/gpu/device/dawn/device.h"
 #include "backend/gpu/device/device_checks.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
+#include "base/thread_pool.h"
 
 namespace tern::gpu {
 namespace {
@@ -17,6 +19,7 @@ constexpr wgpu::BackendType kBackend = wgpu::BackendType::D3D12;
 #else
 constexpr wgpu::BackendType kBackend = wgpu::BackendType::Vulkan;
 #endif
+constexpr int kOwnThreads = 20;  // Dawn's: at most 16 that compile, and few others
 
 Result<Adapter> choose(std::vector<Adapter> adapters, const DeviceOptions& options) {
   if (adapters.empty()) return std::unexpected(no_adapter_error());
@@ -160,6 +163,9 @@ Result<std::vector<AdapterInfo>> list_adapters() {
 }
 
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
+  // Dawn ends the program where it cannot start a thread. Mesa's software driver has one for each CPU, up to 32.
+  const auto n_threads = static_cast<size_t>(kOwnThreads + std::min(ThreadPool::available_cpus(), 32));
+  TRY_STATUS(check_threads(n_threads, "the GPU's driver"));
   keep_driver_loaded();
   auto instance = new_instance();
   TRY(Adapter adapter, choose(find_adapters(*instance, kBackend), options));

@@ -1,0 +1,142 @@
+#include "base/files/draft_file.h"
+
+#include <atomic>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "base/platform/process.h"
+#include "base/platform/unnamed_file.h"
+#include "base/text/format_text.h"
+
+namespace tern {
+namespace {
+
+namespace fs = std::filesystem;
+using platform::DiskFile;
+using platform::SystemResult;
+
+constexpr std::string_view kEnding = ".partial";
+
+fs::path folder_of(const std::string& target) {
+  const fs::path folder = fs::path(target).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+// The process id and a counter make the name unique.
+std::string new_name(const std::string& target) {
+  static std::atomic<unsigned> n_made = 0;
+  return format_text("{}.{}-{}{}", target, platform::process_id(), n_made++, kEnding);
+}
+
+bool skip_number(std::string_view& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+// True of "TARGET.PID-N.partial".
+bool is_draft_of(std::string_view target, std::string_view name) {
+  if (!name.starts_with(target)) return false;
+  name.remove_prefix(target.size());
+  if (!name.starts_with('.')) return false;
+  name.remove_prefix(1);
+  if (!skip_number(name) || !name.starts_with('-')) return false;
+  name.remove_prefix(1);
+  return skip_number(name) && name == kEnding;
+}
+
+// Removes drafts whose writers have ended: those that nothing has locked.
+void remove_stale(const std::string& target) {
+  const std::string name = fs::path(target).filename().string();
+  std::error_code error;
+  fs::directory_iterator entries(folder_of(target), error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    if (!is_draft_of(name, entries->path().filename().string())) continue;
+    const std::string path = entries->path().string();
+    const auto file = DiskFile::open(path, DiskFile::Mode::kWrite);
+    if (!file) continue;
+    const auto locked = platform::try_lock_file(*file);
+    std::error_code ignored;
+    if (locked && *locked) fs::remove(path, ignored);
+  }
+}
+
+// Creates and locks a draft with a name.
+SystemResult<DiskFile> open_named(const std::string& target, DiskFile::Readers readers, std::string& name) {
+  constexpr int kTries = 100;
+  SystemResult<DiskFile> file = std::unexpected(std::make_error_code(std::errc::file_exists));
+  for (int i = 0; i < kTries; ++i) {
+    name = new_name(target);
+    file = DiskFile::open(name, DiskFile::Mode::kCreateNew, readers);
+    if (!file && file.error() != std::errc::file_exists) break;
+    if (!file) continue;
+    // Where files cannot be locked, no draft can be found stale either.
+    if (!platform::lock_file(*file)) return file;
+    // Between these two calls another process may have taken it for a stale one.
+    const auto info = file->info();
+    if (!info || info->n_names > 0) return file;
+  }
+  name.clear();
+  return file;
+}
+
+}  // namespace
+
+SystemResult<DraftFile> DraftFile::create(const std::string& target, Readers readers, Kind kind) {
+  remove_stale(target);
+  if (kind == Kind::kUnnamed) {
+    auto unnamed = platform::make_unnamed_file(folder_of(target).string(), readers);
+    if (unnamed) return DraftFile(target, *std::move(unnamed));
+  }
+  std::string name;
+  auto file = open_named(target, readers, name);
+  if (!file) return std::unexpected(file.error());
+  DraftFile draft(target, *std::move(file));
+  draft.partial_ = std::move(name);
+  draft.listed_.emplace(draft.partial_);
+  return draft;
+}
+
+DraftFile::~DraftFile() {
+  if (!file_) return;
+  file_.reset();
+  std::error_code ignored;
+  if (!partial_.empty()) fs::remove(partial_, ignored);
+}
+
+// A file without a name cannot replace another one, so it gets a name of its own first. It is locked under that name,
+// too, because another process may look for stale ones.
+SystemResult<void> DraftFile::give_name() {
+  [[maybe_unused]] const auto locked = platform::lock_file(*file_);
+  SystemResult<void> named = std::unexpected(std::make_error_code(std::errc::file_exists));
+  while (!named && named.error() == std::errc::file_exists) {
+    partial_ = new_name(target_);
+    named = platform::name_file(*file_, partial_);
+  }
+  if (!named) partial_.clear();
+  return named;
+}
+
+SystemResult<void> DraftFile::keep() {
+  if (partial_.empty()) {
+    const auto named = platform::name_file(*file_, target_);
+    if (!named && named.error() != std::errc::file_exists) return named;
+    if (!named) {
+      if (const auto given = give_name(); !given) return given;
+    }
+  }
+  // Before the file is closed: a closed one is not locked, and could be taken for a stale one.
+  if (!partial_.empty()) {
+    if (const auto renamed = platform::replace_file(partial_, target_); !renamed) return renamed;
+  }
+  partial_.clear();
+  listed_.reset();
+  const auto closed = file_->close();
+  file_.reset();
+  return closed;
+}
+
+}  // namespace tern
