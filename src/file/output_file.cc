@@ -1,6 +1,5 @@
 #include "file/output_file.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "base/check.h"
@@ -43,9 +42,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   if (info && info->kind == FileKind::kDirectory)
     return io_error(path, "write", std::make_error_code(std::errc::is_a_directory));
   if (!info || info->kind == FileKind::kRegular) {
-    std::error_code unresolved;
-    const auto resolved = std::filesystem::canonical(path, unresolved);
-    auto draft = DraftFile::create(unresolved ? path : resolved.string());
+    auto draft = DraftFile::create(path);
     if (!draft) return io_error(path, "create", draft.error());
     file.draft_.emplace(*std::move(draft));
   } else {

@@ -39,7 +39,7 @@ class OutputFile {
 
   std::string path_;
   // One of these, until finish() or an error.
-  std::optional<DraftFile> draft_;  // of PATH with symbolic links followed
+  std::optional<DraftFile> draft_;
   std::optional<platform::DiskFile> direct_;
   std::vector<std::byte> buffer_;
   std::optional<Error> error_;

@@ -58,7 +58,7 @@ class Program:
             ["synth", "--preset", "tiny-qwen3", "-o", out + "synth.gguf"],
             ["convert", m, out + "convert.gguf", "--type", "q8_0"], ["pull", "nosuch/model"], ["models"], ["list"],
             ["rm", "nosuch/model"], ["devices"], ["chat", "-m", m], ["serve", "-m", m, "--port", "0"],
-            ["batch", "-m", m, "-i", self.file("batch.jsonl"), "-o", out + "answers.jsonl"],
+            ["batch", self.file("batch.jsonl"), out + "answers.jsonl", "-m", m],
             ["route", "-m", m], ["--version"], ["run", "--help"],
         ]
         if gpu:

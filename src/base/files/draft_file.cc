@@ -3,6 +3,7 @@
 #include <atomic>
 #include <charconv>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "base/platform/process.h"
@@ -85,14 +86,17 @@ SystemResult<DiskFile> open_named(const std::string& target, DiskFile::Readers r
 
 }  // namespace
 
-SystemResult<DraftFile> DraftFile::create(const std::string& target, Readers readers, Kind kind) {
-  remove_stale(target);
-  if (kind == Kind::kUnnamed) {
-    auto unnamed = platform::make_unnamed_file(folder_of(target).string(), readers);
+SystemResult<DraftFile> DraftFile::create(const std::string& path, const Options& options) {
+  std::error_code unresolved;
+  const fs::path resolved = fs::canonical(path, unresolved);
+  const std::string target = unresolved ? path : resolved.string();
+  if (options.removes_old_drafts) remove_stale(target);
+  if (!options.is_named) {
+    auto unnamed = platform::make_unnamed_file(folder_of(target).string(), options.readers);
     if (unnamed) return DraftFile(target, *std::move(unnamed));
   }
   std::string name;
-  auto file = open_named(target, readers, name);
+  auto file = open_named(target, options.readers, name);
   if (!file) return std::unexpected(file.error());
   DraftFile draft(target, *std::move(file));
   draft.partial_ = std::move(name);
@@ -137,6 +141,20 @@ SystemResult<void> DraftFile::keep() {
   const auto closed = file_->close();
   file_.reset();
   return closed;
+}
+
+SystemResult<void> write_text_file(const std::string& path, std::string_view text) {
+  const std::span bytes = std::as_bytes(std::span(text));
+  if (const auto info = platform::file_info(path); info && info->kind == platform::FileKind::kOther) {
+    auto file = DiskFile::open(path, DiskFile::Mode::kWrite);
+    if (!file) return std::unexpected(file.error());
+    if (auto written = file->write(bytes); !written) return written;
+    return file->close();
+  }
+  auto draft = DraftFile::create(path);
+  if (!draft) return std::unexpected(draft.error());
+  if (auto written = draft->file().write(bytes); !written) return written;
+  return draft->keep();
 }
 
 }  // namespace tern

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/files/unfinished_files.h"
 #include "base/platform/disk_file.h"
@@ -15,12 +17,15 @@ namespace tern {
 // draft of the same target. Every draft has its own file, so of two writers of one target the later one's stays.
 class DraftFile {
  public:
-  using Readers = platform::DiskFile::Readers;
-  // kUnnamed: as above. kNamed: as if there were no files without a name.
-  enum class Kind { kUnnamed, kNamed };
+  struct Options {
+    platform::DiskFile::Readers readers = platform::DiskFile::Readers::kAll;
+    bool is_named = false;           // as if there were no files without a name
+    bool removes_old_drafts = true;  // false: for many targets in one folder, which would be searched for each
+  };
 
-  static platform::SystemResult<DraftFile> create(const std::string& target, Readers readers = Readers::kAll,
-                                                  Kind kind = Kind::kUnnamed);
+  // Follows symbolic links of the target.
+  static platform::SystemResult<DraftFile> create(const std::string& target, const Options& options);
+  static platform::SystemResult<DraftFile> create(const std::string& target) { return create(target, {}); }
   DraftFile(DraftFile&&) noexcept = default;
   DraftFile& operator=(DraftFile&&) = delete;
   ~DraftFile();
@@ -40,5 +45,8 @@ class DraftFile {
   std::string partial_;                     // its name until it is kept; empty if it has none
   std::optional<UnfinishedFile> listed_;
 };
+
+// Writes a text to a file as a whole, or directly to a pipe or device.
+platform::SystemResult<void> write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace tern

@@ -14,19 +14,17 @@ namespace fs = std::filesystem;
 namespace tern {
 namespace {
 
-class DraftFileTest : public testing::TestWithParam<DraftFile::Kind> {
+class DraftFileTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("drafts_" + std::to_string(static_cast<int>(GetParam())));
+    folder_ = fs::path(testing::TempDir()) / ("drafts_" + std::to_string(GetParam()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     target_ = (folder_ / "model.gguf").string();
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  platform::SystemResult<DraftFile> create() const {
-    return DraftFile::create(target_, DraftFile::Readers::kAll, GetParam());
-  }
+  platform::SystemResult<DraftFile> create() const { return DraftFile::create(target_, {.is_named = GetParam()}); }
 
   static platform::SystemResult<void> write(DraftFile& draft, std::string_view text) {
     return draft.file().write(std::as_bytes(std::span(text)));
@@ -72,7 +70,7 @@ TEST_P(DraftFileTest, TheEndOfTheProgramRemovesIt) {
 }
 
 TEST_P(DraftFileTest, RemovesWhatAKilledWriterLeftAndNothingElse) {
-  auto living = DraftFile::create(target_, DraftFile::Readers::kAll, DraftFile::Kind::kNamed);
+  auto living = DraftFile::create(target_, {.is_named = true});
   ASSERT_TRUE(living);
   const std::vector<std::string> others = {"model.gguf.partial", "model.gguf.1-x.partial", "model.gguf.1-2.partial.txt",
                                            "other.gguf.1-2.partial"};
@@ -107,10 +105,8 @@ TEST_P(DraftFileTest, ManyWritersOfOneTargetAllSucceed) {
   EXPECT_EQ(n_files(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DraftFileTest, testing::Values(DraftFile::Kind::kUnnamed, DraftFile::Kind::kNamed),
-                         [](const auto& param) {
-                           return param.param == DraftFile::Kind::kNamed ? "Named" : "Unnamed";
-                         });
+INSTANTIATE_TEST_SUITE_P(All, DraftFileTest, testing::Bool(),
+                         [](const auto& param) { return param.param ? "Named" : "Unnamed"; });
 
 }  // namespace
 }  // namespace tern

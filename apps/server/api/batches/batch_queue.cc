@@ -35,7 +35,7 @@ Result<void> BatchQueue::load() {
   std::set<std::string> unfinished;  // files of unfinished batches
   for (const std::string& name : *names) {
     const std::string path = folder + "/" + name;
-    if (name.ends_with(".part")) {
+    if (name.ends_with(".part") || name.ends_with(".partial")) {
       if (auto removed = remove_file(path); !removed) return removed;
     }
     if (!name.ends_with(".json")) continue;
