@@ -3,6 +3,7 @@
 #include <atomic>
 #include <charconv>
 #include <filesystem>
+#include <random>
 #include <span>
 #include <utility>
 
@@ -24,10 +25,11 @@ fs::path folder_of(const std::string& target) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-// The process id and a counter make the name unique.
+// The process id, a random number and a count make the name unique, also among machines that share a disk. So the name
+// can be listed before there is a file: no signal finds one that is not listed.
 std::string new_name(const std::string& target) {
-  static std::atomic<unsigned> n_made = 0;
-  return format_text("{}.{}-{}{}", target, platform::process_id(), n_made++, kEnding);
+  static std::atomic<unsigned> next = std::random_device()();
+  return format_text("{}.{}-{}{}", target, platform::process_id(), next++, kEnding);
 }
 
 bool skip_number(std::string_view& text) {
@@ -65,23 +67,32 @@ void remove_stale(const std::string& target) {
   }
 }
 
+struct NamedFile {
+  DiskFile file;
+  std::string name;
+  UnfinishedFile listed;
+};
+
 // Creates and locks a draft with a name.
-SystemResult<DiskFile> open_named(const std::string& target, DiskFile::Readers readers, std::string& name) {
+SystemResult<NamedFile> open_named(const std::string& target, DiskFile::Readers readers) {
   constexpr int kTries = 100;
-  SystemResult<DiskFile> file = std::unexpected(std::make_error_code(std::errc::file_exists));
-  for (int i = 0; i < kTries; ++i) {
-    name = new_name(target);
-    file = DiskFile::open(name, DiskFile::Mode::kCreateNew, readers);
-    if (!file && file.error() != std::errc::file_exists) break;
-    if (!file) continue;
+  std::error_code error = std::make_error_code(std::errc::file_exists);
+  for (int i = 0; i < kTries && error == std::errc::file_exists; ++i) {
+    std::string name = new_name(target);
+    UnfinishedFile listed(name);
+    auto file = DiskFile::open(name, DiskFile::Mode::kCreateNew, readers);
+    if (!file) {
+      error = file.error();
+      continue;
+    }
     // Where files cannot be locked, no draft can be found stale either.
-    if (!platform::lock_file(*file)) return file;
+    const bool is_locked = platform::lock_file(*file).has_value();
     // Between these two calls another process may have taken it for a stale one.
     const auto info = file->info();
-    if (!info || info->n_names > 0) return file;
+    if (is_locked && info && info->n_names == 0) continue;
+    return NamedFile{*std::move(file), std::move(name), std::move(listed)};
   }
-  name.clear();
-  return file;
+  return std::unexpected(error);
 }
 
 }  // namespace
@@ -95,12 +106,11 @@ SystemResult<DraftFile> DraftFile::create(const std::string& path, const Options
     auto unnamed = platform::make_unnamed_file(folder_of(target).string(), options.readers);
     if (unnamed) return DraftFile(target, *std::move(unnamed));
   }
-  std::string name;
-  auto file = open_named(target, options.readers, name);
-  if (!file) return std::unexpected(file.error());
-  DraftFile draft(target, *std::move(file));
-  draft.partial_ = std::move(name);
-  draft.listed_.emplace(draft.partial_);
+  auto named = open_named(target, options.readers);
+  if (!named) return std::unexpected(named.error());
+  DraftFile draft(target, std::move(named->file));
+  draft.partial_ = std::move(named->name);
+  draft.listed_.emplace(std::move(named->listed));
   return draft;
 }
 
@@ -118,6 +128,7 @@ SystemResult<void> DraftFile::give_name() {
   SystemResult<void> named = std::unexpected(std::make_error_code(std::errc::file_exists));
   while (!named && named.error() == std::errc::file_exists) {
     partial_ = new_name(target_);
+    listed_.emplace(partial_);
     named = platform::name_file(*file_, partial_);
   }
   if (!named) partial_.clear();
