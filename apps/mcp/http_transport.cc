@@ -201,7 +201,8 @@ Result<void> HttpTransport::read_answer(CURL* curl, CURLcode code, const Outgoin
     return fail(ErrorCode::kCorruption, "sent a message of more than {} MiB", kMaxMessageBytes >> 20);
   }
   if (code == CURLE_OPERATION_TIMEDOUT) return fail(ErrorCode::kIo, "did not answer in time");
-  if (code != CURLE_OK) return fail(ErrorCode::kIo, "cannot be reached: {}", hub::describe_failure(curl, code));
+  if (code != CURLE_OK)
+    return fail(ErrorCode::kIo, "cannot be reached: {}", hub::describe_failure(curl, code, config_.url));
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   if (exchange.is_json()) incoming_.on_message(exchange.body());

@@ -237,7 +237,7 @@ Result<void> Downloader::finish(Transfer& transfer, CURLcode code) {
   waiting_.push_front(transfer.chunk);
   const bool refused = transfer.answer == Transfer::Answer::kUnwanted;  // we ended it, so libcurl's code has no meaning
   if (code != CURLE_OK && !refused) {
-    const std::string reason = describe_failure(curl, code);
+    const std::string reason = describe_failure(curl, code, url_);
     if (!is_passing_failure(code)) return fail(ErrorCode::kIo, "{}: {}", name_, reason);
     return fail_or_wait(reason, std::nullopt);
   }
@@ -245,8 +245,7 @@ Result<void> Downloader::finish(Transfer& transfer, CURLcode code) {
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   if (is_passing_status(status)) {
     limit_ = std::max(1, limit_ / 2);  // we may have caused it
-    return fail_or_wait(format_text("the host answered with status {}", status),
-                        parse_retry_after(header_of(curl, "Retry-After")));
+    return fail_or_wait(describe_status(curl, url_), parse_retry_after(header_of(curl, "Retry-After")));
   }
   if (refused && status == 200) return fail_or_wait("the host sent the whole file instead of a part", std::nullopt);
   if (status == 200 || status == 206) return fail_or_wait("the host ended its answer early", std::nullopt);

@@ -245,7 +245,12 @@ def kill_once(writer, which, random_, wrap):
         writer.disturb(process, random_.random() * writer.seconds * 1.1)
     finally:
         process.send_signal(which)
-    errors = process.communicate(timeout=60)[1].decode(errors="replace")
+    try:
+        errors = process.communicate(timeout=60)[1].decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return f"{writer.name}: {which.name}: does not end"
     if process.returncode not in (0, 1, 130, -which):
         return f"{writer.name}: {which.name}: ended with {process.returncode}: {errors[-300:]}"
     if not writer.is_whole():
