@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <clocale>
 #include <cstdlib>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "cli/commands/commands.h"
 #include "cli/sudden_end.h"
 #include "cli/support/hub_model.h"
+#include "cli/support/sandbox.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/usage_error.h"
@@ -40,6 +42,7 @@ Result<ExitCode> run_command(const std::vector<Command>& commands, const CLI::Ap
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     try {
+      if (command.app->get_name() != "serve") TRY_STATUS(enter_sandbox(*command.app));  // that one has settings to read
       return command.run();
     } catch (const std::bad_alloc&) {
       return fail(ErrorCode::kOutOfMemory,
@@ -86,6 +89,10 @@ ExitCode tern_main(int argc, char** argv) {
       add_pull(app),  add_models(app), add_list(app),    add_rm(app),       add_devices(app),    add_tune(app),
       add_route(app), add_serve(app),  add_batch(app),   add_manual(app),
   };
+  for (const Command& command : commands) {
+    constexpr std::array kWithout = {"pull", "models", "list", "rm", "devices", "tune", "route", "manual"};
+    if (!std::ranges::contains(kWithout, command.app->get_name())) add_sandbox(*command.app);
+  }
   try {
     Result<std::vector<std::string>> arguments = known_arguments(app, argc, argv);
     if (!arguments) return finish(std::unexpected(arguments.error()));
