@@ -2,16 +2,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <clocale>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <system_error>
 
 #include "base/result.h"
 #include "cli/arguments.h"
 #include "cli/bus_error.h"
 #include "cli/commands/commands.h"
+#include "cli/sudden_end.h"
 #include "cli/support/hub_model.h"
+#include "cli/support/sandbox.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/usage_error.h"
@@ -38,11 +42,15 @@ Result<ExitCode> run_command(const std::vector<Command>& commands, const CLI::Ap
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     try {
+      if (command.app->get_name() != "serve") TRY_STATUS(enter_sandbox(*command.app));  // that one has settings to read
       return command.run();
     } catch (const std::bad_alloc&) {
       return fail(ErrorCode::kOutOfMemory,
                   "{}: out of memory; close other programs, or use a smaller model or a smaller --ctx",
                   command.app->get_name());
+    } catch (const std::system_error& error) {  // of a library: Tern's own code returns such errors
+      return fail(ErrorCode::kIo, "{}: {}; end other programs, or raise the limits on processes, memory and files",
+                  command.app->get_name(), error.what());
     }
   }
   TRY_STATUS(print(app.help()));
@@ -62,6 +70,7 @@ ExitCode finish(Result<ExitCode> result) {
 ExitCode tern_main(int argc, char** argv) {
   prepare_standard_streams();
   explain_bus_errors();
+  if (auto prepared = prepare_for_sudden_ends(); !prepared) return finish(std::unexpected(prepared.error()));
   // Sets only the character encoding, for line editing. Numbers keep their decimal point.
   if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
 
@@ -80,6 +89,10 @@ ExitCode tern_main(int argc, char** argv) {
       add_pull(app),  add_models(app), add_list(app),    add_rm(app),       add_devices(app),    add_tune(app),
       add_route(app), add_serve(app),  add_batch(app),   add_manual(app),
   };
+  for (const Command& command : commands) {
+    constexpr std::array kWithout = {"pull", "models", "list", "rm", "devices", "tune", "route", "manual"};
+    if (!std::ranges::contains(kWithout, command.app->get_name())) add_sandbox(*command.app);
+  }
   try {
     Result<std::vector<std::string>> arguments = known_arguments(app, argc, argv);
     if (!arguments) return finish(std::unexpected(arguments.error()));

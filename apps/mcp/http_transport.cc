@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "base/text/quoted.h"
 #include "hub/net/http.h"
 #include "load/sse_reader.h"
@@ -105,14 +106,16 @@ class HttpTransport final : public Transport {
 
   Result<void> send(const Outgoing& message) override;
 
-  void use_version(const std::string& version) override {
+  Result<void> use_version(const std::string& version) override {
     bool has_session = false;
     {
       const std::lock_guard lock(mutex_);
       connection_.version = version;
       has_session = !connection_.session.empty() && version != kStatelessVersion;
     }
-    if (has_session) listener_ = std::jthread([this](const std::stop_token& stop) { listen(stop); });
+    if (!has_session) return {};
+    TRY(listener_, start_thread("its messages", [this](const std::stop_token& stop) { listen(stop); }));
+    return {};
   }
 
   bool take_lost_session() override {
@@ -198,7 +201,8 @@ Result<void> HttpTransport::read_answer(CURL* curl, CURLcode code, const Outgoin
     return fail(ErrorCode::kCorruption, "sent a message of more than {} MiB", kMaxMessageBytes >> 20);
   }
   if (code == CURLE_OPERATION_TIMEDOUT) return fail(ErrorCode::kIo, "did not answer in time");
-  if (code != CURLE_OK) return fail(ErrorCode::kIo, "cannot be reached: {}", hub::describe_failure(curl, code));
+  if (code != CURLE_OK)
+    return fail(ErrorCode::kIo, "cannot be reached: {}", hub::describe_failure(curl, code, config_.url));
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   if (exchange.is_json()) incoming_.on_message(exchange.body());

@@ -94,14 +94,16 @@ Result<void> Session::shake_hands(std::stop_token stop) {
                                tern::quoted(version->get<std::string>()), kVersions.back(), kStatelessVersion));
   }
   set_tools(*result);
-  transport_->use_version(*version);
+  if (const auto used = transport_->use_version(*version); !used) {
+    return failure(used.error().code, used.error().message);
+  }
   notify("notifications/initialized", Json::object());
   return {};
 }
 
 bool Session::is_stateless_server(std::stop_token stop) {
   is_stateless_ = true;
-  transport_->use_version(kStatelessVersion);
+  if (!transport_->use_version(kStatelessVersion)) return false;
   const Result<Json> result = request("server/discover", Json::object(),
                                       {.time = config_.start_timeout, .stop = std::move(stop), .may_cancel = false});
   const auto versions = result ? result->find("supportedVersions") : Json::const_iterator();
@@ -111,7 +113,7 @@ bool Session::is_stateless_server(std::stop_token stop) {
     return true;
   }
   is_stateless_ = false;
-  transport_->use_version("");
+  [[maybe_unused]] const auto used = transport_->use_version("");  // starts nothing
   return false;
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "base/text/quoted.h"
 #include "mcp/child_process.h"
 
@@ -42,16 +43,25 @@ class StdioTransport final : public Transport {
       ::fcntl(end, F_SETFD, FD_CLOEXEC);
       ::fcntl(end, F_SETFL, O_NONBLOCK);
     }
+  }
+
+  Result<void> start() {
     sigset_t all, before;  // signals are for the program's other threads; SIGPIPE for none
     sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
+    Result<std::jthread> thread = start_thread("its messages", [this] { run(); });
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    TRY(thread_, std::move(thread));
+    return {};
   }
 
   ~StdioTransport() override {
     begin_close();
-    thread_.join();
+    if (thread_.joinable()) {
+      thread_.join();
+    } else {
+      end_process();
+    }
     for (const int end : wake_) ::close(end);
   }
 
@@ -64,7 +74,7 @@ class StdioTransport final : public Transport {
     return {};
   }
 
-  void use_version(const std::string&) override {}
+  Result<void> use_version(const std::string&) override { return {}; }
 
   void begin_close() override {
     const std::lock_guard lock(mutex_);
@@ -214,7 +224,7 @@ class StdioTransport final : public Transport {
   bool closing_ = false;
   bool has_closed_ = false;
 
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace
@@ -222,7 +232,9 @@ class StdioTransport final : public Transport {
 Result<std::unique_ptr<Transport>> open_stdio(const ServerConfig& config, Incoming incoming,
                                               std::function<void(std::string_view line)> on_log) {
   TRY(ChildProcess child, ChildProcess::start(config));
-  return std::make_unique<StdioTransport>(std::move(child), std::move(incoming), std::move(on_log));
+  auto transport = std::make_unique<StdioTransport>(std::move(child), std::move(incoming), std::move(on_log));
+  TRY_STATUS(transport->start());
+  return transport;
 }
 
 }  // namespace tern::mcp

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "base/json_reader.h"
+#include "base/start_thread.h"
 #include "base/text/quoted.h"
 #include "mcp/session.h"
 #include "mcp/tool_names.h"
@@ -43,12 +43,7 @@ class ToolSet::Impl {
 
   Result<void> start(const std::vector<ServerConfig>& servers, const std::stop_token& stop) {
     std::vector<Result<Offer>> started(servers.size());
-    {
-      std::vector<std::jthread> threads;
-      for (size_t i = 0; i < servers.size(); ++i) {
-        threads.emplace_back([&, i] { started[i] = start_one(servers[i], stop); });
-      }
-    }
+    run_at_once(servers.size(), [&](size_t i) { started[i] = start_one(servers[i], stop); });
     if (stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted");
     std::optional<Error> first;
     for (Result<Offer>& one : started) {

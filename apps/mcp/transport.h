@@ -47,7 +47,7 @@ class Transport {
   virtual Result<void> send(const Outgoing& message) = 0;
 
   // Called once the protocol's version is known.
-  virtual void use_version(const std::string& version) = 0;
+  virtual Result<void> use_version(const std::string& version) = 0;
 
   // A lasting session that the server has forgotten must be opened again: true once after that happened.
   virtual bool take_lost_session() { return false; }

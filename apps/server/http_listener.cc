@@ -13,6 +13,7 @@
 #include "base/platform/process.h"
 #include "base/platform/socket.h"
 #include "base/result.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 #include "server/connections/connection_front.h"
 
@@ -73,12 +74,12 @@ Result<void> serve_until(const HttpServer& server, const std::string& url, const
   std::condition_variable_any ended;
   bool listening = true;
   bool in_order = false;
-  std::jthread listener([&] {
-    in_order = http.listen_after_bind();
-    const std::scoped_lock lock(mutex);
-    listening = false;
-    ended.notify_all();
-  });
+  TRY(std::jthread listener, start_thread("listening", [&] {
+        in_order = http.listen_after_bind();
+        const std::scoped_lock lock(mutex);
+        listening = false;
+        ended.notify_all();
+      }));
   std::unique_lock lock(mutex);
   // stop() has no effect on a server that is not running yet.
   while (listening && !http.is_running()) ended.wait_for(lock, std::chrono::milliseconds(1));

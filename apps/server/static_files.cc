@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -183,6 +185,26 @@ std::string http_date(int64_t seconds) {
   const std::tm utc = platform::utc_time(time);
   return format_text("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT", kDays[utc.tm_wday], utc.tm_mday, kMonths[utc.tm_mon],
                      utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+std::optional<WantedRange> read_range(std::string_view header) {
+  constexpr std::string_view kUnit = "bytes=";
+  const auto is_same = [](char a, char lower) { return std::tolower(static_cast<unsigned char>(a)) == lower; };
+  if (!std::ranges::equal(header.substr(0, kUnit.size()), kUnit, is_same)) return std::nullopt;
+  header.remove_prefix(kUnit.size());
+  const size_t dash = header.find('-');
+  if (dash == std::string_view::npos || header == "-") return std::nullopt;
+  const auto number = [](std::string_view text) -> std::optional<int64_t> {
+    if (text.empty()) return -1;
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
+    return static_cast<int64_t>(error == std::errc() ? std::min(value, kMost) : kMost);
+  };
+  const auto first = number(header.substr(0, dash)), last = number(header.substr(dash + 1));
+  if (!first || !last || (*first >= 0 && *last >= 0 && *last < *first)) return std::nullopt;
+  return WantedRange{*first, *last};
 }
 
 std::optional<ByteRange> clip_range(int64_t first, int64_t last, uint64_t bytes) {

@@ -80,6 +80,14 @@ bool names_tag(std::string_view header, std::string_view etag);
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 std::string http_date(int64_t seconds);
 
+// What a Range header asks for: -1 is a number that is not given. Empty if it asks for several ranges, for other units
+// than bytes, or for nothing that makes sense; the answer is then the whole file, as without the header (RFC
+// 9110, 14.2).
+struct WantedRange {
+  int64_t first, last;
+};
+std::optional<WantedRange> read_range(std::string_view header);
+
 // The bytes of a range `first` to `last` (-1: not given) in a file of `bytes`. Empty if the file has none of them.
 struct ByteRange {
   uint64_t offset;

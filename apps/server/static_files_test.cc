@@ -133,6 +133,22 @@ TEST(StaticFiles, NamesTag) {
 
 TEST(StaticFiles, HttpDate) { EXPECT_EQ(http_date(784111777), "Sun, 06 Nov 1994 08:49:37 GMT"); }
 
+TEST(StaticFiles, ReadRange) {
+  const auto read = [](std::string_view header) {
+    const auto range = read_range(header);
+    return range ? std::pair(range->first, range->last) : std::pair<int64_t, int64_t>(-2, -2);
+  };
+  using Range = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(read("bytes=0-1"), Range(0, 1));
+  EXPECT_EQ(read("Bytes=3-"), Range(3, -1));
+  EXPECT_EQ(read("bytes=-5"), Range(-1, 5));
+  EXPECT_EQ(read("bytes=1-99999999999999999999"), Range(1, INT64_MAX));
+  for (const char* header : {"", "bytes", "bytes=", "bytes=-", "bytes=x", "bytes=5-2", "bytes=1-2,4-5", "items=0-1",
+                             "lines=3-", "bytes=+1-2", "bytes=1--2", "bytes =0-1"}) {
+    EXPECT_EQ(read(header), Range(-2, -2)) << header;
+  }
+}
+
 TEST(StaticFiles, ClipRange) {
   const auto clipped = [](int64_t first, int64_t last, uint64_t bytes) {
     const auto range = clip_range(first, last, bytes);

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "base/text/format_text.h"
+#include "server/connections/connection.h"
 #include "server/connections/connection_front.h"
 #include "server/http_listener.h"
 #include "server/static_files.h"
@@ -41,12 +43,15 @@ bool is_unchanged(const httplib::Request& request, const std::string& etag, cons
   return request.get_header_value("If-Modified-Since") == modified;
 }
 
+std::optional<WantedRange> range_of(const httplib::Request& request) {
+  return read_range(request.get_header_value(std::string(kRangeHeader)));
+}
+
 // A client that resumes a download wants the rest only if the file is unchanged.
-bool wants_range(const httplib::Request& request, const std::string& etag, const std::string& modified) {
-  // Several ranges would need a multipart answer, which no download requests; the whole file is correct, too.
-  if (request.ranges.size() != 1) return false;
+std::optional<WantedRange> wanted_range(const httplib::Request& request, const std::string& etag,
+                                        const std::string& modified) {
   const std::string known = request.get_header_value("If-Range");
-  return known.empty() || known == etag || known == modified;
+  return known.empty() || known == etag || known == modified ? range_of(request) : std::nullopt;
 }
 
 void send_file(const httplib::Request& request, httplib::Response& response, FoundFile found,
@@ -62,9 +67,8 @@ void send_file(const httplib::Request& request, httplib::Response& response, Fou
   }
   ByteRange part = {.offset = 0, .length = file->bytes()};
   response.status = httplib::StatusCode::OK_200;
-  if (wants_range(request, etag, modified)) {
-    const auto [first, last] = request.ranges.front();
-    const std::optional<ByteRange> clipped = clip_range(first, last, file->bytes());
+  if (const auto wanted = wanted_range(request, etag, modified)) {
+    const std::optional<ByteRange> clipped = clip_range(wanted->first, wanted->last, file->bytes());
     if (!clipped) {
       response.set_header("Content-Range", format_text("bytes */{}", file->bytes()));
       answer_in_words(response, httplib::StatusCode::RangeNotSatisfiable_416, "the file has no such bytes");
@@ -102,7 +106,7 @@ void answer_file(const StaticFiles& files, const httplib::Request& request, http
     return;
   }
   // A range of the compressed form would be useless.
-  const bool gzip = request.ranges.empty() && accepts_gzip(request.get_header_value("Accept-Encoding"));
+  const bool gzip = !range_of(request) && accepts_gzip(request.get_header_value("Accept-Encoding"));
   std::expected<FoundFile, NotFound> found = files.find(request.path, gzip);
   if (found) {
     send_file(request, response, *std::move(found), is_ending);

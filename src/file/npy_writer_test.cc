@@ -95,7 +95,6 @@ TEST(NpyStream, TwoWritersOfOneFileMakeAWholeOneEach) {
   auto first = NpyStream::create(path, 2, 1);
   auto second = NpyStream::create(path, 2, 1);
   ASSERT_TRUE(first && second);
-  EXPECT_EQ(n_partial_files(path), 2);
   for (const float value : {1.0f, 2.0f}) {
     ASSERT_TRUE(first->append(std::vector{value}));
     ASSERT_TRUE(second->append(std::vector{10 * value}));
@@ -113,7 +112,7 @@ TEST(NpyStream, TwoWritersOfOneFileMakeAWholeOneEach) {
   fs::remove(path);
 }
 
-TEST(NpyStream, WhatAKilledWriterLeftIsPassedOver) {
+TEST(NpyStream, WhatAKilledWriterLeftIsRemoved) {
   const std::string path = temp_path("left_behind.npy");
   std::vector<std::string> left;
   for (int i = 0; i < 60; ++i) {
@@ -125,7 +124,7 @@ TEST(NpyStream, WhatAKilledWriterLeftIsPassedOver) {
   ASSERT_TRUE(npy->append(std::vector{1.0f}));
   ASSERT_TRUE(npy->finish());
   EXPECT_EQ(fs::file_size(path), 128 + sizeof(float));
-  for (const std::string& file : left) EXPECT_TRUE(fs::remove(file)) << file;
+  for (const std::string& file : left) EXPECT_FALSE(fs::exists(file)) << file;
   fs::remove(path);
 }
 
@@ -137,7 +136,6 @@ TEST(NpyStream, AnUnfinishedFileIsRemoved) {
     ASSERT_TRUE(npy->append(std::vector{1.0f}));
     expect_failure(npy->append(std::vector{1.0f, 2.0f}), kInvalidArgument, "row 2 of 2 values does not fit");
     expect_failure(npy->finish(), kInvalidArgument, "finished after 1 of 2 rows");
-    EXPECT_EQ(n_partial_files(path), 1);
   }
   EXPECT_FALSE(fs::exists(path));
   EXPECT_EQ(n_partial_files(path), 0);

@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/files/draft_file.h"
 #include "base/platform/disk_file.h"
 #include "base/result.h"
 
 namespace tern {
 
-// A regular file appears under its name only when it is complete and on disk. Until then its bytes are in
-// PATH.PID-N.partial beside it, which is deleted if writing fails or is abandoned. Every writer has its own, so two
-// writers of one path each make a complete file, and the later one stays. Pipes, devices and "-" (standard output) are
-// written directly.
+// A regular file appears under its name only when it is complete and on disk; until then it is a DraftFile. Pipes,
+// devices and "-" (standard output) are written directly.
 class OutputFile {
  public:
   // All calls may return kIo, with the path and the reason. After an error every further call returns it again.
@@ -36,10 +35,12 @@ class OutputFile {
   std::unexpected<Error> give_up(std::error_code error, const char* action);
   void discard();
 
+  platform::DiskFile& file() { return draft_ ? draft_->file() : *direct_; }
+
   std::string path_;
-  std::string target_;   // what finish() renames to: PATH with symbolic links followed
-  std::string partial_;  // empty if the bytes are written to the path directly
-  std::optional<platform::DiskFile> file_;
+  // One of these, until finish() or an error.
+  std::optional<DraftFile> draft_;
+  std::optional<platform::DiskFile> direct_;
   std::vector<std::byte> buffer_;
   std::optional<Error> error_;
 };

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <new>
 #include <utility>
 
 #include "base/check.h"
@@ -194,7 +195,7 @@ void Downloader::start(size_t chunk) {
   if (begin > 0 || end < file_.size()) {
     curl_easy_setopt(curl, CURLOPT_RANGE, format_text("{}-{}", begin, end - 1).c_str());
   }
-  CHECK(curl_multi_add_handle(multi_.get(), curl) == CURLM_OK);
+  if (curl_multi_add_handle(multi_.get(), curl) != CURLM_OK) throw std::bad_alloc();
 }
 
 void Downloader::list_waiting() {
@@ -236,7 +237,7 @@ Result<void> Downloader::finish(Transfer& transfer, CURLcode code) {
   waiting_.push_front(transfer.chunk);
   const bool refused = transfer.answer == Transfer::Answer::kUnwanted;  // we ended it, so libcurl's code has no meaning
   if (code != CURLE_OK && !refused) {
-    const std::string reason = describe_failure(curl, code);
+    const std::string reason = describe_failure(curl, code, url_);
     if (!is_passing_failure(code)) return fail(ErrorCode::kIo, "{}: {}", name_, reason);
     return fail_or_wait(reason, std::nullopt);
   }
@@ -244,8 +245,7 @@ Result<void> Downloader::finish(Transfer& transfer, CURLcode code) {
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   if (is_passing_status(status)) {
     limit_ = std::max(1, limit_ / 2);  // we may have caused it
-    return fail_or_wait(format_text("the host answered with status {}", status),
-                        parse_retry_after(header_of(curl, "Retry-After")));
+    return fail_or_wait(describe_status(curl, url_), parse_retry_after(header_of(curl, "Retry-After")));
   }
   if (refused && status == 200) return fail_or_wait("the host sent the whole file instead of a part", std::nullopt);
   if (status == 200 || status == 206) return fail_or_wait("the host ended its answer early", std::nullopt);

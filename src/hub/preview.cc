@@ -77,7 +77,7 @@ Result<void> Beginning::fetch_to(uint64_t end) {
   if (part.size() != request.most) {
     if (code == CURLE_OK || code == CURLE_WRITE_ERROR)
       return fail(ErrorCode::kNotSupported, "{}: the host does not send the part that was asked for", url_);
-    return fail(ErrorCode::kIo, "{}", describe_failure(curl, code));
+    return fail(ErrorCode::kIo, "{}", describe_failure(curl, code, url_));
   }
   bytes_ += part;
   return {};

@@ -224,8 +224,23 @@ TEST_F(PullTest, UsesTheCacheWithAWarningWhereTheNetworkIsGone) {
   const std::string path = pull().value();
   hub_.before = [](const TestRequest&) -> TestReply { return {.status = 503, .headers = {{"Retry-After", "999999"}}}; };
   EXPECT_EQ(pull(), path);
-  EXPECT_NE(warned.find("status 503; using what the cache has"), std::string::npos) << warned;
+  EXPECT_NE(warned.find("status 503 and asks to wait 278 hours; using what the cache has"), std::string::npos)
+      << warned;
   EXPECT_NE(failure("owner/model:README.md").find("status 503"), std::string::npos);
+}
+
+TEST_F(PullTest, SaysHowLongAHostWantsToBeLeftAlone) {
+  hub_.before = [](const TestRequest&) -> TestReply { return {.status = 429, .headers = {{"Retry-After", "3600"}}}; };
+  EXPECT_EQ(failure(), hub_.url() + " answered with status 429 (too many requests) and asks to wait 60 minutes");
+}
+
+TEST_F(PullTest, NamesTheHostThatARedirectLeadsTo) {
+  hub_.before = [](const TestRequest& request) -> TestReply {
+    if (!request.path.contains("/resolve/")) return {.status = 0};
+    return {.status = 302, .headers = {{"Location", "http://127.0.0.1:1/x"}}};
+  };
+  EXPECT_NE(failure().find("http://127.0.0.1:1 (where " + hub_.url() + " redirects to): "), std::string::npos)
+      << failure();
 }
 
 TEST_F(PullTest, NeedsNoNetworkOffline) {

@@ -1,5 +1,5 @@
-// Fusion rewrites the step list. On hosts a rewrite changes no bit, so fused and unfused plans can be compared bit for
-// bit. A GPU's kernel may round a fused norm differently (docs/numerics.md).
+// Fusion rewrites the step list. On hosts a rewrite changes no bit, so fused and unfused plans with the same int8
+// blocks can be compared bit for bit. A GPU's kernel may round a fused norm differently (docs/numerics.md).
 #pragma once
 
 #include "plan/plan.h"

@@ -65,6 +65,16 @@ std::vector<Fault> check_comments(std::string_view text) {
   return faults;
 }
 
+std::vector<Fault> check_threads(std::string_view text) {
+  static const std::regex kStart(R"(std::(jthread|thread)( \w+)?[({]|std::async\b|thread_\(\[)");
+  std::vector<Fault> faults;
+  const std::vector<std::string> lines = lines_of(text);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (std::regex_search(lines[i], kStart)) faults.push_back({i + 1, "starts a thread without start_thread()"});
+  }
+  return faults;
+}
+
 std::vector<Fault> check_functions(std::string_view text) {
   std::vector<Fault> faults;
   const std::vector<std::string> lines = lines_of(text);

@@ -24,6 +24,9 @@ std::vector<Fault> check_comments(std::string_view text);
 // brace.
 std::vector<Fault> check_functions(std::string_view text);
 
+// Threads that C++ text starts without base/start_thread.h, so that a refused one would end the program.
+std::vector<Fault> check_threads(std::string_view text);
+
 // Links of Markdown text to files that are not there. `folder` is where the text's own file lies.
 std::vector<Fault> check_links(std::string_view text, const std::filesystem::path& folder);
 

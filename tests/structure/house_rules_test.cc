@@ -60,6 +60,13 @@ TEST(HouseRules, CommentsAreSentencesAboutThings) {
   for (const std::string& file : files) report(file, check_comments(read(file)));
 }
 
+TEST(HouseRules, ThreadsStartWhereRefusedOnesAreErrors) {
+  for (const std::string& file : files_below(source_path(""), {"src", "apps"}, {".cc", ".h"})) {
+    const bool is_test = file.ends_with("_test.cc") || file.contains("_test_support.");
+    if (!is_test && file != "src/base/start_thread.h") report(file, check_threads(read(file)));
+  }
+}
+
 TEST(HouseRules, FilesAreShort) {
   for (const std::string& file : code()) {
     const std::string text = read(file);
@@ -111,6 +118,15 @@ TEST(CheckComments, SeesWhatIsNotPlain) {
   EXPECT_EQ(check_comments("// Nobody waits.\n// Such is life.\n").size(), 1u) << "the second line goes on";
   EXPECT_TRUE(check_comments("// Reads a row of\n// Such tokens.\nint whom;\n").empty());
   EXPECT_TRUE(check_comments("text = \"http://who\";\n").empty());
+}
+
+TEST(HouseRules, FindThreads) {
+  for (const char* line : {"thread_ = std::jthread([] {});", "std::thread one(f);", "A() : thread_([this] {}) {}",
+                           "auto f = std::async(std::launch::async, g);"}) {
+    EXPECT_EQ(check_threads(line).size(), 1u) << line;
+  }
+  for (const char* line : {"std::jthread thread_;", "std::vector<std::jthread> all;", "std::this_thread::yield();"})
+    EXPECT_TRUE(check_threads(line).empty()) << line;
 }
 
 TEST(CheckFunctions, CountsFromHeadToBrace) {

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "base/files/draft_file.h"
 #include "base/result.h"
 #include "cli/bench/bench_url_report.h"
 #include "cli/terminal/help.h"
@@ -212,9 +212,8 @@ Result<ExitCode> UrlCommand::run(const CLI::App& app, const std::string& model, 
   if (model.empty()) {
     TRY(options_.request.model, load::listed_model(options_));
   }
-  std::ofstream drawing;  // opened first, so that a bad path fails before an hour of measuring
-  if (!svg_.empty()) drawing.open(svg_, std::ios::binary);
-  if (!svg_.empty() && !drawing) return fail(ErrorCode::kIo, "{}: cannot be written (--svg)", svg_);
+  // Tried first, so that a bad path fails before an hour of measuring.
+  if (!svg_.empty() && !write_text_file(svg_, "")) return fail(ErrorCode::kIo, "{}: cannot be written (--svg)", svg_);
 
   StopOnInterrupt interrupt;
   ProgressBar bar;
@@ -230,9 +229,10 @@ Result<ExitCode> UrlCommand::run(const CLI::App& app, const std::string& model, 
   if (check_same_) report.same = load::check_same(result.records);
   TRY_STATUS(print(as_json ? load_json(report, with_rows_) : load_table(report, Style::of(STDOUT_FILENO))));
   if (!svg_.empty()) {
-    drawing << load::picture(result, metrics, deadlines_,
-                             {.title = load_title(report), .subtitle = load_subtitle(report)});
-    if (!drawing.flush()) return fail(ErrorCode::kIo, "{}: writing failed (--svg); the disk may be full", svg_);
+    const std::string drawing =
+        load::picture(result, metrics, deadlines_, {.title = load_title(report), .subtitle = load_subtitle(report)});
+    if (!write_text_file(svg_, drawing))
+      return fail(ErrorCode::kIo, "{}: writing failed (--svg); the disk may be full", svg_);
   }
   if (result.interrupted) return ExitCode::kInterrupted;
   if (metrics.complete == 0) {

@@ -1,13 +1,8 @@
 #include "cli/chat/conversation_file.h"
 
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
-#include "base/platform/disk_file.h"
-#include "base/platform/process.h"
+#include "base/files/draft_file.h"
 #include "base/result.h"
 #include "cli/support/common.h"
 #include "tern/chat_reply.h"
@@ -33,20 +28,9 @@ Result<void> save_conversation(const std::string& path, const std::string& model
     list.push_back(std::move(json));
   }
   const Json conversation = {{"model", model}, {"messages", std::move(list)}};
-  const std::string partial = format_text("{}.{}.partial", path, platform::process_id());
-  errno = 0;
-  std::ofstream file(std::filesystem::path(partial), std::ios::binary);
-  file << conversation.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  file.close();
-  std::error_code error(errno ? errno : EIO, std::generic_category());
-  if (file) {
-    const auto renamed = platform::replace_file(partial, path);
-    if (renamed) return {};
-    error = renamed.error();
-  }
-  std::error_code ignored;
-  std::filesystem::remove(partial, ignored);
-  return fail(ErrorCode::kIo, "{}: cannot be written: {}", path, error.message());
+  const auto written = write_text_file(path, conversation.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+  if (!written) return fail(ErrorCode::kIo, "{}: cannot be written: {}", path, written.error().message());
+  return {};
 }
 
 Result<std::vector<ChatMessage>> load_conversation(const std::string& path) {

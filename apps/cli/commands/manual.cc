@@ -1,8 +1,8 @@
 // tern manual: writes the manual pages and the completions. The command is hidden; the build runs it.
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
+#include "base/files/draft_file.h"
 #include "base/result.h"
 #include "cli/commands/commands.h"
 #include "cli/manual/completions.h"
@@ -15,10 +15,7 @@ namespace {
 Result<void> write_file(const std::filesystem::path& path, const std::string& text) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (error || !file)
+  if (error || !write_text_file(path.string(), text))
     return fail(ErrorCode::kIo, "{}: cannot be written; is there room, and may you write there?", path.string());
   return {};
 }

@@ -13,6 +13,7 @@
 #include "cli/flags/model_list.h"
 #include "cli/flags/serve_options.h"
 #include "cli/support/remedies.h"
+#include "cli/support/sandbox.h"
 #include "cli/support/settings.h"
 #include "cli/terminal/help.h"
 #include "cli/terminal/interrupt.h"
@@ -198,6 +199,7 @@ Command add_serve(CLI::App& tern) {
   return {.app = app, .run = [command, app]() -> Result<ExitCode> {
             if (const char* file = std::getenv("TERN_CONFIG"); file && command->config.empty()) command->config = file;
             TRY_STATUS(apply_settings(*app, command->config));
+            TRY_STATUS(enter_sandbox(*app));
             const bool names_model = app->count("-m") + app->count("--hf") + app->count("--models") > 0;
             command->serves_model = command->folder.empty() || names_model;
             return command->run();

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <vector>
 
+#include "base/files/draft_file.h"
 #include "base/result.h"
 #include "cli/support/common.h"
 #include "cli/terminal/layout.h"
@@ -136,10 +136,8 @@ std::string cost_picture(const CostReport& report) {
 }
 
 Result<void> write_cost_picture(const CostReport& report, const std::string& path) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << cost_picture(report);
-  file.close();
-  if (!file) return fail(ErrorCode::kIo, "{}: cannot be written", path);
+  const auto written = write_text_file(path, cost_picture(report));
+  if (!written) return fail(ErrorCode::kIo, "{}: cannot be written: {}", path, written.error().message());
   return {};
 }
 

@@ -12,6 +12,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/files/unfinished_files.h"
+
 namespace tern::cli {
 namespace {
 
@@ -75,6 +77,7 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
   write_error(file.empty() ? "a file" : file);
   write_error(
       ": the file became shorter, or its disk failed, while it was in use; nothing may write to a model meanwhile\n");
+  remove_unfinished_files();
   ::_exit(1);
 }
 

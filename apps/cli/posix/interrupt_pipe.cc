@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/files/unfinished_files.h"
 #include "cli/terminal/interrupt.h"
 
 namespace tern::cli {
@@ -17,7 +18,10 @@ std::atomic<bool> second_press_exits = false;
 
 void on_interrupt(int) {
   const int saved_errno = errno;
-  if (presses.fetch_add(1) > 0 && second_press_exits) ::_exit(130);
+  if (presses.fetch_add(1) > 0 && second_press_exits) {
+    remove_unfinished_files();
+    ::_exit(130);
+  }
   const char byte = 'c';
   // A full pipe is fine: the reader already has something to read.
   [[maybe_unused]] const ssize_t written = ::write(handler_fd, &byte, 1);

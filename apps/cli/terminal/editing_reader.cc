@@ -189,11 +189,11 @@ void EditingReader::complete_command(ic_completion_env_t* environment, std::stri
 LineReader::Event EditingReader::read(const std::string& prompt, std::string& line) {
   ic_set_prompt_marker(prompt.c_str(), kTextBelow);
   drawn_.clear();
+  if (!pump_.start()) return read_plainly(prompt, line);
   char* text = nullptr;
   {
     const Replaced input(STDIN_FILENO, pump_.fd());
     const Replaced output(STDOUT_FILENO, STDERR_FILENO);
-    pump_.start();
     text = ic_readline("");
     pump_.stop();
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <thread>
@@ -48,11 +49,11 @@ class StopOnInterrupt {
   bool interrupted() const { return interrupted_; }
 
  private:
-  InterruptPipe pipe_;
+  std::optional<InterruptPipe> pipe_;  // none where it, or its thread, cannot be had: Ctrl-C then ends the program
   std::stop_source source_;
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> closing_ = false;
-  std::thread watcher_;  // waits for pipe_ and turns a press into a stop request
+  std::jthread watcher_;  // waits for pipe_ and turns a press into a stop request
 };
 
 }  // namespace tern::cli

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <utility>
 
+#include "base/start_thread.h"
+
 namespace tern::cli {
 namespace {
 
@@ -31,7 +33,7 @@ void on_end(int signal) {
     ::tcsetattr(raw_fd, TCSANOW, &cooked);
     tell(STDERR_FILENO, kDoNotMarkPastes);
   }
-  std::signal(signal, SIG_DFL);
+  ::sigaction(signal, signal == SIGHUP ? &hup_before : &term_before, nullptr);
   ::raise(signal);
 }
 
@@ -101,7 +103,7 @@ KeyPump::~KeyPump() {
   }
 }
 
-void KeyPump::start() {
+bool KeyPump::start() {
   interrupted_ = false;
   waiting_ = false;
   interrupt_.emplace(InterruptPipe::SecondPress::kRepeats);
@@ -109,8 +111,15 @@ void KeyPump::start() {
   sigset_t all, before;  // window signals go to the drawing thread
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(*raw_, *interrupt_); });
+  Result<std::jthread> thread = start_thread("the keyboard", [this] { run(*raw_, *interrupt_); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (thread) {
+    thread_ = *std::move(thread);
+  } else {
+    raw_.reset();
+    interrupt_.reset();
+  }
+  return thread.has_value();
 }
 
 void KeyPump::stop() {

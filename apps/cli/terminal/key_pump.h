@@ -45,8 +45,8 @@ class KeyPump {
   bool works() const { return keys_[0] >= 0 && wake_[0] >= 0; }
   int fd() const { return keys_[0]; }  // where the editor reads
 
-  // A line is edited between start() and stop().
-  void start();
+  // A line is edited between start() and stop(). False: the system has no thread for it.
+  bool start();
   void stop();
 
   void resized();  // may be called by a signal handler
@@ -79,7 +79,7 @@ class KeyPump {
   std::atomic<bool> ended_ = false;
   std::optional<RawTerminal> raw_;
   std::optional<InterruptPipe> interrupt_;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace tern::cli

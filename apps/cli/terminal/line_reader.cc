@@ -18,10 +18,7 @@ class PlainReader : public LineReader {
   explicit PlainReader(bool shows_prompt) : shows_prompt_(shows_prompt) {}
 
   Event read(const std::string& prompt, std::string& line) override {
-    if (shows_prompt_) std::fputs(prompt.c_str(), stderr);
-    if (!std::getline(std::cin, line)) return Event::kEnd;
-    if (line.ends_with('\r')) line.pop_back();
-    return Event::kLine;
+    return read_plainly(shows_prompt_ ? prompt : std::string(), line);
   }
 
  private:
@@ -29,6 +26,13 @@ class PlainReader : public LineReader {
 };
 
 }  // namespace
+
+LineReader::Event read_plainly(const std::string& prompt, std::string& line) {
+  std::fputs(prompt.c_str(), stderr);
+  if (!std::getline(std::cin, line)) return LineReader::Event::kEnd;
+  if (line.ends_with('\r')) line.pop_back();
+  return LineReader::Event::kLine;
+}
 
 std::unique_ptr<LineReader> LineReader::open(std::vector<Completion> completions) {
   const bool person = is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO);

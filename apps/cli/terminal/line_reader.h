@@ -25,4 +25,7 @@ class LineReader {
   virtual Event read(const std::string& prompt, std::string& line) = 0;
 };
 
+// One line without editing, after the prompt.
+LineReader::Event read_plainly(const std::string& prompt, std::string& line);
+
 }  // namespace tern::cli

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "base/files/unfinished_files.h"
 #include "cli/terminal/interrupt.h"
 
 namespace tern::cli {
@@ -16,7 +17,10 @@ std::atomic<bool> second_press_exits = false;
 // Closing the window, logging off and shutting down count as a press, too. Windows ends the process when the handler
 // returns from these, or after five seconds.
 BOOL WINAPI on_interrupt(DWORD event) {
-  if (presses.fetch_add(1) > 0 && second_press_exits) ::ExitProcess(130);
+  if (presses.fetch_add(1) > 0 && second_press_exits) {
+    remove_unfinished_files();
+    ::ExitProcess(130);
+  }
   ::SetEvent(handler_event);
   if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) ::Sleep(4500);
   return TRUE;

@@ -26,31 +26,22 @@ std::unexpected<Error> disk_error(const std::string& path, std::string_view what
 }
 
 Result<NewFile> NewFile::create(const std::string& path) {
-  const std::string part = path + ".part";
-  auto file = DiskFile::open(part, DiskFile::Mode::kReplace, DiskFile::Readers::kUser);
-  if (!file) return disk_error(part, "cannot be made", file.error());
-  return NewFile(path, std::move(*file));
-}
-
-NewFile::~NewFile() {
-  if (!file_) return;
-  file_.reset();
-  std::error_code ignored;
-  std::filesystem::remove(part(), ignored);
+  auto draft = DraftFile::create(path, {.readers = DiskFile::Readers::kUser});
+  if (!draft) return disk_error(path, "cannot be made", draft.error());
+  return NewFile(path, *std::move(draft));
 }
 
 Result<void> NewFile::add(std::string_view bytes) {
-  const auto written = file_->write(std::as_bytes(std::span(bytes)));
-  if (!written) return disk_error(part(), "cannot be written", written.error());
+  const auto written = draft_.file().write(std::as_bytes(std::span(bytes)));
+  if (!written) return disk_error(path_, "cannot be written", written.error());
   bytes_ += bytes.size();
   return {};
 }
 
 Result<void> NewFile::keep() {
-  if (const auto synced = file_->sync(); !synced) return disk_error(part(), "cannot be written", synced.error());
-  if (auto moved = move_file(part(), path_); !moved) return moved;
-  file_.reset();
-  return {};
+  if (const auto synced = draft_.file().sync(); !synced) return disk_error(path_, "cannot be written", synced.error());
+  if (const auto kept = draft_.keep(); !kept) return disk_error(path_, "cannot be made", kept.error());
+  return sync_folder_of(path_);
 }
 
 Result<void> write_file(const std::string& path, std::string_view text) {

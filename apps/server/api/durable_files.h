@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/files/draft_file.h"
 #include "base/platform/disk_file.h"
 #include "tern/error.h"
 
@@ -17,26 +17,22 @@ namespace tern::server {
 // "PATH: WHAT: why". kNotFound: the file does not exist.
 std::unexpected<Error> disk_error(const std::string& path, std::string_view what, std::error_code why);
 
-// A new file, which has another name until keep().
+// A new file, which has no name until keep(), and is gone if it is dropped before (see DraftFile).
 class NewFile {
  public:
-  // Creates PATH.part, replacing an old one.
   static Result<NewFile> create(const std::string& path);
   NewFile(NewFile&& other) noexcept = default;
   NewFile& operator=(NewFile&&) = delete;
-  ~NewFile();  // removes it, unless it has been kept
 
   Result<void> add(std::string_view bytes);
   Result<void> keep();  // puts all of it on the disk under its name, or nothing
   uint64_t bytes() const { return bytes_; }
 
  private:
-  NewFile(std::string path, platform::DiskFile file)
-      : path_(std::move(path)), file_(std::make_unique<platform::DiskFile>(std::move(file))) {}
-  std::string part() const { return path_ + ".part"; }
+  NewFile(std::string path, DraftFile draft) : path_(std::move(path)), draft_(std::move(draft)) {}
 
   std::string path_;
-  std::unique_ptr<platform::DiskFile> file_;  // null once it is kept
+  DraftFile draft_;
   uint64_t bytes_ = 0;
 };
 

@@ -37,7 +37,9 @@ Connection::State Connection::look(const ScanLimits& limits) {
     begin_ += 2 * (bytes.find_first_not_of("\r\n") == std::string_view::npos ? bytes.size() / 2 : 1);
     return look(limits);
   }
-  return scan_.look(bytes, limits);
+  const State state = scan_.look(bytes, limits);
+  for (const size_t at : scan_.ranges()) input_.replace(begin_ + at, kRangeHeader.size(), kRangeHeader);
+  return state;
 }
 
 size_t Connection::take(std::span<char> to) {

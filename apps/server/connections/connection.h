@@ -6,12 +6,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "server/connections/request_scan.h"
 #include "server/connections/transport.h"
 
 namespace tern::server {
+
+// What the server's library gets a Range header as. It would refuse each that it does not understand, and apply others
+// to every answer. Of the routes only files know ranges, and of their units only bytes (file_range.h).
+inline constexpr std::string_view kRangeHeader = "x-rng";
 
 using Peer = std::pair<std::string, int>;  // a numeric address, and a port
 

@@ -8,6 +8,7 @@
 
 #include "base/platform/socket.h"
 #include "base/result.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 
 namespace tern::server {
@@ -32,11 +33,7 @@ std::string refusal_text(int status, const FrontOptions::Refusal& refusal) {
 Result<std::unique_ptr<ConnectionFront>> ConnectionFront::open(FrontOptions options) {
   TRY(std::unique_ptr<Poller> poller, Poller::open());
   std::unique_ptr<ConnectionFront> front(new ConnectionFront(std::move(options), std::move(poller)));
-  try {
-    front->thread_ = std::jthread([self = front.get()] { self->run(); });
-  } catch (const std::system_error& error) {
-    return fail(ErrorCode::kIo, "cannot start a thread for connections: {}", error.code().message());
-  }
+  TRY(front->thread_, start_thread("connections", [self = front.get()] { self->run(); }));
   return front;
 }
 

@@ -68,6 +68,16 @@ int n_threads() {
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
 }
 
+// RFC 9110, 14.2: what has no ranges, or none of this unit, answers as without the header.
+TEST(ConnectionFront, RangesAreOnlyForFiles) {
+  const EchoServer server;
+  const RawClient client(server.port());
+  for (const char* range : {"items=0-1", "bytes=9999-", "bytes=x", "bytes=0-0", ""}) {
+    EXPECT_TRUE(client.send(echo("whole", "rAnGe: " + std::string(range) + "\r\nRange: lines=1-\r\n")));
+    EXPECT_TRUE(receives(client, "\r\n\r\nwhole")) << range;
+  }
+}
+
 TEST(ConnectionFront, RequestsFollowEachOther) {
   const EchoServer server;
   const RawClient client(server.port());

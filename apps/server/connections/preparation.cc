@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 #include <thread>
 
 #include "base/pauses.h"
 #include "base/platform/processors.h"
+#include "base/start_thread.h"
 
 namespace tern::server {
 namespace {
@@ -37,13 +37,9 @@ void Preparation::run(size_t n_bytes, const std::function<void()>& work) {
     }
     turns->release();
   };
-  std::jthread thread;
-  try {
-    thread = std::jthread(take_turn);
-  } catch (const std::system_error&) {
-    return work();  // the system has no thread left
-  }
-  thread.join();
+  Result<std::jthread> thread = start_thread("reading a request", take_turn);
+  if (!thread) return work();
+  thread->join();
   if (thrown) std::rethrow_exception(thrown);
 }
 

@@ -65,16 +65,16 @@ RequestScan::State RequestScan::look_at_head(std::string_view bytes, const ScanL
     }
     if (end == std::string_view::npos) return State::kPartial;
     const std::string_view line = bytes.substr(at_, line_bytes);
-    at_ = end + 2;
+    const size_t line_at = std::exchange(at_, end + 2);
     if (line.empty() && n_lines_ > 0) {
       head_bytes_ = at_;
       return State::kWhole;
     }
-    if (!add_line(line)) return State::kRefused;
+    if (!add_line(line, line_at)) return State::kRefused;
   }
 }
 
-bool RequestScan::add_line(std::string_view line) {
+bool RequestScan::add_line(std::string_view line, size_t at) {
   if (++n_lines_ == 1) return true;
   if (n_lines_ > kMostLines + 1) {
     refuse(431, format_text("the request's head has more than {} lines", kMostLines));
@@ -88,6 +88,7 @@ bool RequestScan::add_line(std::string_view line) {
   const std::string_view name = line.substr(0, colon), known = trim(name);
   const std::string_view value = colon == std::string_view::npos ? "" : trim(line.substr(colon + 1));
   if (is_same_word(known, "expect")) is_told_to_wait_ = true;
+  if (is_same_word(name, "range")) ranges_.push_back(at);
   const bool is_length = is_same_word(known, "content-length"), is_coding = is_same_word(known, "transfer-encoding");
   if (!is_length && !is_coding) return true;
   // If the library and this class took the body's length from different lines, one body's end could be another request.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tern::server {
 
@@ -31,13 +32,15 @@ class RequestScan {
 
   // How long the head and the body are as they are sent. None: the end of a long body in chunks is not known.
   std::optional<uint64_t> n_bytes() const { return n_bytes_; }
+  // Where the names of Range lines begin.
+  const std::vector<size_t>& ranges() const { return ranges_; }
   int status() const { return status_; }  // 400, 414, 431, 501
   const std::string& why() const { return why_; }
 
  private:
   State refuse(int status, std::string why);
   State look_at_head(std::string_view bytes, const ScanLimits& limits);
-  bool add_line(std::string_view line);  // false: refused
+  bool add_line(std::string_view line, size_t at);  // false: refused
   bool add_length(std::string_view value);
   State look_at_body(std::string_view bytes, const ScanLimits& limits);
   State look_at_chunks(std::string_view bytes, const ScanLimits& limits);
@@ -47,6 +50,7 @@ class RequestScan {
   size_t head_bytes_ = 0;  // 0: the head is not whole
   bool is_chunked_ = false, is_told_to_wait_ = false, is_in_trailers_ = false;
   std::optional<uint64_t> body_bytes_, n_bytes_;
+  std::vector<size_t> ranges_;
   int status_ = 0;
   std::string why_;
 };

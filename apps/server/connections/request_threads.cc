@@ -1,8 +1,9 @@
 #include "server/connections/request_threads.h"
 
 #include <chrono>
-#include <system_error>
 #include <utility>
+
+#include "base/start_thread.h"
 
 namespace tern::server {
 namespace {
@@ -28,13 +29,10 @@ bool RequestThreads::enqueue(std::function<void()> request) {
 // False if the system cannot create another thread.
 bool RequestThreads::start_thread() {
   const auto self = threads_.emplace(threads_.end());
-  try {
-    *self = std::jthread([this, self] { work(self); });
-  } catch (const std::system_error&) {
-    threads_.erase(self);
-    return false;
-  }
-  return true;
+  Result<std::jthread> thread = tern::start_thread("requests", [this, self] { work(self); });
+  if (thread) *self = *std::move(thread);
+  if (!thread) threads_.erase(self);
+  return thread.has_value();
 }
 
 void RequestThreads::work(Threads::iterator self) {

@@ -1,15 +1,14 @@
 #include "backend/hybrid/hybrid_backend.h"
 
 #include <algorithm>
-#include <future>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "backend/hybrid/hybrid_kv_store.h"
 #include "base/check.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 
 namespace tern::hybrid {
@@ -233,17 +232,14 @@ Result<std::span<const float>> HybridExecutable::run(KvStore& store, Batch batch
     TRY(rows_[device], run_device(device));
     return rows_[device].values;
   }
-  std::future<Result<Rows>> second;
-  try {
-    second = std::async(std::launch::async, run_device, size_t{1});
-  } catch (const std::system_error&) {
-    // The system cannot start another thread: run one after the other.
-    second = std::async(std::launch::deferred, run_device, size_t{1});
+  std::optional<Result<Rows>> first, second;
+  {
+    const Result<std::jthread> beside = start_thread("the GPU", [&] { second = run_device(1); });
+    first = run_device(0);
   }
-  auto first = run_device(0);
-  auto other = second.get();
-  TRY(rows_[0], std::move(first));
-  TRY(rows_[1], std::move(other));
+  if (!second) second = run_device(1);
+  TRY(rows_[0], *std::move(first));
+  TRY(rows_[1], *std::move(second));
   int n_rows = 0;
   for (const Slice& slice : batch) n_rows += slice.n_logit_rows();
   if (n_rows == 0) return std::span<const float>{};

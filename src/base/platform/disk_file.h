@@ -44,6 +44,8 @@ class DiskFile {
   enum class Readers { kAll, kUser };  // those of a new file, as far as the user's settings allow
   // Other programs may meanwhile read, write, rename and delete the file. Child processes do not inherit it.
   static SystemResult<DiskFile> open(const std::string& path, Mode mode, Readers readers = Readers::kAll);
+  // Takes over an open descriptor or HANDLE.
+  static DiskFile of(intptr_t handle) { return DiskFile(handle, true); }
   // The process's own streams, which are not closed.
   static DiskFile standard_input();
   static DiskFile standard_output();
@@ -95,6 +97,9 @@ SystemResult<void> link_file(const std::string& from, const std::string& to);
 SystemResult<void> touch_file(const std::string& path);
 // Makes the creation or removal of a name in the folder survive a loss of power.
 SystemResult<void> sync_folder(const std::string& path);
+
+// Removes a file as signal handlers may.
+void remove_file_at_end(const char* path) noexcept;
 
 // Renames a file, over another one where there is one.
 SystemResult<void> replace_file(const std::string& from, const std::string& to);

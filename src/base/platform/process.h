@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,9 @@ namespace tern::platform {
 int process_id();
 std::string host_name();       // "host" where the system does not tell
 uint64_t peak_memory_bytes();  // the most memory that this process has had
+
+// The most address space that the process may have ('ulimit -v'); none where there is no limit.
+std::optional<uint64_t> address_space_limit();
 
 // Raises the limit on open files, which systems set low for programs that cannot have many.
 void allow_open_files(unsigned most);

@@ -197,7 +197,6 @@ TEST_F(GgufWriterTest, RefusesDoubledKeysAndWrongAmountsOfData) {
     expect_failure(writer.finish(), kInvalidArgument, "tensor 't' has only 4 of its 8 bytes");
     ASSERT_OK(writer.append(as_bytes("1234")));
     expect_failure(writer.append(as_bytes("1")), kInvalidArgument, "no tensor");
-    EXPECT_EQ(files_in_dir(), 1u);
   }
   EXPECT_EQ(files_in_dir(), 0u) << "a file that was not finished stayed behind";
 }

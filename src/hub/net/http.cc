@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <thread>
 
-#include "base/check.h"
+#include "base/start_thread.h"
 #include "hub/net/certificates.h"
 
 namespace tern::hub {
@@ -15,7 +16,7 @@ constexpr long kMaxRedirects = 8;
 
 void start_curl() {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  CHECK(started == CURLE_OK);
+  if (started != CURLE_OK) throw std::bad_alloc();
 }
 
 std::string without_quotes(std::string etag) {
@@ -60,6 +61,8 @@ HttpReply read_reply(CURL* handle) {
 
 // Sends a request, with retries. HEAD requests do not follow redirects.
 Result<Answer> request(const HttpOptions& options, const std::string& url, bool is_head) {
+  // Where it has no thread for the name, curl waits until the time is up.
+  TRY_STATUS(check_threads(1, "finding the host"));
   CurlList headers(nullptr, curl_slist_free_all);
   const CurlHandle handle = make_handle(options, url, headers);
   CURL* curl = handle.get();
@@ -81,7 +84,7 @@ Result<Answer> request(const HttpOptions& options, const std::string& url, bool 
       return fail(ErrorCode::kCorruption, "{}: an answer of more than {} bytes; is HF_ENDPOINT right?", url, kMaxBody);
     }
     Answer answer;
-    std::string reason = describe_failure(curl, code);
+    std::string reason = describe_failure(curl, code, url);
     if (code == CURLE_OK) {
       answer.reply = read_reply(curl);
       if (!is_passing_status(answer.reply.status)) {
@@ -92,7 +95,7 @@ Result<Answer> request(const HttpOptions& options, const std::string& url, bool 
         return answer;
       }
       answer.asked = parse_retry_after(header_of(curl, "Retry-After"));
-      reason = format_text("{} answered with status {}", host_of(url), answer.reply.status);
+      reason = describe_status(curl, url);
     }
     const auto delay = delay_after(options.retry, failures, answer.asked);
     if ((code != CURLE_OK && !is_passing_failure(code)) || !delay) return fail(ErrorCode::kIo, "{}", reason);
@@ -108,7 +111,7 @@ Result<Answer> request(const HttpOptions& options, const std::string& url, bool 
 CurlHandle make_handle(const HttpOptions& options, const std::string& url, CurlList& headers) {
   start_curl();
   CurlHandle handle(curl_easy_init(), curl_easy_cleanup);
-  CHECK(handle);
+  if (!handle) throw std::bad_alloc();
   CURL* curl = handle.get();
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "tern");
@@ -137,12 +140,32 @@ std::string header_of(CURL* handle, const char* name) {
   return curl_easy_header(handle, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : "";
 }
 
-std::string describe_failure(CURL* handle, CURLcode code) {
+std::string describe_host(CURL* handle, const std::string& asked) {
   const char* url = nullptr;
   curl_easy_getinfo(handle, CURLINFO_EFFECTIVE_URL, &url);
-  std::string text = format_text("{}: {}", host_of(url ? url : ""), curl_easy_strerror(code));
+  const std::string host = host_of(url ? url : ""), first = host_of(asked);
+  return host == first ? host : format_text("{} (where {} redirects to)", host, first);
+}
+
+std::string describe_failure(CURL* handle, CURLcode code, const std::string& asked) {
+  std::string text = format_text("{}: {}", describe_host(handle, asked), curl_easy_strerror(code));
   if (code == CURLE_SSL_CACERT_BADFILE) {
     text += "; install your system's certificates (ca-certificates), or name a file of them in SSL_CERT_FILE";
+  }
+  return text;
+}
+
+std::string describe_status(CURL* handle, const std::string& asked) {
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  std::string text = format_text("{} answered with status {}", describe_host(handle, asked), status);
+  const auto wish = parse_retry_after(header_of(handle, "Retry-After"));
+  if (status == 429) text += " (too many requests)";
+  if (wish && wish->count() >= 1000) {
+    const int64_t seconds = wish->count() / 1000;
+    text += seconds < 120    ? format_text(" and asks to wait {} s", seconds)
+            : seconds < 7200 ? format_text(" and asks to wait {} minutes", (seconds + 59) / 60)
+                             : format_text(" and asks to wait {} hours", (seconds + 3599) / 3600);
   }
   return text;
 }

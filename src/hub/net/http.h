@@ -35,8 +35,14 @@ CurlHandle make_handle(const HttpOptions& options, const std::string& url, CurlL
 // The value of a header of the last answer; "" if absent.
 std::string header_of(CURL* handle, const char* name);
 
-// libcurl's description of a failed transfer, with the host's name.
-std::string describe_failure(CURL* handle, CURLcode code);
+// The host that a transfer of `asked` came to, and where it was sent there from, if it was redirected.
+std::string describe_host(CURL* handle, const std::string& asked);
+
+// libcurl's description of a failed transfer of `asked`, with the host's name.
+std::string describe_failure(CURL* handle, CURLcode code, const std::string& asked);
+
+// "HOST answered with status N", and how long it wants to be left alone.
+std::string describe_status(CURL* handle, const std::string& asked);
 
 // True if a transfer that failed so may succeed when repeated.
 bool is_passing_failure(CURLcode code);

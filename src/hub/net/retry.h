@@ -19,7 +19,7 @@ struct RetryPolicy {
 // Statuses that mean "not now": too many requests, timeouts, and errors of a server or of a proxy before it.
 bool is_passing_status(long status);
 
-// The seconds in a Retry-After header; none for a date, which hubs do not send.
+// How long a Retry-After header asks to wait, in seconds or until a date; none where it makes no sense.
 std::optional<Milliseconds> parse_retry_after(std::string_view value);
 
 // The wait after the `failures`-th failure in a row (1 for the first): the doubling delay, or the host's wish if that

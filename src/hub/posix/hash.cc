@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <new>
 
 #include "base/check.h"
 #include "base/text/format_text.h"
@@ -16,7 +17,8 @@ struct Hash::State {
 
 Hash::Hash(Kind kind) : state_(std::make_unique<State>()) {
   const EVP_MD* const function = kind == Kind::kSha1 ? EVP_sha1() : EVP_sha256();
-  CHECK(state_->context && EVP_DigestInit_ex(state_->context, function, nullptr) == 1);
+  if (!state_->context) throw std::bad_alloc();
+  CHECK(EVP_DigestInit_ex(state_->context, function, nullptr) == 1);
 }
 
 Hash::~Hash() = default;

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 
+#include "base/files/draft_file.h"
 #include "base/files/mapped_file.h"
 #include "base/platform/disk_file.h"
 #include "base/platform/process.h"
@@ -98,9 +97,11 @@ Result<void> Cache::link(const std::string& commit, const RemoteFile& file) cons
   const fs::path path = fs::path(snapshot(commit)) / file.path;
   TRY_STATUS(make_folder(path.parent_path()));
   const fs::path target = fs::path(blob(file.etag)).lexically_relative(path.parent_path());
-  // Created under another name first, so that readers find the old or the new link.
-  const std::string temporary = temporary_name(path);
   std::error_code error, ignored;
+  fs::create_symlink(target, path, error);
+  if (!error) return {};
+  // An old one is replaced by one with another name, so that readers find the old or the new link.
+  const std::string temporary = temporary_name(path);
   fs::create_symlink(target, temporary, error);
   if (!error) {
     const auto renamed = platform::replace_file(temporary, path.string());
@@ -118,20 +119,8 @@ Result<void> Cache::write_reference(const std::string& revision, const std::stri
   if (is_commit(revision) || commit_of(revision) == commit) return {};
   const fs::path path = fs::path(folder_) / "refs" / revision;
   TRY_STATUS(make_folder(path.parent_path()));
-  const std::string temporary = temporary_name(path);
-  errno = 0;
-  std::ofstream file(fs::path(temporary), std::ios::binary);
-  file << commit;
-  file.close();
-  std::error_code error(errno ? errno : EIO, std::generic_category());
-  if (file) {
-    const auto renamed = platform::replace_file(temporary, path.string());
-    if (renamed) return {};
-    error = renamed.error();
-  }
-  std::error_code ignored;
-  fs::remove(temporary, ignored);
-  return disk_error(path.string(), "write", error);
+  const auto written = write_text_file(path.string(), commit);
+  return written ? Result<void>() : disk_error(path.string(), "write", written.error());
 }
 
 }  // namespace tern::hub

@@ -124,7 +124,10 @@ TEST(Retry, WaitsLongerEachTimeAndAsLongAsAsked) {
   EXPECT_EQ(delay_after(policy, 1, Milliseconds(0)), Milliseconds(250));
   EXPECT_EQ(delay_after(policy, 1, Milliseconds(3'600'000)), std::nullopt);
   EXPECT_EQ(parse_retry_after("30"), Milliseconds(30'000));
-  for (const char* bad : {"", "-1", "Fri, 31 Dec 1999 23:59:59 GMT", "99999999999999999999"}) {
+  EXPECT_EQ(parse_retry_after("99999999999999999999"), std::chrono::seconds(1'000'000'000));
+  EXPECT_EQ(parse_retry_after("Fri, 31 Dec 1999 23:59:59 GMT"), Milliseconds(0));
+  EXPECT_GT(parse_retry_after("Wed, 21 Oct 2099 07:28:00 GMT"), std::chrono::hours(24));
+  for (const char* bad : {"", "-1", "-99999999999999999999", "soon"}) {
     EXPECT_EQ(parse_retry_after(bad), std::nullopt) << bad;
   }
   for (const long status : {408, 429, 500, 502, 503, 504}) EXPECT_TRUE(is_passing_status(status)) << status;

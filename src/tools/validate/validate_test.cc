@@ -70,6 +70,50 @@ TEST(Validate, TheReferenceAgreesWithItselfExactly) {
   for (const LayerDifference& layer : result->layers) EXPECT_EQ(layer.max_abs, 0) << layer.step;
 }
 
+// The int8 blocks that a CPU's layers of packed weights read are a part of the layers (docs/numerics.md): what remains
+// is rounding, and fusing the other steps changes no bit. A deep model with such weights would differ by more than 1e-3
+// from a reference that keeps floats.
+TEST(Validate, Int8BlocksAreNoDifference) {
+  const SynthModel file({.preset = "tiny-phi3", .type = "q4_0"});
+  const LoadOptions load{.model_path = file.str(), .backend = BackendKind::kCpu, .n_threads = 2};
+  const auto result = validate(load, {.n_decode = 4});
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_TRUE(result->passed) << result->verdict;
+  EXPECT_TRUE(std::ranges::contains(result->layers, "blk.0.attn_q in", &LayerDifference::step));
+  EXPECT_GT(result->rounding_nmse, 1e-9);
+  EXPECT_LT(result->logits_nmse, 1e-3);
+  LoadOptions floats = load;
+  floats.fuse = false;
+  const auto without = validate(floats, {.n_decode = 4});
+  ASSERT_TRUE(without.has_value()) << without.error().message;
+  EXPECT_LT(without->logits_nmse, 1e-6);
+  EXPECT_LT(without->layers.size(), result->layers.size());
+
+  const Engine engine = Engine::load(load).value();
+  Engine::Impl& impl = EngineAccess::impl(engine);
+  const Plan plan = make_plan(impl.model.config, impl.model.weights, {.fuse = {.int8_blocks = true}});
+  const auto separate = compile_on(BackendKind::kCpu, plan, {}, *impl.pool).value();
+  const std::vector<TokenId> tokens = {1, 2, 3, 4, 5};
+  std::vector<std::vector<float>> logits;
+  for (Executable* executable : {impl.executable.get(), separate.get()}) {
+    const auto cache = executable->new_cache(5, KvType::kF16).value();
+    const auto row = executable->run(*cache, {.tokens = tokens, .logits = WantLogits::kLast}).value();
+    logits.emplace_back(row.begin(), row.end());
+  }
+  EXPECT_EQ(logits[0], logits[1]);
+}
+
+// A GPU computes batches of eight tokens with floats here and single tokens with int8 blocks, so the differences of the
+// former say little of the choices of the latter.
+TEST(Validate, AGpuThatMakesInt8BlocksForSingleTokensPasses) {
+  const SynthModel file({.preset = "tiny-qwen3", .tokenizer = "bytes"});
+  const auto result = validate({.model_path = file.str(), .backend = BackendKind::kWebGpu}, {.n_decode = 4});
+  if (!result) GTEST_SKIP() << result.error().message;
+  EXPECT_TRUE(result->passed) << result->verdict;
+  EXPECT_EQ(result->n_tokens, 200);
+  EXPECT_LT(result->largest_lead, 0.1);
+}
+
 // Runs on the CPU, and on a GPU with its default kernels and with those that every GPU supports.
 TEST(Validate, LayersWithDifferentHeadsPass) {
   const std::string path = source_path("tests/golden/families/llama_layer_heads.gguf");

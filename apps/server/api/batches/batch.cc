@@ -4,11 +4,11 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 #include "server/api/batches/batch_answers.h"
 
@@ -37,10 +37,7 @@ Result<void> answer_requests(const BatchInput& input, const NextRequest& next, c
       if (!error) error = done.error();
     }
   };
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < std::max(work.n_at_once, 1); ++i) threads.emplace_back(run);
-  }
+  run_at_once(static_cast<size_t>(std::max(work.n_at_once, 1)), [&](size_t) { run(); });
   if (error) return std::unexpected(*error);
   return {};
 }

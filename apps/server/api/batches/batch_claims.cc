@@ -8,6 +8,7 @@
 
 #include "base/platform/disk_file.h"
 #include "base/result.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 #include "server/api/durable_files.h"
 #include "tern/tools.h"
@@ -70,7 +71,10 @@ Result<void> BatchClaims::start(std::string_view queue) {
   if (const auto made = DiskFile::open(beat, DiskFile::Mode::kReadWrite); !made)
     return disk_error(beat, "cannot be written", made.error());
   beat_once();
-  heart_ = std::jthread([this](const std::stop_token& stop) { touch_until(stop); });
+  Result<std::jthread> heart =
+      start_thread("signs of life", [this](const std::stop_token& stop) { touch_until(stop); });
+  if (!heart) return std::unexpected(heart.error());
+  heart_ = *std::move(heart);
   const std::scoped_lock lock(mutex_);
   if (auto looked = look(); !looked) return looked;
   for (size_t range = 0; range < states_.size(); ++range) {

@@ -20,7 +20,7 @@ TEST_F(BatchEndings, WhatHasAllLinesOnlyBecomesFiles) {
   };
   open();
   const std::string id = create(upload(lines(3)));
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json before = end(id);
   queue_.reset();
   // Imitates a program that was killed after it had made one of the two files.
@@ -34,7 +34,7 @@ TEST_F(BatchEndings, WhatHasAllLinesOnlyBecomesFiles) {
   std::filesystem::remove(folder_ + "/files/" + before["output_file_id"].get<std::string>() + ".json");
   answer_ = [](const auto&, const auto&) -> ApiResult<Json> { return refuse("nobody is to be asked again"); };
   open();
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json after = end(id);
   EXPECT_EQ(after["status"], "completed");
   EXPECT_EQ(after["output_file_id"], before["output_file_id"]);
@@ -48,7 +48,7 @@ TEST_F(BatchEndings, CancelledAndExpired) {
   answer_ = stuck_after(4);
   const std::string input = upload(lines(10)), id = create(input), waiting = create(input);
   EXPECT_EQ(queue_->cancel(waiting).value()["status"], "cancelled");
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   ASSERT_TRUE(soon([&] { return state(id)["request_counts"]["completed"] == 4; }));
   EXPECT_EQ(queue_->files().remove(input).error().code, "file_in_use");
   EXPECT_EQ(queue_->cancel(id).value()["status"], "cancelling");
@@ -65,7 +65,7 @@ TEST_F(BatchEndings, CancelledAndExpired) {
   queue_.reset();
   change_note(late, [](Json& note) { note["times"]["expires_at"] = 1; });
   open();
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json expired = end(late);
   EXPECT_EQ(expired["status"], "expired");
   EXPECT_EQ(lines_of(expired).at("1")["error"]["code"], "batch_expired");
@@ -78,7 +78,7 @@ TEST_F(BatchEndings, WhatWasAnsweredInTimeStays) {
   change_note(id, [](Json& note) { note["times"]["expires_at"] = unix_seconds() + 2; });
   answer_ = stuck_after(4);
   open();
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json batch = end(id);
   EXPECT_EQ(batch["status"], "expired");
   EXPECT_EQ(batch["request_counts"].dump(), R"({"total":10,"completed":4,"failed":6})");
@@ -95,7 +95,7 @@ TEST_F(BatchEndings, WhatWasAnsweredBeforeAFailureStays) {
     if (prompt == "5") std::filesystem::resize_file(queue_->files().path_of(input), 0);
     return Json{{"said", prompt}};
   };
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json batch = end(id);
   EXPECT_EQ(batch["status"], "failed");
   EXPECT_TRUE(batch.contains("failed_at"));
@@ -131,7 +131,7 @@ TEST_F(BatchEndings, AFailureIsToldByTheNextServerIfItMust) {
   });
   std::ofstream(folder_ + "/batches/" + id + ".output") << answer_line("0", Json{{"said", "0"}}).dump() << '\n';
   open();
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json batch = end(id);
   EXPECT_EQ(batch["status"], "failed");
   EXPECT_EQ(batch["errors"]["data"][0]["message"], "no room");
@@ -158,7 +158,7 @@ TEST_F(BatchEndings, OfAKilledServerGoOnWithTheNext) {
   const pid_t server = ::fork();
   if (server == 0) {
     open();
-    queue_->start();
+    EXPECT_TRUE(queue_->start());
     while (true) ::pause();
   }
   const std::string output = folder_ + "/batches/" + id + ".output";
@@ -174,7 +174,7 @@ TEST_F(BatchEndings, OfAKilledServerGoOnWithTheNext) {
   n_asked_ = -1000;
   open();
   EXPECT_EQ(state(id)["status"], "in_progress");
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json batch = end(id);
   EXPECT_EQ(batch["status"], "completed");
   EXPECT_EQ(batch["request_counts"].dump(), R"({"total":20,"completed":20,"failed":0})");
@@ -194,7 +194,7 @@ TEST_F(BatchEndings, ADiskThatIsFullFailsTheBatchAndNothingElse) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit limit = {.rlim_cur = 50'000, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json failed = end(big);
   EXPECT_EQ(end(small)["status"], "completed");
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 #include "server/api/batches/batch.h"
 #include "server/api/replies/answer.h"
@@ -34,7 +35,7 @@ Result<void> BatchQueue::load() {
   std::set<std::string> unfinished;  // files of unfinished batches
   for (const std::string& name : *names) {
     const std::string path = folder + "/" + name;
-    if (name.ends_with(".part")) {
+    if (name.ends_with(".part") || name.ends_with(".partial")) {
       if (auto removed = remove_file(path); !removed) return removed;
     }
     if (!name.ends_with(".json")) continue;
@@ -56,8 +57,9 @@ Result<void> BatchQueue::load() {
   return {};
 }
 
-void BatchQueue::start() {
-  thread_ = std::jthread([this] { run(); });
+Result<void> BatchQueue::start() {
+  TRY(thread_, start_thread("batches", [this] { run(); }));
+  return {};
 }
 
 void BatchQueue::stop() {

@@ -40,7 +40,7 @@ class BatchQueue {
   static Result<std::unique_ptr<BatchQueue>> open(BatchQueueOptions options);
   ~BatchQueue();
 
-  void start();
+  Result<void> start();
   void stop();  // unfinished batches resume when the next server starts
 
   FileStore& files() { return *files_; }

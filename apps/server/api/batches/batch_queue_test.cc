@@ -12,7 +12,7 @@ TEST_F(Batches, EachLineHasOneInTheOutputOrInTheErrors) {
   open();
   const std::string id = create(upload(lines(20)));
   EXPECT_EQ(state(id)["status"], "validating");
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json batch = end(id);
   EXPECT_EQ(batch["status"], "completed");
   EXPECT_EQ(batch["request_counts"].dump(), R"({"total":20,"completed":19,"failed":1})");
@@ -33,7 +33,7 @@ TEST_F(Batches, GoOnWithTheNextServer) {
   open();
   answer_ = stuck_after(8);
   const std::string id = create(upload(lines(20))), second = create(upload(lines(2)));
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   ASSERT_TRUE(soon([&] { return state(id)["request_counts"]["completed"] == 8; }));
   EXPECT_EQ(state(second)["status"], "validating");
   queue_->stop();
@@ -45,7 +45,7 @@ TEST_F(Batches, GoOnWithTheNextServer) {
   n_asked_ = -1000;
   open();
   EXPECT_EQ(queue_->files().remove(state(id)["input_file_id"]).error().status, 409);
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   EXPECT_EQ(end(id)["status"], "completed");
   EXPECT_EQ(lines_of(state(id)).size(), 20u);
   EXPECT_EQ(n_asked_, -1000 + 12 + (end(second)["status"] == "completed" ? 2 : 0));
@@ -56,7 +56,7 @@ TEST_F(Batches, GoOnWithTheNextServer) {
 
 TEST_F(Batches, WhatIsWrongInAFileIsToldByItsLine) {
   open();
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const auto faults = [&](const std::string& text) {
     const Json batch = end(create(upload(text)));
     EXPECT_EQ(batch["status"], "failed");
@@ -84,7 +84,7 @@ TEST_F(Batches, WhatCannotBeNowIsAskedAgain) {
   };
   open();
   const std::string id = create(upload(lines(2)));
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   EXPECT_EQ(end(id)["request_counts"]["completed"], 2);
   EXPECT_EQ(times, 5);
 }
@@ -98,7 +98,7 @@ TEST_F(Batches, AServerThatIsBusyForLongFailsNothing) {
   };
   open();
   const std::string id = create(upload(lines(3)));
-  queue_->start();
+  EXPECT_TRUE(queue_->start());
   const Json counts = end(id)["request_counts"];
   EXPECT_EQ(counts["completed"], 2);
   EXPECT_EQ(counts["failed"], 1);  // a request that never gets enough memory still ends

@@ -82,7 +82,7 @@ Result<void> FileStore::load(const std::set<std::string>& unfinished) {
     files_[id] = *std::move(file);
   }
   for (const std::string& name : *names) {
-    const bool is_part = name.ends_with(".part");
+    const bool is_part = name.ends_with(".part") || name.ends_with(".partial");
     const std::string id = name.substr(0, name.find('.'));
     const bool is_orphan = name.ends_with(".data") && !files_.contains(id) && !unfinished.contains(id);
     if (!is_part && !is_orphan) continue;

@@ -5,6 +5,7 @@
 
 #include "base/pauses.h"
 #include "base/platform/processors.h"
+#include "base/start_thread.h"
 #include "server/connections/preparation.h"
 
 namespace tern::server {
@@ -20,11 +21,14 @@ struct GrammarCompiler::Job {
   std::optional<Result<GrammarPtr>> made = {};
 };
 
-GrammarCompiler::GrammarCompiler() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
+GrammarCompiler::GrammarCompiler() {
+  if (auto thread = start_thread("grammars", [this](const std::stop_token& stop) { run(stop); }))
+    thread_ = *std::move(thread);
+}
 GrammarCompiler::~GrammarCompiler() = default;
 
 Result<GrammarPtr> GrammarCompiler::compile(size_t n_bytes, const Make& make) {
-  if (n_bytes <= kSmall) return make();
+  if (n_bytes <= kSmall || !thread_.joinable()) return make();
   const Preparation::Pause pause;  // other requests can be read meanwhile
   Job job{.make = make};
   std::unique_lock lock(mutex_);

@@ -40,7 +40,7 @@ class GrammarCompiler {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Job*> waiting_;
-  std::jthread thread_;  // the last member: it uses the others
+  std::jthread thread_;  // the last member: it uses the others. None, if the system refused it: callers compile then
 };
 
 }  // namespace tern::server

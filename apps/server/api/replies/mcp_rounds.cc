@@ -4,6 +4,7 @@
 #include <semaphore>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 #include "mcp/result_text.h"
 #include "server/connections/preparation.h"
@@ -78,7 +79,12 @@ bool McpRounds::follows(const ChatMessage& reply, const ReplyEvent& last) {
   ++n_rounds_;
   is_pending_ = true;
   made_.reset();
-  worker_ = std::jthread([this, calls = reply.tool_calls](const std::stop_token& stop) { call_all(stop, calls); });
+  const auto work = [this, calls = reply.tool_calls](const std::stop_token& stop) { call_all(stop, calls); };
+  if (Result<std::jthread> worker = start_thread("calls of tools", work)) {
+    worker_ = *std::move(worker);
+  } else {
+    work({});  // this thread would wait for them anyway
+  }
   return true;
 }
 

@@ -265,7 +265,7 @@ const std::string& ApiServer::url() const { return impl_->url; }
 
 Result<void> ApiServer::serve(const std::stop_token& stop) {
   impl_->models->start();
-  if (impl_->batches) impl_->batches->start();
+  if (impl_->batches) TRY_STATUS(impl_->batches->start());
   return serve_until(*impl_->http, impl_->url, stop, [this] {
     if (impl_->batches) impl_->batches->stop();
     impl_->models->drain(impl_->options.drain_time);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 
 namespace tern::server {
@@ -201,19 +202,31 @@ void ServedModels::make_room(bool in_background) {
 void ServedModels::begin_loading(Slot& slot) {
   slot.state = State::kLoading;
   if (slot.thread.joinable()) slot.thread.join();  // the old thread has released everything, including the lock
-  slot.thread = std::jthread([this, &slot] { keep(slot); });
+  take_thread(slot, start_thread("loading a model", [this, &slot] { keep(slot); }));
 }
 
 // A model takes no place while it is being downloaded.
 void ServedModels::begin_fetching(Slot& slot) {
   slot.state = State::kFetching;
   if (slot.thread.joinable()) slot.thread.join();  // as in begin_loading()
-  slot.thread = std::jthread([this, &slot](const std::stop_token& stop) { fetch(slot, stop); });
+  take_thread(slot, start_thread("a download", [this, &slot](const std::stop_token& stop) { fetch(slot, stop); }));
+}
+
+void ServedModels::take_thread(Slot& slot, Result<std::jthread> thread) {
+  if (thread) {
+    slot.thread = *std::move(thread);
+  } else {
+    note_failure(slot, thread.error(), /*is_for_later=*/true);
+  }
 }
 
 void ServedModels::fail(Slot& slot, const Error& error, bool is_for_later) {
   tell(format_text("{} cannot be {}: {}", slot.name(), is_for_later ? "downloaded" : "loaded", error.message));
   const std::scoped_lock lock(mutex_);
+  note_failure(slot, error, is_for_later);
+}
+
+void ServedModels::note_failure(Slot& slot, const Error& error, bool is_for_later) {
   slot.error = error;
   slot.is_for_later = is_for_later;
   slot.is_fetched = !slot.entry.fetch;  // after any failure, fetch it again
@@ -332,14 +345,11 @@ void ServedModels::drain(std::chrono::milliseconds most) {
       if (slot->model) leases.push_back(lease(*slot));
     }
   }
-  std::vector<std::jthread> threads;
-  for (const Lease& model : leases) {
-    if (!model->service()) continue;
-    threads.emplace_back([&model, end] {
-      const auto left = end - std::chrono::steady_clock::now();
-      model->service()->drain(std::chrono::duration_cast<std::chrono::milliseconds>(left));
-    });
-  }
+  run_at_once(leases.size(), [&](size_t i) {
+    ModelService* const service = leases[i]->service();
+    const auto left = end - std::chrono::steady_clock::now();
+    if (service) service->drain(std::chrono::duration_cast<std::chrono::milliseconds>(left));
+  });
 }
 
 bool ServedModels::is_draining() const {

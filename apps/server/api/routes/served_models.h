@@ -113,11 +113,13 @@ class ServedModels {
   void make_room(bool in_background);
   void begin_loading(Slot& slot);
   void begin_fetching(Slot& slot);
-  void fail(Slot& slot, const Error& error, bool is_for_later);
+  void take_thread(Slot& slot, Result<std::jthread> thread);
+  void note_failure(Slot& slot, const Error& error, bool is_for_later);
   About about(const Slot& slot) const;
 
-  void keep(Slot& slot);                                // runs on a model's thread
-  void fetch(Slot& slot, const std::stop_token& stop);  // runs on a model's thread before it is loaded
+  void fail(Slot& slot, const Error& error, bool is_for_later);  // call without the lock
+  void keep(Slot& slot);                                         // runs on a model's thread
+  void fetch(Slot& slot, const std::stop_token& stop);           // runs on a model's thread before it is loaded
   void tell(const std::string& line) const;
 
   const ServedModelsOptions options_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/result.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
 
 namespace tern::server {
@@ -53,7 +55,10 @@ Result<std::unique_ptr<ModelService>> ModelService::start(const Engine& engine, 
   if (complete.scheduler.n_ctx == 0) complete.scheduler.n_ctx = engine.info().n_ctx;
   auto scheduler = engine.new_scheduler(complete.scheduler);
   if (!scheduler) return std::unexpected(scheduler.error());
-  return std::unique_ptr<ModelService>(new ModelService(engine, *std::move(scheduler), complete));
+  std::unique_ptr<ModelService> service(new ModelService(engine, *std::move(scheduler), complete));
+  TRY(service->thread_,
+      start_thread("replies", [self = service.get()](const std::stop_token& stop) { self->run(stop); }));
+  return service;
 }
 
 ModelService::ModelService(const Engine& engine, Scheduler scheduler, const Options& options)
@@ -61,8 +66,7 @@ ModelService::ModelService(const Engine& engine, Scheduler scheduler, const Opti
       options_(options),
       scheduler_(std::move(scheduler)),
       slots_(options.scheduler.max_replies),
-      energy_(options.energy),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+      energy_(options.energy) {}
 
 ModelService::~ModelService() = default;
 

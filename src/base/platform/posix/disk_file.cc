@@ -216,6 +216,8 @@ SystemResult<void> sync_folder(const std::string& path) {
   return result;
 }
 
+void remove_file_at_end(const char* path) noexcept { ::unlink(path); }
+
 SystemResult<void> replace_file(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) return last_error();
   return {};

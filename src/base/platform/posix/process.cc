@@ -49,6 +49,12 @@ uint64_t peak_memory_bytes() {
 #endif
 }
 
+std::optional<uint64_t> address_space_limit() {
+  rlimit memory = {};
+  if (::getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return memory.rlim_cur;
+}
+
 void allow_open_files(unsigned most) {
   rlimit files = {};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= most) return;

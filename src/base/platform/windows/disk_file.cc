@@ -208,6 +208,8 @@ SystemResult<void> touch_file(const std::string& path) {
 
 SystemResult<void> sync_folder(const std::string& /*path*/) { return {}; }  // NTFS writes names by a journal
 
+void remove_file_at_end(const char* path) noexcept { ::DeleteFileW(wide_path(path).c_str()); }
+
 SystemResult<void> replace_file(const std::string& from, const std::string& to) {
   constexpr DWORD kFlags = MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH;
   if (!::MoveFileExW(wide_path(from).c_str(), wide_path(to).c_str(), kFlags)) return last_error();

@@ -35,6 +35,8 @@ uint64_t peak_memory_bytes() {
   return counters.PeakWorkingSetSize;
 }
 
+std::optional<uint64_t> address_space_limit() { return std::nullopt; }
+
 void allow_open_files(unsigned /*most*/) {}  // there is no such limit
 
 std::string module_file(const void* address) {

@@ -1,7 +1,5 @@
 #include "backend/gpu/device/dawn/blob_cache.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/files/draft_file.h"
 #include "base/text/format_text.h"
 
 namespace tern::gpu {
@@ -59,20 +58,15 @@ std::optional<std::vector<std::byte>> read_blob(const fs::path& path, Bytes key)
   return blob;
 }
 
-// Written to a temporary file and renamed, so that other processes see all of it or nothing.
-bool write_blob(const fs::path& path, const fs::path& draft, Bytes key, Bytes blob) {
+void write_blob(const fs::path& path, Bytes key, Bytes blob) {
   Header header;
   header.bytes = blob.size();
   header.checksum = checksum(key, blob);
-  std::ofstream file(draft, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(&header), sizeof(header));
-  file.write(reinterpret_cast<const char*>(blob.data()), static_cast<std::streamsize>(blob.size()));
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(draft, path, error);
-  const bool written = file && !error;
-  if (!written) fs::remove(draft, error);
-  return written;
+  auto draft = DraftFile::create(path.string(), {.removes_old_drafts = false});
+  if (!draft) return;
+  const bool is_whole = draft->file().write(std::as_bytes(std::span(&header, 1))) && draft->file().write(blob);
+  if (is_whole) [[maybe_unused]]
+    const auto kept = draft->keep();
 }
 
 }  // namespace
@@ -102,10 +96,7 @@ size_t BlobCache::load(Bytes key, MutableBytes out) noexcept try {
 }
 
 void BlobCache::store(Bytes key, Bytes blob) noexcept try {
-  static std::atomic<int> drafts = 0;
-  if (blob.size() > kMaxBlobBytes) return;
-  const fs::path path = file_of(key);
-  write_blob(path, format_text("{}.{}.{}", path.string(), getpid(), drafts++), key, blob);
+  if (blob.size() <= kMaxBlobBytes) write_blob(file_of(key), key, blob);
 } catch (const std::exception&) {
   return;
 }

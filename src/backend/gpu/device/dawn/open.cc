@@ -5,7 +5,10 @@
 #include "backend/gpu/device/choose_adapter.h"
 #include "backend/gpu/device/dawn/device.h"
 #include "backend/gpu/device/device_checks.h"
+#include "base/platform/process.h"
+#include "base/start_thread.h"
 #include "base/text/format_text.h"
+#include "base/thread_pool.h"
 
 namespace tern::gpu {
 namespace {
@@ -17,6 +20,8 @@ constexpr wgpu::BackendType kBackend = wgpu::BackendType::D3D12;
 #else
 constexpr wgpu::BackendType kBackend = wgpu::BackendType::Vulkan;
 #endif
+constexpr int kOwnThreads = 20;  // Dawn's: at most 16 that compile, and few others
+constexpr uint64_t kLeastAddresses = uint64_t{4} << 30;
 
 Result<Adapter> choose(std::vector<Adapter> adapters, const DeviceOptions& options) {
   if (adapters.empty()) return std::unexpected(no_adapter_error());
@@ -138,6 +143,20 @@ Result<std::unique_ptr<DawnDevice>> DawnDevice::open(DeviceSetup setup) {
 
 namespace {
 
+// Dawn ends the program where it cannot start a thread, and drivers crash or wait forever where memory is refused.
+Result<void> check_limits() {
+  const std::optional<uint64_t> limit = platform::address_space_limit();
+  if (limit && *limit < kLeastAddresses) {
+    return fail(ErrorCode::kOutOfMemory,
+                "a GPU's driver needs {} GB of addresses, and the limit on memory ('ulimit -v') is {} MB; raise it, or "
+                "use the cpu backend",
+                kLeastAddresses >> 30, *limit >> 20);
+  }
+  // Mesa's software driver has a thread for each CPU, up to 32.
+  const auto n_threads = static_cast<size_t>(kOwnThreads + std::min(ThreadPool::available_cpus(), 32));
+  return check_threads(n_threads, "the GPU's driver");
+}
+
 // Each load of a driver takes resources that it never gives back: a process can load NVIDIA's driver only about ten
 // times. So from the second call on, an instance that is never destroyed keeps the driver loaded. (A first device has
 // its own instance and takes everything with it when it closes.)
@@ -160,6 +179,7 @@ Result<std::vector<AdapterInfo>> list_adapters() {
 }
 
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
+  TRY_STATUS(check_limits());
   keep_driver_loaded();
   auto instance = new_instance();
   TRY(Adapter adapter, choose(find_adapters(*instance, kBackend), options));

@@ -1,0 +1,60 @@
+// --sandbox: the same results, without rights that the command does not need.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "end_to_end/run_program.h"
+
+namespace tern::test {
+namespace {
+
+bool has_sandbox(const RunResult& result) { return !result.err.contains("this system has no such thing"); }
+
+TEST(Sandbox, CommandsDoTheSameInside) {
+  const ScratchFolder folder;
+  const std::string text = folder.write("text", "The king was old. ");
+  const std::vector<std::vector<std::string>> commands = {
+      {"run", "-p", kClearStart, "-n", "8", "--temp", "0"},
+      {"run", "-m", default_model(), "-f", text, "-n", "8", "--temp", "0"},
+      {"inspect", default_model()},
+      {"tokenize", "-f", text},
+      {"embed", "-m", default_model(), "hi"},
+      {"eval", "-f", text, "--ctx", "4"},
+  };
+  for (std::vector<std::string> command : commands) {
+    const RunResult outside = run_tern(command);
+    command.emplace_back("--sandbox");
+    const RunResult inside = run_tern(command);
+    if (!has_sandbox(inside)) GTEST_SKIP() << inside.err;
+    EXPECT_EQ(inside.exit_code, 0) << inside.err;
+    EXPECT_EQ(inside.out, outside.out) << command.front();
+    EXPECT_NE(inside.err.find("(sandbox: "), std::string::npos) << inside.err;
+  }
+}
+
+TEST(Sandbox, AGpuWorksInside) {
+  const std::vector<std::string> command = {"run", "-p", kClearStart, "-n", "8", "--temp", "0", "-b", "webgpu"};
+  if (run_tern(command).exit_code != 0) GTEST_SKIP() << "there is no GPU";
+  std::vector<std::string> inside = command;
+  inside.emplace_back("--sandbox");
+  const RunResult result = run_tern(inside);
+  if (!has_sandbox(result)) GTEST_SKIP() << result.err;
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, run_tern(command).out);
+}
+
+TEST(Sandbox, WritersWriteInside) {
+  const ScratchFolder folder;
+  const RunResult result = run_tern({"convert", default_model(), folder.path("new/out.gguf"), "--sandbox", "-q"});
+  if (!has_sandbox(result)) GTEST_SKIP() << result.err;
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(std::filesystem::exists(folder.path("new/out.gguf")));
+}
+
+TEST(Sandbox, RefusesWhatDoesNotGoWithIt) {
+  const RunResult result = run_tern({"chat", "--sandbox", "--mcp", "x.json"});
+  EXPECT_TRUE(failed_with(result, 1, {"--sandbox does not go with --mcp"}));
+}
+
+}  // namespace
+}  // namespace tern::test
