@@ -2,10 +2,10 @@
 // usage: split_module.mjs TOOLS MODULE.wasm [RARE.txt]
 //
 // TOOLS is the folder of Binaryen's programs, and MODULE.wasm has names of its functions (--profiling-funcs), which are
-// gone afterwards. Functions are sorted by name, so that those that are alike are near each other: gzip looks no further
-// back than 32 kB. With RARE.txt, a regular expression of names in each line, the functions that match go into
-// MODULE_more.wasm, which is fetched when one of them is first called (more.js). MODULE.wasm.placeholders says which has
-// which place in the table.
+// gone afterwards. Functions are sorted by name, so that those that are alike are near each other: gzip looks no
+// further back than 32 kB. With RARE.txt, a regular expression of names in each line, the functions that match go into
+// MODULE_more.wasm, which is fetched when one of them is first called (more.js). MODULE.wasm.placeholders says which
+// has which place in the table.
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -34,7 +34,8 @@ function run(tools, file, rare) {
     call('wasm-opt', [file, '--reorder-functions-by-name', '-g', '-o', sorted]);
     fs.writeFileSync(list, rareOf(fs.readFileSync(rare, 'utf8'), functionNames(fs.readFileSync(sorted))).join('\n'));
     call('wasm-split', ['--split', sorted, `--split-funcs=@${list}`, '--export-prefix=%', '--import-namespace=primary',
-      '--placeholder-namespace=placeholder', '--placeholdermap', '-o1', file, '-o2', file.replace(/\.wasm$/, '_more.wasm')]);
+      '--placeholder-namespace=placeholder', '--placeholdermap',
+      '-o1', file, '-o2', file.replace(/\.wasm$/, '_more.wasm')]);
   } finally {
     for (const made of [sorted, list]) fs.rmSync(made, {force: true});
   }

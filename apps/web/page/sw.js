@@ -132,8 +132,8 @@ async function usedEngines({current}, engines) {
 }
 
 /**
- * @param {string} engine that the page uses. It has just come, so that this takes no network as a rule. Parts of engines
- *   that have come as well are kept with it.
+ * @param {string} engine that the page uses. It has just come, so that this takes no network as a rule. Parts of
+ *   engines that have come as well are kept with it.
  */
 async function keepEngine(engine) {
   const {current} = await readState();

@@ -1,5 +1,5 @@
-// The engine on the CPU, under Node: its memory, which is no more than it has to be (that of a tab stays once it has grown),
-// and its threads.
+// The engine on the CPU, under Node: its memory, which is no more than it has to be (that of a tab stays once it has
+// grown), and its threads.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // usage: measure_gpu_calls.mjs [MODEL.gguf]
 //
-// How many calls of WebGPU a token and a prompt of 512 take, by name, and how long they take in JavaScript, in Chromium.
+// How many calls of WebGPU a token and a prompt of 512 take, by name, and how long recording takes, in Chromium.
 
 import {launch, openPage, untilInPage} from './support/browser.mjs';
 import {FixtureServer} from './support/fixture_server.mjs';
@@ -31,7 +31,8 @@ async function measure(isHidden) {
     }
   }
   if (isHidden) {
-    Object.defineProperty(GPUAdapter.prototype, 'info', {value: {vendor: 'a', architecture: 'b', description: 'a GPU'}});
+    const info = {vendor: 'a', architecture: 'b', description: 'a GPU'};
+    Object.defineProperty(GPUAdapter.prototype, 'info', {value: info});
   }
   const tern = await Tern.load('/measured.gguf', {backend: 'webgpu', worker: false, storage: false});
   const run = async (maxTokens, prompt = [1, 2, 3]) => {
@@ -55,7 +56,8 @@ async function measure(isHidden) {
   const {tokensPerSecond} = tern.stats;
   const one = await run(1, promptOf(512, 3));
   const {promptTokensPerSecond} = tern.stats;
-  return {token: {...between(short, long, 32), tokensPerSecond}, promptOf512: {...between({calls: new Map(), ms: 0}, one, 1), promptTokensPerSecond}};
+  return {token: {...between(short, long, 32), tokensPerSecond},
+    promptOf512: {...between({calls: new Map(), ms: 0}, one, 1), promptTokensPerSecond}};
 }
 
 needSite();

@@ -107,8 +107,8 @@ test('a model that needs the rest of the engine: it is fetched, or a sentence sa
   const url = server.mountFolder('goldens/needs_more', model.directory);
   server.mount(more, {from: Buffer.from(''), status: 404});
   try {
-    const refused = {message: /^the engine stopped \(tern_gpu_more\.wasm, a part of the engine, cannot be loaded: .*404/};
-    await assert.rejects(tab.load(url, {backend: 'webgpu', storage: false}), refused);
+    const message = /^the engine stopped \(tern_gpu_more\.wasm, a part of the engine, cannot be loaded: .*404/;
+    await assert.rejects(tab.load(url, {backend: 'webgpu', storage: false}), {message});
   } finally {
     server.unmount(more);
   }

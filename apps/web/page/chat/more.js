@@ -38,7 +38,8 @@ export class MoreMenu {
       canAsk && this.#item('edit-reply', 'edit', 'Edit the reply', () => this.#edit(message)),
       'speechSynthesis' in globalThis && this.#speech(read),
       others.length > 0 && make('p', {class: 'small', role: 'presentation'}, 'Again, by another model'),
-      ...others.map(({name, load}) => this.#item('again-with', 'again', name, () => this.#chat.regenerateBy(load, message))),
+      ...others.map(({name, load}) => (
+        this.#item('again-with', 'again', name, () => this.#chat.regenerateBy(load, message)))),
     ].filter(Boolean));
     this.#menu.showPopover();
     this.#place();
