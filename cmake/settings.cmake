@@ -38,6 +38,21 @@ endif()
 if(EMSCRIPTEN)
   include(cmake/web_settings.cmake)
 endif()
+# What a fault in the code can be used for is made less. Tables of addresses are read-only, and full at the start, which
+# costs nothing. The checks of TERN_HARDEN cost a little. They are not in kernels (tern_compile): their loops would pay most,
+# and their sizes have been checked where the plan was made.
+option(TERN_HARDEN "Check bounds, stacks and jumps at run time" OFF)
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_link_options(-Wl,-z,relro,-z,now)
+endif()
+if(TERN_HARDEN AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT TERN_SANITIZE)
+  set(tern_hardening -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong -fstack-clash-protection)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND tern_hardening -fcf-protection=full)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    list(APPEND tern_hardening -mbranch-protection=standard)
+  endif()
+endif()
 if(TERN_SANITIZE)
   # -O1 -g1: these builds compile in little more than half the time of -O2 -g, and reports still name every line.
   add_compile_options(-O1 -g1 -fsanitize=${TERN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

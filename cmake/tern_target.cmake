@@ -23,6 +23,9 @@ if(TERN_SANITIZE MATCHES "undefined")
 endif()
 function(tern_compile target kind)
   target_compile_options(${target} PRIVATE ${tern_options_${kind}})
+  if(tern_hardening AND NOT kind MATCHES "KERNELS|TEST")
+    target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:${tern_hardening}>")
+  endif()
   if(TERN_UNITY AND NOT kind STREQUAL "KERNELS")
     # GCC takes the files of a unit for headers, in which anonymous namespaces would be a mistake.
     # And it collects garbage too often in one so large: a tenth of the time, for a quarter less memory.
