@@ -38,8 +38,8 @@ endif()
 if(EMSCRIPTEN)
   include(cmake/web_settings.cmake)
 endif()
-# What a fault in the code can be used for is made less. Tables of addresses are read-only, and full at the start, which
-# costs nothing. The checks of TERN_HARDEN cost a little. They are not in kernels (tern_compile): their loops would pay most,
+# These limit what a fault in the code can be used for. Tables of addresses are filled at the start and then read-only, so
+# calls cost no more. The checks of TERN_HARDEN cost time. They are not in kernels (tern_compile): their loops would pay most,
 # and their sizes have been checked where the plan was made.
 option(TERN_HARDEN "Check bounds, stacks and jumps at run time" OFF)
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
