@@ -105,8 +105,6 @@ struct LoadOptions {
   int n_threads = 0;                // 0: one per fast CPU that this process may use; at most one per CPU
   bool pin_threads = false;         // bind each thread to its own CPU; the caller's thread only while it computes
   int max_batch = 0;                // prompt tokens per forward pass; 0: chosen by Tern
-  int max_replies = 64;             // that a pass decodes; more take turns. Above 64, up to 256, each takes memory for
-                                    // its logits
   std::string chat_template = {};   // Jinja source that replaces the model's own template; empty: the model's own
   HeadKind head = HeadKind::kAuto;  // format of the LM head
   bool fuse = true;                 // false: run the plan without fused steps, for comparison

@@ -20,12 +20,12 @@ namespace tern {
 namespace {
 
 constexpr int kMostThreads = 1024;
-// Rows of logits in one pass: so many, or as many as there may be replies. A browser tab has one conversation, and memory
-// that it asks for counts even if it is never touched: with fewer rows, prompts are as fast.
+// In one pass; 256 rows are no faster. A browser tab has one conversation, and memory that it asks for counts even if
+// it is never touched: with fewer rows, prompts are as fast.
 #ifdef __EMSCRIPTEN__
-constexpr int kLogitRows = 8, kMostLogitRows = 8, kLogitRowsOnGpu = 32, kMostBatchOnHost = 128;
+constexpr int kMostLogitRows = 8, kMostLogitRowsOnGpu = 32, kMostBatchOnHost = 128;
 #else
-constexpr int kLogitRows = 64, kMostLogitRows = 256, kLogitRowsOnGpu = kLogitRows, kMostBatchOnHost = 256;
+constexpr int kMostLogitRows = 64, kMostLogitRowsOnGpu = kMostLogitRows, kMostBatchOnHost = 256;
 #endif
 
 ModelInfo describe_model(const Model& model) {
@@ -77,9 +77,9 @@ Result<std::unique_ptr<Executable>> compile_one(Engine::Impl& impl, BackendKind 
                                                 std::optional<LayerRange> layers = {}) {
   const bool has_head = !layers || layers->end == impl.model.config.n_layers;
   const bool is_gpu = backend == BackendKind::kWebGpu;
-  const int rows = is_gpu ? kLogitRowsOnGpu : kLogitRows;
+  const int most = is_gpu ? kMostLogitRowsOnGpu : kMostLogitRows;
   if (!is_gpu && load.max_batch == 0) options.max_batch = std::min(options.max_batch, kMostBatchOnHost);
-  options.max_logit_rows = std::min(std::max(rows, std::min(load.max_replies, kMostLogitRows)), options.max_batch);
+  options.max_logit_rows = std::min(most, options.max_batch);
   if (!load.embeddings && has_head) {
     TRY(options.exact_head, exact_head_for(backend, load.head));
   }

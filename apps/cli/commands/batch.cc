@@ -105,7 +105,6 @@ Result<ExitCode> BatchCommand::run() {
     return ExitCode::kDone;
   }
   StopOnInterrupt interrupt(InterruptPipe::kAnyEnd);
-  model.load.max_replies = served.service.scheduler.max_replies;
   TRY(const Engine engine, load_engine(model));
   const ModelInfo& info = engine.info();
   const std::string file = std::filesystem::path(info.path).filename().string();

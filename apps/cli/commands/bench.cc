@@ -142,7 +142,6 @@ Result<ExitCode> BenchCommand::run() {
   if (what == "ops" && options.energy)
     return fail(ErrorCode::kInvalidArgument, "bench ops cannot measure energy: a single operation is too short");
   model.load.job = {.n_prompt = options.n_prompt, .n_generate = options.n_generate, .n_parallel = options.n_parallel};
-  model.load.max_replies = options.n_parallel;
   TRY(const Engine engine, load_engine(model));
   if (what == "ops") return run_ops(engine);
   ProgressBar bar;

@@ -168,7 +168,6 @@ Result<ExitCode> ServeCommand::serve_one(const StopOnInterrupt& interrupt) {
   TRY(std::string own_template, template_of(*this));
   if (!own_template.empty()) model.load.chat_template = std::move(own_template);
   model.load.job.any_length = true;
-  model.load.max_replies = api.scheduler.max_replies;
   TRY(const Engine engine, load_engine(model));
   if (interrupt.interrupted()) return ExitCode::kInterrupted;
   const ModelInfo& info = engine.info();

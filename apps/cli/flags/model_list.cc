@@ -40,7 +40,6 @@ Result<server::ModelEntry> read_model(const SettingsSection& section, const std:
     TRY(*load, options.model.resolved());
   }
   load->job.any_length = true;
-  load->max_replies = options.api.scheduler.max_replies;
   TRY(std::string own_template, template_of(options));
   if (!own_template.empty()) load->chat_template = std::move(own_template);
   names.insert(names.begin(), section.name);
