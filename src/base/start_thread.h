@@ -35,8 +35,11 @@ inline Result<void> check_threads(size_t n, std::string_view purpose) {
   Result<void> result;
   for (size_t i = 0; i < n && result; ++i) {
     Result<std::jthread> thread = start_thread(purpose, [&] { end.wait(); });
-    if (thread) threads.push_back(*std::move(thread));
-    if (!thread) result = std::unexpected(std::move(thread).error());
+    if (thread) {
+      threads.push_back(*std::move(thread));
+    } else {
+      result = std::unexpected(std::move(thread).error());
+    }
   }
   end.count_down();
   return result;

@@ -6,6 +6,7 @@
 
 #include "support/checkout.h"
 #include "tern/engine.h"
+#include "tern/scheduler.h"
 
 namespace tern {
 namespace {
@@ -15,20 +16,20 @@ const std::string kWholeModel = source_path("models/tern-stories.gguf");
 class LayerSplits : public testing::Test {
  protected:
   uint64_t bytes_of_last(int n_on_gpu) const {
-    const int n = model.config.n_layers;
-    const Plan plan = make_plan(model.config, model.weights,
+    const int n = model_.config.n_layers;
+    const Plan plan = make_plan(model_.config, model_.weights,
                                 {.fuse = fusions_for(BackendKind::kWebGpu), .layers = LayerRange{n - n_on_gpu, n}});
-    return gpu_bytes(plan, {}, model.config.n_ctx);
+    return gpu_bytes(plan, {}, model_.config.n_ctx);
   }
   Result<LayerSplit> with_memory(uint64_t bytes) const {
-    return split_by_memory(model, {.name = "Card", .driver = "", .memory_bytes = bytes}, {});
+    return split_by_memory(model_, {.name = "Card", .driver = "", .memory_bytes = bytes}, {});
   }
-  Model model = open_model(kWholeModel).value();
+  Model model_ = open_model(kWholeModel).value();
 };
 
 TEST_F(LayerSplits, AsManyAsTheMemoryHolds) {
   if (bytes_of_last(1) == 0) GTEST_SKIP() << "this build has no webgpu backend";
-  for (const int n : {2, 5, model.config.n_layers - 1}) {
+  for (const int n : {2, 5, model_.config.n_layers - 1}) {
     const auto split = with_memory(bytes_of_last(n) / 9 * 10 + 10);
     ASSERT_TRUE(split) << split.error().message;
     EXPECT_EQ(split->n_on_gpu, n);
@@ -45,14 +46,14 @@ TEST_F(LayerSplits, RefusesMemoryThatHoldsTooLittleOrAll) {
 }
 
 TEST_F(LayerSplits, AsManyAsAskedFor) {
-  EXPECT_EQ(split_with(model.config, 3).value().n_on_gpu, 3);
+  EXPECT_EQ(split_with(model_.config, 3).value().n_on_gpu, 3);
   const Model gemma = open_model(source_path("tests/golden/families/gemma4.gguf")).value();
   EXPECT_EQ(split_with(gemma.config, 1).error().code, ErrorCode::kNotSupported);
 }
 
 // Where the layers may not be parted as asked for, the GPU has fewer.
 TEST_F(LayerSplits, FewerWhereLayersReadKeysOfOthers) {
-  Config config = model.config;
+  Config config = model_.config;
   config.each_layer()[7].kv_layer = 5;
   EXPECT_EQ(split_with(config, 4).value().n_on_gpu, 2);
   EXPECT_EQ(split_with(config, 5).value().n_on_gpu, 5);
@@ -74,12 +75,12 @@ class OnTwoDevices : public testing::Test {
   void SetUp() override {
     const auto probe = Engine::load({.model_path = kWholeModel, .backend = BackendKind::kWebGpu});
     if (!probe) GTEST_SKIP() << probe.error().message;  // no GPU, or no such backend in this build
-    gpu = probe->info().adapter.value().name;
+    gpu_ = probe->info().adapter.value().name;
   }
   Result<Engine> load(int n_layers) const {
-    return Engine::load({.model_path = kWholeModel, .n_threads = 2, .gpu_layers = n_layers, .gpu = {.adapter = gpu}});
+    return Engine::load({.model_path = kWholeModel, .n_threads = 2, .gpu_layers = n_layers, .gpu = {.adapter = gpu_}});
   }
-  std::string gpu;
+  std::string gpu_;
 };
 
 TEST_F(OnTwoDevices, RepliesAreTheSameAloneTogetherCachedAndGuessed) {
