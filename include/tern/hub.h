@@ -71,6 +71,10 @@ struct CachedModel {
   bool unfinished = false;  // the download was interrupted; hub_pull() resumes it
 };
 
+// The folder of the cache, which may not exist yet: HubOptions::cache_dir, or what the environment says. An absolute
+// path. kInvalidArgument: there is no home directory for it, or the environment's other settings are wrong.
+Result<std::string> hub_cache_dir(const HubOptions& options = {});
+
 // All models in the cache, sorted by name, including those that other programs downloaded.
 Result<std::vector<CachedModel>> hub_cached(const HubOptions& options = {});
 

@@ -51,6 +51,22 @@ TEST(Sandbox, WritersWriteInside) {
   EXPECT_TRUE(std::filesystem::exists(folder.path("new/out.gguf")));
 }
 
+// Under each of the names that the hub knows.
+TEST(Sandbox, TheHubsCacheIsInside) {
+  const ScratchFolder folder;
+  const std::string commit(40, '1'), cached = "models--owner--name/snapshots/" + commit;
+  std::filesystem::create_directories(folder.path(cached));
+  std::filesystem::create_directories(folder.path("models--owner--name/refs"));
+  std::filesystem::copy_file(default_model(), folder.path(cached + "/stories.gguf"));
+  folder.write("models--owner--name/refs/main", commit);
+  for (const char* variable : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    const RunResult result = run_tern({"run", "--hf", "owner/name", "-p", kClearStart, "-n", "4", "--sandbox"},
+                                      {.variables = {{variable, folder.path("")}, {"HF_HUB_OFFLINE", "1"}}});
+    if (!has_sandbox(result)) GTEST_SKIP() << result.err;
+    EXPECT_EQ(result.exit_code, 0) << variable << ": " << result.err;
+  }
+}
+
 TEST(Sandbox, RefusesWhatDoesNotGoWithIt) {
   const RunResult result = run_tern({"chat", "--sandbox", "--mcp", "x.json"});
   EXPECT_TRUE(failed_with(result, 1, {"--sandbox does not go with --mcp"}));

@@ -14,7 +14,9 @@
 #include "base/platform/sandbox.h"
 #include "base/result.h"
 #include "cli/support/common.h"
+#include "server/http_listener.h"
 #include "tern/engine.h"
+#include "tern/hub.h"
 
 namespace tern::cli {
 namespace {
@@ -32,12 +34,6 @@ const std::set<std::string> kModels = {"model", "hf", "draft", "against", "model
 std::string value_of(const char* variable) {
   const char* value = std::getenv(variable);
   return value ? value : "";
-}
-
-std::string hub_cache() {
-  if (const std::string folder = value_of("HF_HUB_CACHE"); !folder.empty()) return folder;
-  if (const std::string folder = value_of("HF_HOME"); !folder.empty()) return folder + "/hub";
-  return platform::user_cache_folder() + "/huggingface/hub";
 }
 
 // The folders of this program and of the libraries that it has loaded. Drivers that it loads later are beside them, or
@@ -152,7 +148,7 @@ Result<SandboxRules> rules_for(const CLI::App& command) {
   const bool serves = command.get_name() == "serve";
   rules.may_connect = has(command, "--url");
   if (wants_hub(command)) {
-    const std::string cache = hub_cache();
+    TRY(const std::string cache, hub_cache_dir());
     std::error_code error;
     fs::create_directories(cache, error);
     rules.writes.push_back(cache);
@@ -160,7 +156,7 @@ Result<SandboxRules> rules_for(const CLI::App& command) {
   }
   rules.may_listen = serves;
   if (serves && has(command, "--port")) rules.port = command.get_option("--port")->as<uint16_t>();
-  if (serves && !has(command, "--port")) rules.port = 8080;
+  if (serves && !has(command, "--port")) rules.port = static_cast<uint16_t>(server::Address().port);
   return rules;
 }
 

@@ -16,6 +16,7 @@ std::unexpected<Error> absent() {
 Result<std::string> hub_pull(const std::string&, const HubOptions&) { return absent(); }
 Result<std::vector<HubFile>> hub_list(const std::string&, const HubOptions&) { return absent(); }
 
+Result<std::string> hub_cache_dir(const HubOptions&) { return absent(); }
 Result<std::vector<CachedModel>> hub_cached(const HubOptions&) { return absent(); }
 Result<uint64_t> hub_remove(const std::string&, const HubOptions&) { return absent(); }
 

@@ -176,6 +176,11 @@ Result<uint64_t> remove_model(const std::string& text, const HubOptions& options
 }  // namespace
 }  // namespace hub
 
+Result<std::string> hub_cache_dir(const HubOptions& options) {
+  TRY(hub::Settings settings, hub::cache_settings(options));
+  return std::move(settings.cache_dir);
+}
+
 Result<std::vector<CachedModel>> hub_cached(const HubOptions& options) {
   TRY(const hub::Settings settings, hub::cache_settings(options));
   std::vector<CachedModel> models;
