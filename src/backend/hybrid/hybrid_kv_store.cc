@@ -7,30 +7,16 @@
 
 namespace tern::hybrid {
 
-HybridKvStore::HybridKvStore(std::array<std::unique_ptr<KvStore>, 2> stores) : stores_(std::move(stores)) {
-  CHECK(stores_[0]->type() == stores_[1]->type() && stores_[0]->block_tokens() == stores_[1]->block_tokens() &&
-        stores_[0]->block_bytes() == stores_[1]->block_bytes());
-}
-
-Result<void> HybridKvStore::reserve(int n_blocks) {
-  for (const auto& store : stores_) TRY_STATUS(store->reserve(n_blocks));
-  return {};
+HybridKvStore::HybridKvStore(std::array<std::unique_ptr<KvStore>, 2> stores) : PairedKvStore(std::move(stores)) {
+  CHECK(stores_[0]->block_bytes() == stores_[1]->block_bytes());
 }
 
 Result<void> HybridKvStore::allocate(KvBlockId block) {
   const auto at = static_cast<size_t>(block);
   if (at >= holders_.size()) holders_.resize(at + 1);
-  TRY_STATUS(stores_[0]->allocate(block));
-  if (auto done = stores_[1]->allocate(block); !done) {
-    stores_[0]->free(block);
-    return done;
-  }
+  TRY_STATUS(PairedKvStore::allocate(block));
   holders(block) = 0;
   return {};
-}
-
-void HybridKvStore::free(KvBlockId block) {
-  for (const auto& store : stores_) store->free(block);
 }
 
 Result<void> HybridKvStore::copy(KvBlockId from, KvBlockId to) {

@@ -6,27 +6,22 @@
 #include <span>
 #include <vector>
 
-#include "backend/kv_store.h"
+#include "backend/hybrid/paired_kv_store.h"
 
 namespace tern::hybrid {
 
 // A block has memory on both devices. Its contents are valid on the device that last ran its positions, and on any
 // device to which they were copied since.
-class HybridKvStore final : public KvStore {
+class HybridKvStore final : public PairedKvStore {
  public:
   explicit HybridKvStore(std::array<std::unique_ptr<KvStore>, 2> stores);
 
-  KvType type() const override { return stores_[0]->type(); }
-  int block_tokens() const override { return stores_[0]->block_tokens(); }
   uint64_t block_bytes() const override { return stores_[0]->block_bytes(); }
-  Result<void> reserve(int n_blocks) override;
   Result<void> allocate(KvBlockId block) override;
-  void free(KvBlockId block) override;
   Result<void> copy(KvBlockId from, KvBlockId to) override;
   Result<void> read(KvBlockId block, MutableBytes out) const override;
   Result<void> write(KvBlockId block, Bytes in) override;
 
-  KvStore& on(size_t device) const { return *stores_[device]; }
   // Positions (of whole blocks) before `pos` whose blocks the device lacks.
   int64_t n_missing(size_t device, std::span<const KvBlockId> blocks, int pos) const;
   // Copies those blocks to the device.
@@ -43,7 +38,6 @@ class HybridKvStore final : public KvStore {
   std::span<const KvBlockId> before(std::span<const KvBlockId> blocks, int pos) const;
   bool lacks(size_t device, KvBlockId block) const { return holders(block) != 0 && !(holders(block) & bit(device)); }
 
-  std::array<std::unique_ptr<KvStore>, 2> stores_;
   std::vector<Devices> holders_;   // by block
   std::vector<std::byte> moving_;  // a block while it is copied
 };

@@ -57,7 +57,7 @@ Result<std::span<const float>> LayerSplitExecutable::run(KvStore& store, Batch b
   auto& split = static_cast<LayerSplitKvStore&>(store);
   slices_.assign(batch.begin(), batch.end());
   for (Slice& slice : slices_) slice.logits = WantLogits::kNone;
-  TRY_STATUS(first_->run(split.part(0), slices_).transform([](auto) {}));
+  TRY_STATUS(first_->run(split.on(0), slices_).transform([](auto) {}));
   const std::span<const float> stream = first_->hidden();
   size_t n_tokens = 0;
   for (const Slice& slice : batch) n_tokens += slice.tokens.size();
@@ -69,7 +69,7 @@ Result<std::span<const float>> LayerSplitExecutable::run(KvStore& store, Batch b
     slices_[i].hidden = stream.subspan(begin, batch[i].tokens.size() * width);
     begin += slices_[i].hidden.size();
   }
-  return second_->run(split.part(1), slices_);
+  return second_->run(split.on(1), slices_);
 }
 
 }  // namespace

@@ -3,22 +3,18 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 
-#include "backend/kv_store.h"
+#include "backend/hybrid/paired_kv_store.h"
 
 namespace tern::hybrid {
 
 // A block has the part of each device's layers there, under the same id; a state likewise.
-class LayerSplitKvStore final : public KvStore {
+class LayerSplitKvStore final : public PairedKvStore {
  public:
-  explicit LayerSplitKvStore(std::array<std::unique_ptr<KvStore>, 2> parts);
+  explicit LayerSplitKvStore(std::array<std::unique_ptr<KvStore>, 2> stores) : PairedKvStore(std::move(stores)) {}
 
-  KvType type() const override { return parts_[0]->type(); }
-  int block_tokens() const override { return parts_[0]->block_tokens(); }
   uint64_t block_bytes() const override { return sum(&KvStore::block_bytes); }
-  Result<void> reserve(int n_blocks) override;
-  Result<void> allocate(KvBlockId block) override;
-  void free(KvBlockId block) override;
   Result<void> copy(KvBlockId from, KvBlockId to) override;
   Result<void> read(KvBlockId block, MutableBytes out) const override;
   Result<void> write(KvBlockId block, Bytes in) override;
@@ -31,13 +27,9 @@ class LayerSplitKvStore final : public KvStore {
   Result<void> read_state(StateId state, MutableBytes out) const override;
   Result<void> write_state(StateId state, Bytes in) override;
 
-  KvStore& part(size_t i) const { return *parts_[i]; }
-
  private:
-  uint64_t sum(uint64_t (KvStore::*bytes)() const) const { return ((*parts_[0]).*bytes)() + ((*parts_[1]).*bytes)(); }
-  bool has_states(size_t i) const { return parts_[i]->state_bytes() > 0; }
-
-  std::array<std::unique_ptr<KvStore>, 2> parts_;
+  uint64_t sum(uint64_t (KvStore::*bytes)() const) const { return ((*stores_[0]).*bytes)() + ((*stores_[1]).*bytes)(); }
+  bool has_states(size_t i) const { return stores_[i]->state_bytes() > 0; }
 };
 
 }  // namespace tern::hybrid
