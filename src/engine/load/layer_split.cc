@@ -1,16 +1,16 @@
 #include "engine/load/layer_split.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "backend/hybrid/layer_split.h"
 #include "base/check.h"
 #include "base/text/format_text.h"
+#include "base/text/human_numbers.h"
 
 namespace tern {
 namespace {
-
-std::string gigabytes(uint64_t bytes) { return format_text("{:.1f} GB", static_cast<double>(bytes) / 1e9); }
 
 // What the last layers take on a GPU.
 uint64_t bytes_of_last(const Model& model, int n_on_gpu, const CompileOptions& compile) {
@@ -52,16 +52,16 @@ Result<LayerSplit> split_by_memory(const Model& model, const FoundGpu& gpu, cons
   if (whole <= usable) {
     return fail(ErrorCode::kInvalidArgument, "the GPU {} holds the whole model", gpu.name);
   }
-  int fitting = n - 1;
-  while (fitting > 0 && bytes_of_last(model, fitting, compile) > usable) --fitting;
+  const auto fits = [&](int n_on_gpu) { return bytes_of_last(model, n_on_gpu, compile) <= usable; };
+  const int fitting = *std::ranges::partition_point(std::views::iota(1, n), fits) - 1;
   if (fitting < std::max(n / kLeastPart, 1)) {
     return fail(ErrorCode::kOutOfMemory,
-                "the model needs {}, and the GPU {} has {}: too little for {} of its {} layers", gigabytes(whole),
-                gpu.name, gigabytes(gpu.memory_bytes), std::max(n / kLeastPart, 1), n);
+                "the model needs {}, and the GPU {} has {}: too little for {} of its {} layers", human_bytes(whole),
+                gpu.name, human_bytes(gpu.memory_bytes), std::max(n / kLeastPart, 1), n);
   }
   TRY(LayerSplit split, split_with(model.config, fitting));
   split.reason = format_text("{} of {} layers on the GPU: the model needs {}, and {} has {}", split.n_on_gpu, n,
-                             gigabytes(whole), gpu.name, gigabytes(gpu.memory_bytes));
+                             human_bytes(whole), gpu.name, human_bytes(gpu.memory_bytes));
   return split;
 }
 
