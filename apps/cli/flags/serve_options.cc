@@ -66,18 +66,15 @@ void add_capacity(CLI::App& app, ServeOptions& command) {
   add("--max-waiting", api.max_waiting, 0, "N", "Requests that may wait; more are refused with 429 (default 256)");
   add("--batch-size", command.batch, 1, "N", "Maximum tokens of a pass, prompts and answers together");
   add("--ubatch-size", command.small_batch, 1, "N", "The same; the smaller of the two counts; also written -ub");
-  app.add_option("--max-stall-ms", api.scheduler.max_stall_ms,
-                 "While answers are generated, process prompts in pieces that take about this long (default 50; 0: "
-                 "whole prompts)")
-      ->type_name("MS")
-      ->check(in_range(0, 1e6))
-      ->group(kGroup);
-  app.add_option("--target-ttft-ms", api.scheduler.target_ttft_ms,
-                 "If a first token takes longer than this, and twice its prompt's own time, these pieces grow as long "
-                 "as it waits (default 1000; 0: they do not)")
-      ->type_name("MS")
-      ->check(in_range(0, 1e9))
-      ->group(kGroup);
+  const auto add_time = [&](const char* name, float& ms, double most, const char* help) {
+    app.add_option(name, ms, help)->type_name("MS")->check(in_range(0, most))->group(kGroup);
+  };
+  add_time("--max-stall-ms", api.scheduler.max_stall_ms, 1e6,
+           "While answers are generated, process prompts in pieces that take about this long (default 50; 0: whole "
+           "prompts)");
+  add_time("--target-ttft-ms", api.scheduler.target_ttft_ms, 1e9,
+           "If a first token takes longer than this, and twice its prompt's own time, these pieces grow as long as it "
+           "waits (default 1000; 0: they do not)");
   app.add_option(
          "--reasoning-budget", api.thoughts,
          "Tokens that a model may think where a request says nothing; then its thought is ended (-1: any number)")
