@@ -7,9 +7,12 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 
 #include "base/files/unfinished_files.h"
+#include "base/platform/process.h"
 #include "base/result.h"
 #include "cli/sudden_end.h"
 
@@ -59,12 +62,12 @@ void handle(int signal, void (*handler)(int), int flags) {
 }
 
 void note_memory_limit() {
-  rlimit memory = {};
-  if (::getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY) return;
+  const std::optional<uint64_t> memory = platform::address_space_limit();
+  if (!memory) return;
   std::snprintf(crash_line.data(), crash_line.size(),
                 "tern: crashed under a limit of %llu MB of memory ('ulimit -v'), as drivers of GPUs do where memory is "
                 "refused; raise the limit, or use -b cpu\n",
-                static_cast<unsigned long long>(memory.rlim_cur >> 20));
+                static_cast<unsigned long long>(*memory >> 20));
 }
 
 }  // namespace
