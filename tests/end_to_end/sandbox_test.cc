@@ -67,6 +67,19 @@ TEST(Sandbox, TheHubsCacheIsInside) {
   }
 }
 
+TEST(Sandbox, ItsVariableIsTrueOrFalse) {
+  const auto run = [](const char* value) {
+    return run_tern({"run", "-p", kClearStart, "-n", "2"}, {.variables = {{"TERN_SANDBOX", value}}});
+  };
+  const RunResult inside = run("true");
+  if (!has_sandbox(inside)) GTEST_SKIP() << inside.err;
+  EXPECT_NE(inside.err.find("(sandbox: "), std::string::npos) << inside.err;
+  const RunResult outside = run("0");
+  EXPECT_EQ(outside.exit_code, 0) << outside.err;
+  EXPECT_EQ(outside.err.find("(sandbox: "), std::string::npos) << outside.err;
+  EXPECT_TRUE(failed_with(run("maybe"), 2, {"TERN_SANDBOX: must be true or false"}));
+}
+
 TEST(Sandbox, RefusesWhatDoesNotGoWithIt) {
   const RunResult result = run_tern({"chat", "--sandbox", "--mcp", "x.json"});
   EXPECT_TRUE(failed_with(result, 1, {"--sandbox does not go with --mcp"}));

@@ -14,6 +14,7 @@
 #include "base/platform/sandbox.h"
 #include "base/result.h"
 #include "cli/support/common.h"
+#include "cli/support/settings.h"
 #include "server/http_listener.h"
 #include "tern/engine.h"
 #include "tern/hub.h"
@@ -163,16 +164,18 @@ Result<SandboxRules> rules_for(const CLI::App& command) {
 }  // namespace
 
 void add_sandbox(CLI::App& command) {
-  CLI::Option* flag = command.add_flag(
-      kFlag,
-      "Give up what the command does not need: other files, other programs, the network (Linux); also $TERN_SANDBOX");
-  flag->group("Other");
-  if (command.get_name() != "serve") flag->envname("TERN_SANDBOX");  // that one takes all options from the environment
+  command
+      .add_flag(kFlag,
+                "Give up what the command does not need: other files, other programs, the network (Linux); also "
+                "$TERN_SANDBOX")
+      ->group("Other");
 }
 
-Result<void> enter_sandbox(const CLI::App& command) {
-  const CLI::Option* flag = command.get_option_no_throw(kFlag);
-  if (!flag || flag->count() == 0 || !flag->as<bool>()) return {};
+Result<void> enter_sandbox(CLI::App& command) {
+  CLI::Option* flag = command.get_option_no_throw(kFlag);
+  if (!flag) return {};
+  TRY_STATUS(apply_variable(*flag));
+  if (flag->count() == 0 || !flag->as<bool>()) return {};
   if (has(command, "--mcp")) {
     return fail(ErrorCode::kNotSupported,
                 "--sandbox does not go with --mcp, whose servers are programs that would be "

@@ -143,10 +143,15 @@ std::string variable_of(const CLI::Option& option) {
   return name;
 }
 
+Result<void> apply_variable(CLI::Option& option) {
+  const char* text = option.count() == 0 ? variable(option) : nullptr;
+  return text ? give(option, {text}, variable_of(option)) : Result<void>();
+}
+
 Result<void> apply_settings(CLI::App& command, const std::string& file) {
   for (CLI::Option* option : command.get_options()) {
-    if (!is_setting(*option) || is_read_elsewhere(*option) || option->count() > 0 || is_excluded(*option)) continue;
-    if (const char* text = variable(*option)) TRY_STATUS(give(*option, {text}, variable_of(*option)));
+    if (!is_setting(*option) || is_read_elsewhere(*option) || is_excluded(*option)) continue;
+    TRY_STATUS(apply_variable(*option));
   }
   if (file.empty()) return {};
   TRY(const std::vector<CLI::ConfigItem> items, read_items(file));

@@ -12,6 +12,9 @@ namespace tern::cli {
 // TERN_MAX_WAITING for --max-waiting; empty for an option without a long name.
 std::string variable_of(const CLI::Option& option);
 
+// Sets an option without a value from its variable, after parsing. kInvalidArgument: the value is invalid.
+Result<void> apply_variable(CLI::Option& option);
+
 // Sets options without a value from their variables, then those still unset from `file` (TOML or INI; empty: none),
 // whose keys are the long option names. An option that conflicts with one already set is skipped. Call this after
 // parsing: it sets the bound variables. kInvalidArgument: an unknown key, one that is there twice, a section, or an
