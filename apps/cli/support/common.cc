@@ -132,10 +132,10 @@ void ModelOptions::add_gpu_layers(CLI::App& app) {
 
 void ModelOptions::apply_gpu_layers(const CLI::App& app) {
   if (!gpu_layers_) return;
-  if (app.count("-b") > 0) throw CLI::ValidationError("--gpu-layers", "means the same as --backend; give one of them");
+  if (app.count("-b") > 0) throw CLI::ValidationError("--gpu-layers", "chooses the backend, too; give one of them");
   load.backend = *gpu_layers_ == 0 ? BackendKind::kCpu : BackendKind::kAuto;
   if (app.count("--prefer") > 0)
-    throw CLI::ValidationError("--gpu-layers", "means the same as --prefer gpu; give one of them");
+    throw CLI::ValidationError("--gpu-layers", "means --prefer gpu, too; give one of them");
   load.prefer = Prefer::kGpu;
   if (*gpu_layers_ > 0 && !leaves_layers_to_memory_) load.gpu_layers = gpu_layers_;
 }
