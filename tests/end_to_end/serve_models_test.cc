@@ -69,7 +69,7 @@ TEST(ServeModels, WhatIsWrongIsRefusedByName) {
         Case{section("a") + section("a"), {"[a]", "twice"}},
         Case{section("a") + section("b", "alias = \"a\"\n"), {"two models", "'a'"}},
         Case{section("a", "hf = \"a/b\"\n"), {"[a]", "either"}},
-        Case{section("a", "backend = \"cpu\"\ngpu-layers = 1\n"), {"[a]", "--backend"}},
+        Case{section("a", "backend = \"cpu\"\ngpu-layers = 1\n"), {"[a]", "--gpu-layers", "backend"}},
         Case{section("a", "pinned = true\n") + section("b"), {"pinned", "1"}}}) {
     const std::string file = folder.write("models.toml", text);
     EXPECT_TRUE(failed_with(run_tern({"serve", "--models", file, "--models-max", "1"}), 2, words)) << text;

@@ -113,13 +113,13 @@ bool KeyPump::start() {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   Result<std::jthread> thread = start_thread("the keyboard", [this] { run(*raw_, *interrupt_); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (thread) {
-    thread_ = *std::move(thread);
-  } else {
+  if (!thread) {
     raw_.reset();
     interrupt_.reset();
+    return false;
   }
-  return thread.has_value();
+  thread_ = *std::move(thread);
+  return true;
 }
 
 void KeyPump::stop() {

@@ -30,9 +30,12 @@ bool RequestThreads::enqueue(std::function<void()> request) {
 bool RequestThreads::start_thread() {
   const auto self = threads_.emplace(threads_.end());
   Result<std::jthread> thread = tern::start_thread("requests", [this, self] { work(self); });
-  if (thread) *self = *std::move(thread);
-  if (!thread) threads_.erase(self);
-  return thread.has_value();
+  if (!thread) {
+    threads_.erase(self);
+    return false;
+  }
+  *self = *std::move(thread);
+  return true;
 }
 
 void RequestThreads::work(Threads::iterator self) {

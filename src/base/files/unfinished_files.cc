@@ -14,6 +14,9 @@ constexpr size_t kMost = 256;  // more than any program writes at once; others s
 
 // Paths, each of which belongs to the one that takes it out: a listed file's destructor, or the end of the program.
 std::array<std::atomic<const char*>, kMost> paths;
+// Those that the end of the program took. A signal handler may not free them, so they stay here, where leak checkers
+// find them.
+std::array<const char*, kMost> taken;
 
 }  // namespace
 
@@ -36,8 +39,11 @@ UnfinishedFile::~UnfinishedFile() {
 }
 
 void remove_unfinished_files() noexcept {
-  for (std::atomic<const char*>& place : paths) {
-    if (const char* path = place.exchange(nullptr)) platform::remove_file_at_end(path);
+  for (size_t i = 0; i < kMost; ++i) {
+    const char* path = paths[i].exchange(nullptr);
+    if (!path) continue;
+    platform::remove_file_at_end(path);
+    taken[i] = path;
   }
 }
 
