@@ -82,7 +82,9 @@ void ConnectionFront::run() {
     next_look = Clock::now() + pause;
   }
   const std::scoped_lock lock(mutex_);
-  open_.clear();
+  // Those of requests in progress stay listed, so that cut() can end them.
+  for (const auto& [fd, parked] : parked_) open_.erase(fd);
+  for (const Parked& parked : returned_) open_.erase(parked.connection->transport().fd());
   returned_.clear();
   parked_.clear();
 }

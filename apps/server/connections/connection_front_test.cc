@@ -2,6 +2,8 @@
 #include "server/connections/connection_front.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <latch>
@@ -235,6 +237,31 @@ TEST(ConnectionFront, ARefusalReachesWhoIsStillSending) {
   EXPECT_TRUE(
       client.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n" + std::string(size_t{3} << 20, 'x')));
   EXPECT_TRUE(client.receive_all().starts_with("HTTP/1.1 501"));
+}
+
+// The front's own thread ends before the requests in progress.
+TEST(ConnectionFront, WhatItsEndWaitsForCanBeCut) {
+  const auto front = ConnectionFront::open({}).value();
+  std::latch is_answering(1);
+  front->set_answer([&](RequestStream& stream, const Connection&, bool) {
+    is_answering.count_down();
+    const std::string more_than_buffers(size_t{8} << 20, 'x');
+    return stream.write(more_than_buffers.data(), more_than_buffers.size()) >= 0;
+  });
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  front->add(ends[0], nullptr);
+  const std::string request = "GET / HTTP/1.1\r\n\r\n";
+  ASSERT_EQ(::send(ends[1], request.data(), request.size(), 0), std::ssize(request));
+  is_answering.wait();
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const std::jthread stopping([&] { front->stop(); });
+    std::this_thread::sleep_for(milliseconds(100));
+    front->cut();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  ::close(ends[1]);
 }
 
 TEST(ConnectionFront, AServerEndsWithItsConnections) {

