@@ -55,6 +55,17 @@ std::function<void(const TestRequest&, TestReply&)> to_first(int n, std::functio
   };
 }
 
+TEST_F(DownloadTest, NamesTheHostThatARedirectLeadsTo) {
+  hub_.before = [](const TestRequest&) -> TestReply {
+    return {.status = 302, .headers = {{"Location", "http://127.0.0.1:1/x"}}};
+  };
+  const auto status = fetch();
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("http://127.0.0.1:1 (where " + hub_.url() + " redirects to): "),
+            std::string::npos)
+      << status.error().message;
+}
+
 TEST_F(DownloadTest, FetchesPartsOverSeveralConnections) {
   expect_whole(fetch());
   EXPECT_EQ(gets(), 10u);

@@ -234,15 +234,6 @@ TEST_F(PullTest, SaysHowLongAHostWantsToBeLeftAlone) {
   EXPECT_EQ(failure(), hub_.url() + " answered with status 429 (too many requests) and asks to wait 60 minutes");
 }
 
-TEST_F(PullTest, NamesTheHostThatARedirectLeadsTo) {
-  hub_.before = [](const TestRequest& request) -> TestReply {
-    if (!request.path.contains("/resolve/")) return {.status = 0};
-    return {.status = 302, .headers = {{"Location", "http://127.0.0.1:1/x"}}};
-  };
-  EXPECT_NE(failure().find("http://127.0.0.1:1 (where " + hub_.url() + " redirects to): "), std::string::npos)
-      << failure();
-}
-
 TEST_F(PullTest, NeedsNoNetworkOffline) {
   options_.offline = true;
   EXPECT_NE(failure().find("not in the cache"), std::string::npos);
