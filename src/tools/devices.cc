@@ -26,8 +26,9 @@ constexpr std::array kAvxVnniTargets = {"avxvnni"};
 constexpr std::array kAvx512Targets = {"avx512", "avx512vnni", "amx"};
 constexpr std::array kVnniTargets = {"avx512vnni", "amx"};
 constexpr std::array kAmxTargets = {"amx"};
-constexpr std::array kNeonTargets = {"neon", "neondot"};
-constexpr std::array kNeonDotTargets = {"neondot"};
+constexpr std::array kNeonTargets = {"neon", "neondot", "neoni8mm"};
+constexpr std::array kNeonDotTargets = {"neondot", "neoni8mm"};
+constexpr std::array kI8mmTargets = {"neoni8mm"};
 
 struct Feature {
   std::string_view name;  // the operating system kernel's spelling
@@ -45,7 +46,7 @@ constexpr Feature kFeatures[] = {
     {"amx_int8", false, kAmxTargets, "8-bit tiles of the ternary layers, for prompts"},
     {"asimd", true, kNeonTargets, "128-bit vectors"},
     {"asimddp", true, kNeonDotTargets, "8-bit dot products of the ternary layers"},
-    {"i8mm", true, {}, "codes fit signed bytes, for which asimddp is enough"},
+    {"i8mm", true, kI8mmTargets, "8-bit matrices of the ternary layers, for prompts"},
     {"sve", true, {}, "the kernels need vectors whose length is known when they are compiled"},
 };
 

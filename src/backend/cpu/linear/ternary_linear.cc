@@ -5,7 +5,7 @@
 //
 // With few tokens there is little reuse, so the order of reading matters: rows are streamed in memory order and
 // unpacked in registers (i2_s_rows-inl.h, base3_rows-inl.h). With more tokens, a panel of rows is unpacked to bytes
-// once and multiplied with all of them (code_tiles-inl.h, amx_tiles.h).
+// once and multiplied with all of them (code_tiles-inl.h, amx_tiles.h, i8mm_tiles.h).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/linear/ternary_linear.cc"
 // clang-format off: this order
@@ -20,6 +20,7 @@
 #include "backend/cpu/linear/code_panel.h"
 #include "backend/cpu/linear/code_tiles-inl.h"
 #include "backend/cpu/linear/i2_s_rows-inl.h"
+#include "backend/cpu/linear/i8mm_tiles.h"
 #include "backend/cpu/ops/ops.h"
 #include "backend/cpu/ops/results-inl.h"
 #include "base/check.h"
@@ -152,6 +153,19 @@ HWY_INLINE void PutSums(const Job& job, const Tensor& w, const int32_t* sums, in
   PutTile(results, y, token, row, n_rows);
 }
 
+// The product of a panel with `tokens` of a batch of `all`, by the best instructions for so many.
+template <class Dot>
+HWY_INLINE void MultiplyTokens(const Panel& panel, const int8_t* q, size_t tokens, int all, size_t cols) {
+  const CpuTarget& target = cpu_target();
+  if (target.amx && all >= kAmxMinTokens && cols % kAmxColumns == 0) {
+    amx_panel(panel.codes, q, tokens, cols, panel.sums);
+  } else if (target.i8mm && cols % kI8mmColumns == 0) {
+    i8mm_panel(panel.codes, q, tokens, cols, panel.sums);
+  } else {
+    DotPanel<Dot>(panel.codes, q, tokens, cols, panel.sums);
+  }
+}
+
 // Multiplies at most kPanelRows rows with all tokens.
 template <class Rows, class Dot>
 void MultiplyPanel(const Job& job, const Tensor& w, int begin, int end, const Results& results) {
@@ -164,15 +178,10 @@ void MultiplyPanel(const Job& job, const Tensor& w, int begin, int end, const Re
     rows = panel.rows;
   }
   Rows::make_panel(rows, job.cols, panel.codes, panel.spare);
-  const bool amx = cpu_target().amx && job.n >= kAmxMinTokens && job.cols % kAmxColumns == 0;
   for (int token = 0; token < job.n; token += kPanelTokens) {
     const auto n = static_cast<size_t>(std::min(kPanelTokens, job.n - token));
     const int8_t* q = job.in.q + static_cast<size_t>(token) * job.cols;
-    if (amx) {
-      amx_panel(panel.codes, q, n, job.cols, panel.sums);
-    } else {
-      DotPanel<Dot>(panel.codes, q, n, job.cols, panel.sums);
-    }
+    MultiplyTokens<Dot>(panel, q, n, job.n, job.cols);
     for (size_t t = 0; t < n; ++t) {
       PutSums(job, w, panel.sums + t * kPanelRows, token + static_cast<int>(t), begin, end - begin, results);
     }

@@ -46,6 +46,11 @@ std::vector<CpuTarget> compiled_targets() {
       {.name = "amx", .adds = "tiles of bytes, for prompts", .vectors = HWY_AVX3_DL, .amx = true},
       {.name = "neon", .adds = "128-bit vectors", .vectors = kNeon},
       {.name = "neondot", .adds = "dot products of bytes", .vectors = kNeon, .neon_dot = true},
+      {.name = "neoni8mm",
+       .adds = "products of small matrices of bytes, for prompts",
+       .vectors = kNeon,
+       .neon_dot = true,
+       .i8mm = true},
       {.name = "wasm", .adds = "128-bit vectors", .vectors = HWY_WASM},
   };
   std::vector<CpuTarget> targets;
@@ -83,10 +88,13 @@ bool find_amx() { return false; }
 
 #if defined(__linux__) && defined(__aarch64__)
 bool find_neon_dot() { return (getauxval(AT_HWCAP) >> 20 & 1) != 0; }  // HWCAP_ASIMDDP
+bool find_i8mm() { return (getauxval(AT_HWCAP2) >> 13 & 1) != 0; }     // HWCAP2_I8MM
 #elif defined(__APPLE__) && defined(__aarch64__)
 bool find_neon_dot() { return platform::system_number("hw.optional.arm.FEAT_DotProd") != 0; }
+bool find_i8mm() { return platform::system_number("hw.optional.arm.FEAT_I8MM") != 0; }
 #else
 bool find_neon_dot() { return false; }
+bool find_i8mm() { return false; }
 #endif
 
 int64_t supported_vectors() {
@@ -131,9 +139,11 @@ std::span<const CpuTarget> cpu_targets() {
 }
 
 bool can_run(const CpuTarget& target) {
-  static const bool has_avx_vnni = find_avx_vnni(), has_amx = find_amx(), has_neon_dot = find_neon_dot();
+  static const bool has_avx_vnni = find_avx_vnni(), has_amx = find_amx();
+  static const bool has_neon_dot = find_neon_dot(), has_i8mm = find_i8mm();
   if ((target.vectors & supported_vectors()) == 0) return false;
-  return (!target.avx_vnni || has_avx_vnni) && (!target.amx || has_amx) && (!target.neon_dot || has_neon_dot);
+  return (!target.avx_vnni || has_avx_vnni) && (!target.amx || has_amx) && (!target.neon_dot || has_neon_dot) &&
+         (!target.i8mm || has_i8mm);
 }
 
 std::string targets_that_run() {

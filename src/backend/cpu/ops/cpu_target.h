@@ -21,6 +21,7 @@ struct CpuTarget {
   bool avx_vnni = false;  // vpdpbusd on 256-bit vectors
   bool amx = false;       // tiles of bytes, for prefill
   bool neon_dot = false;  // sdot
+  bool i8mm = false;      // smmla, for prefill
 };
 
 // The targets that this build has kernels for, from the plainest to the best.
