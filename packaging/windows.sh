@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # the variables are those of ./package
-# Sourced by ./package: the archive for Windows x64, which is built on Linux.
+# Sourced by ./package: the archive for Windows x64, which is built on Linux, and a wheel of the same library.
 #
 #   bin/tern.exe, bin/libtern.dll  the program, and the C interface (tern.h); they need nothing but Windows 10 or newer
 #   include/                       the header
@@ -51,5 +51,7 @@ make_windows() {
   (cd "$scratch" && find "$name" -type f | LC_ALL=C sort >files &&
     TZ=UTC cmake -E tar cf "$file.partial" --format=zip --files-from=files) || die "$file could not be written"
   mv "$file.partial" "$file"
+  made+=("$file")
+  file=$(python3 "$root/python/make_wheel.py" "$top" "$out") || die 'the wheel could not be made'
   made+=("$file")
 }

@@ -4,7 +4,8 @@
     python3 make_wheel.py PREFIX FOLDER
 
 writes FOLDER/tern-VERSION-py3-none-PLATFORM.whl with the package, libtern.so and the default model of PREFIX, where
-`cmake --install BUILD --prefix PREFIX` has put them. It is also the backend of pyproject.toml, so that
+`cmake --install BUILD --prefix PREFIX` has put them. PREFIX may also be the unpacked archive for Windows, whose
+libtern.dll makes it a wheel for Windows. It is also the backend of pyproject.toml, so that
 
     TERN_PREFIX=PREFIX pip install FOLDER_OF_THIS_FILE
 
@@ -48,6 +49,8 @@ def _version(prefix: Path) -> str:
 
 
 def _library(prefix: Path, version: str) -> Path:
+    if (prefix / "bin/libtern.dll").exists():
+        return prefix / "bin/libtern.dll"
     soname = "libtern.so." + ".".join(version.split(".")[:2])
     for folder in ("lib", "lib64", "lib/*-linux-gnu"):
         for path in sorted(prefix.glob(f"{folder}/{soname}")):
@@ -82,7 +85,8 @@ def make_wheel(prefix: Path, folder: Path) -> Path:
     library = _library(prefix, version)
     model = _one(prefix, "share/tern/models/*.gguf")
     license_text = _one(prefix, "share/doc/*/LICENSE")
-    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    platform = "win-amd64" if library.suffix == ".dll" else sysconfig.get_platform()
+    platform = platform.replace("-", "_").replace(".", "_")
     tag = f"py3-none-{platform}"
     path = folder / f"tern-{version}-{tag}.whl"
     folder.mkdir(parents=True, exist_ok=True)

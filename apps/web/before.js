@@ -50,7 +50,7 @@ if (!ENVIRONMENT_IS_PTHREAD) {
   const makeMemory = (shared) => {
     for (let maximum = 65536; ; maximum /= 2) {
       try {
-        return new WebAssembly.Memory({ initial: 512, maximum, shared });
+        return new WebAssembly.Memory({ initial: 128, maximum, shared });
       } catch (error) {
         if (maximum <= 8192) throw error;
       }

@@ -1,10 +1,11 @@
-"""libtern.so as ctypes sees it: structs and prototypes of include/tern/tern.h, in its order."""
+"""libtern.so, or libtern.dll on Windows, as ctypes sees it: structs and prototypes of include/tern/tern.h, in its order."""
 
 from __future__ import annotations
 
 import ctypes
 import ctypes.util
 import os
+import sys
 from collections.abc import Callable
 from ctypes import (
     CFUNCTYPE,
@@ -266,10 +267,11 @@ def _path() -> str:
     named = os.environ.get("TERN_LIBRARY")
     if named:
         return named
-    packed = Path(__file__).parent / "lib" / f"libtern.so.{VERSION}"
+    name = "libtern.dll" if sys.platform == "win32" else f"libtern.so.{VERSION}"
+    packed = Path(__file__).parent / "lib" / name
     if packed.exists():
         return str(packed)
-    return ctypes.util.find_library("tern") or f"libtern.so.{VERSION}"
+    return ctypes.util.find_library("tern") or name
 
 
 def _load() -> ctypes.CDLL:
@@ -281,7 +283,7 @@ def _load() -> ctypes.CDLL:
         remedy = (
             "start Python with tern-python, which is installed beside tern"
             if is_newer
-            else "install Tern, or set TERN_LIBRARY to the path of its libtern.so"
+            else f"install Tern, or set TERN_LIBRARY to the path of its {Path(path).name}"
         )
         raise ImportError(f"{e}; {remedy}") from e
     for name, (result, arguments) in _PROTOTYPES.items():

@@ -23,7 +23,7 @@ constexpr int kMostThreads = 1024;
 // In one pass; 256 rows are no faster. A browser tab has one conversation, and memory that it asks for counts even if
 // it is never touched: with fewer rows, prompts are as fast.
 #ifdef __EMSCRIPTEN__
-constexpr int kMostLogitRows = 8, kMostLogitRowsOnGpu = 32, kMostBatchOnHost = 128;
+constexpr int kMostLogitRows = 8, kMostLogitRowsOnGpu = 32, kMostBatchOnHost = 64;
 #else
 constexpr int kMostLogitRows = 64, kMostLogitRowsOnGpu = kMostLogitRows, kMostBatchOnHost = 256;
 #endif

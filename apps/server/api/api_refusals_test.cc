@@ -150,7 +150,7 @@ TEST(ApiServer, ManyThatWaitAreSentAway) {
   Json body = completion("Once upon a time", 4);
   body["n"] = 3;  // one runs, two wait
   EXPECT_EQ(server.post(kText, body).status, 200);
-  Json long_one = completion("Once upon a time", 400);
+  Json long_one = completion("Once upon a time", 100);
   long_one["n"] = 3;
   long_one["ignore_eos"] = true;
   // Until the server has noticed that the answer before has ended.

@@ -372,7 +372,9 @@ TEST_P(GpuFloat, Glu) {
     const WeightMatrix gate(format, 21, cols, ++seed), up(format, 21, cols, ++seed);
     test_glu(bench(), gate.tensor, up.tensor, even ? GluAct::kSilu : GluAct::kRelu2, {.normed = even, .staged = even},
              1);
-    test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {.normed = !even, .rows_per_group = 1}, 2);
+    // The rest is the same for all formats.
+    if (seed % 4 == 0)
+      test_glu(bench(), gate.tensor, up.tensor, GluAct::kSilu, {.normed = !even, .rows_per_group = 1}, 2);
   }
   for (const Format format : {Format::kQ4_0, Format::kQ1_0, Format::kQ2_0, Format::kQ8_0}) {
     const WeightMatrix gate(format, 21, 384, ++seed), up(format, 21, 384, ++seed);
