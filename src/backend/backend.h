@@ -191,6 +191,14 @@ class Executable : public Introspection {
     return nullptr;
   }
 
+  // run(), followed by the choice of a token for each row of logits on the device, so that the logits need not be
+  // read. Each slice has at most one row. `sampling`: one entry per row, without changes. The tokens are valid until
+  // the next run. None: nothing was run, since the backend does not support it, or not for this batch or these options.
+  virtual Result<std::optional<std::span<const TokenId>>> run_and_choose(KvStore& /*store*/, Batch /*batch*/,
+                                                                         std::span<const DeviceSampling> /*sampling*/) {
+    return std::nullopt;
+  }
+
   // A cache for one sequence with a store of its own (kv_cache.h) and room for n_ctx tokens. kOutOfMemory.
   Result<std::unique_ptr<KvCache>> new_cache(int n_ctx, KvType type) const;
   // Run and decode one sequence; the blocks are the cache's.

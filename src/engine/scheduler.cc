@@ -329,7 +329,8 @@ bool Scheduler::Impl::step() {
     run_in_turns();
   } else if (!run_stream()) {
     draft();
-    if (const Pass pass = plan_pass(); !pass.slices.empty()) run(pass);
+    const Pass pass = plan_pass();
+    if (!pass.slices.empty() && !run_and_choose(pass)) run(pass);
   }
   remove_those_over();
   return !running_.empty() || !waiting_.empty();

@@ -87,6 +87,8 @@ class Scheduler::Impl {
   PassPlan plan_slice(const Pass& pass, bool drafts, bool is_prompt) const;
   bool make_room_for(const Request& request, const Pass& pass);
   void run(const Pass& pass);
+  // The same for a pass with prompts, if the device chooses all its tokens: logits of many replies take long to read.
+  bool run_and_choose(const Pass& pass);
   bool run_stream();
   bool is_streaming() const;
   bool begin_stream();

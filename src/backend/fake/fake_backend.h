@@ -19,6 +19,7 @@ struct Script {
   int fail_at_pos = -1;    // run() returns kDeviceLost when a batch reaches this position, and so does a stream
   int nan_at_pos = -1;     // the logits after this position and all later ones are NaN
   bool decodes = false;    // samples tokens itself: decode() returns a stream
+  bool chooses = false;    // … and run_and_choose() returns tokens
   int most_streamed = 64;  // … of at most this many sequences
   int runs_ahead = 0;      // … which runs this many tokens ahead of those taken
 };
@@ -47,6 +48,7 @@ struct Log {
   std::vector<Stream> streams;  // a stream of several sequences has consecutive entries
   int n_live_streams = 0;
   int n_batches = 0;
+  int n_chosen = 0;  // tokens of run_and_choose()
   int n_blocks = 0;  // blocks that have memory
 };
 

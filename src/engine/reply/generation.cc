@@ -290,9 +290,23 @@ Result<void> Generation::Impl::take_from_stream() {
   return {};
 }
 
+bool Generation::Impl::may_be_chosen() const {
+  return device_may_choose() && !sampler_.changes_logits() && !drafting_.is_in_pass() && !scores_prompt() &&
+         to_heal_.empty() && options_.max_tokens != 0;
+}
+
+void Generation::Impl::take_chosen(std::optional<TokenId> token) {
+  sequence_.add(running_);
+  if (token) add_chosen(*token);
+}
+
 void Generation::Impl::take_streamed(TokenId token) {
   sequence_.add(last_known(), true);
   drafting_.add_streamed();
+  add_chosen(token);
+}
+
+void Generation::Impl::add_chosen(TokenId token) {
   sampler_.accept(token);
   if (constraint_) constraint_->accept(token);
   tokens_.push_back(token);

@@ -67,6 +67,10 @@ class Generation::Impl {
   Result<Slice> start_of_stream(int n_tokens) { return sequence_.start_of_stream(last_known(), n_tokens); }
   void take_streamed(TokenId token);
   void leave_stream();
+  // Used by the scheduler for passes with prompts, after next_slice(): whether the device may choose the slice's token,
+  // by device_sampling(); and, in place of take(), the token, or none if the slice has no logits.
+  bool may_be_chosen() const;
+  void take_chosen(std::optional<TokenId> token);
   // The number of tokens to run before the next one can be chosen.
   size_t n_pending() const { return tokens_.size() - static_cast<size_t>(sequence_.n_used()); }
   // The same without those that run again after a check (Sequence::settle), whose number is n_again().
@@ -112,6 +116,7 @@ class Generation::Impl {
   // True if the host must choose the next token.
   bool is_constrained() const { return constraint_ && (constraint_->is_active() || constraint_->changes_logits()); }
   std::span<const TokenId> last_known() const { return std::span(tokens_).last(1); }
+  void add_chosen(TokenId token);
   void drop_stream();
   void take_back_draws();  // for tokens that a stream did not deliver
   size_t n_to_score() const { return static_cast<size_t>(reply_.result.stats.n_prompt); }

@@ -277,18 +277,22 @@ Result<void> GpuExecutable::expect(int n_sequences) {
   return has_run.transform([](bool) {});
 }
 
-Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch) {
+Result<RunShape> GpuExecutable::put_batch(PreparedStore& store, Batch batch) {
   CHECK(!batch.empty() && std::ssize(batch) <= max_slices());
-  auto& store = static_cast<PreparedStore&>(kv_store);
   int n_pos = 0;
   for (const Slice& slice : batch) n_pos = std::max(n_pos, slice.first_pos + static_cast<int>(slice.tokens.size()));
   TRY_STATUS(check_before(store, batch));
   TRY(const bool moves_states, pair_states(store, batch));
   TRY_STATUS(prepare(store, n_pos));
-  TRY(RunShape shape, put(store, batch, 0, moves_states));
-  shape = choose_layer_path(shape, store);
-  const int n_rows = shape.n_logit_rows;
+  TRY(const RunShape shape, put(store, batch, 0, moves_states));
   run_.n_tokens = shape.n_tokens;
+  return choose_layer_path(shape, store);
+}
+
+Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch) {
+  auto& store = static_cast<PreparedStore&>(kv_store);
+  TRY(const RunShape shape, put_batch(store, batch));
+  const int n_rows = shape.n_logit_rows;
   std::unique_ptr<ReadBack> outcome;  // of the megakernel
   const auto has_failed = [&]() -> Result<bool> {
     if (!outcome) return false;
@@ -310,7 +314,7 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     }
     if (shape.n_tokens == 1 && n_rows == 1) remember(store, batch[0], nullptr, shape);
   }
-  if (moves_states) move_states(store, batch);
+  if (shape.moves_states) move_states(store, batch);
   if (n_rows == 0) {
     TRY(const bool failed, has_failed());
     if (failed) return run(kv_store, batch);

@@ -50,6 +50,9 @@ class GpuExecutable final : public Executable, private StreamHost {
   std::span<const float> hidden() const override;
   Result<std::unique_ptr<TokenStream>> decode(KvStore& store, Batch starts, int n_tokens,
                                               std::span<const DeviceSampling> sampling) override;
+  // Not for batches of single tokens, which streams are for.
+  Result<std::optional<std::span<const TokenId>>> run_and_choose(KvStore& store, Batch batch,
+                                                                 std::span<const DeviceSampling> sampling) override;
   std::optional<GpuStats> gpu_stats() const override;
   std::optional<GpuAdapter> gpu_adapter() const override;
   Result<std::vector<GpuKernel>> gpu_kernels() override;
@@ -157,6 +160,8 @@ class GpuExecutable final : public Executable, private StreamHost {
     const auto* first = std::get_if<step::Embed>(&plan_.steps[hidden_rows() ? 1 : 0].body);
     return first && first->on_host ? first : nullptr;
   }
+  // Makes all ready for a run of the batch.
+  Result<RunShape> put_batch(PreparedStore& store, Batch batch);
   Result<void> put_hidden(const step::Hidden& s, Batch batch) const;
   Result<void> put_rows(const step::Embed& table) const;
   // Sets up a token like the last one, at the position after it but in the store's spare block, and returns its
@@ -188,6 +193,7 @@ class GpuExecutable final : public Executable, private StreamHost {
   // The last run. Its vectors are kept, so that the token loop allocates nothing.
   struct Run {
     std::vector<float> logits, hidden;
+    std::vector<TokenId> chosen;
     int n_tokens = 0;
     std::vector<Command> commands;
     BatchWords words;
