@@ -26,7 +26,7 @@ namespace tern {
 struct SchedulerOptions {
   int n_ctx = 0;  // maximum tokens of each reply's context; 0: the trained length, or as much of it as fits in memory
   KvType kv_type = KvType::kF16;
-  int max_replies = 64;      // replies in progress at a time; others wait
+  int max_replies = 64;      // replies in progress at a time, and no more than fit into a step (64); others wait
   int max_batch_tokens = 0;  // maximum tokens in one step, prefill and decode together; 0: chosen by Tern
   // While replies decode, prompts are prefilled in pieces of about this duration, so that no reply stalls for longer.
   // 0: pieces as large as a step allows.

@@ -25,6 +25,10 @@ Scheduler::Impl::Impl(const Model& model, std::shared_ptr<KvBlocks> blocks, Pref
   }
   if (!model_.grammars) model_.grammars = std::make_shared<GrammarCache>();
   if (options.max_batch_tokens > 0) most_tokens_ = std::min(most_tokens_, options.max_batch_tokens);
+  // Replies that do not fit into a pass would hold memory while they wait for the end of others.
+  const Executable& executable = model.executable;
+  const int most_together = std::min(executable.max_slices(), executable.max_logit_rows());
+  most_running_ = executable.max_slices() == 1 ? options.max_replies : std::min(options.max_replies, most_together);
 }
 
 Result<Scheduler::ReplyId> Scheduler::Impl::submit(std::span<const TokenId> prompt, const GenerateOptions& options,
@@ -68,7 +72,7 @@ void Scheduler::Impl::begin(Request& request) {
 }
 
 void Scheduler::Impl::admit() {
-  while (!waiting_.empty() && n_running() < options_.max_replies) {
+  while (!waiting_.empty() && n_running() < most_running_) {
     auto request = std::move(waiting_.front());
     waiting_.pop_front();
     if (!request->generation) {

@@ -21,6 +21,16 @@ TEST(Scheduler, PromptsAreReadInSmallPiecesBesideReplies) {
   EXPECT_EQ(slices_of(r.log, 4), piece(16) + "@24");  // no reply is decoding any more
 }
 
+TEST(Scheduler, NoMoreRunThanFitIntoAPass) {
+  Replies r("abcdef", {.n_vocab = 0, .next = {}, .max_batch = 64, .max_slices = 2}, {.max_replies = 8});
+  for (const char* prompt : {"?a", "?b", "?c"}) r.submit(prompt, {.max_tokens = 3, .sample = {}, .stop = {}});
+  ASSERT_TRUE(r.scheduler->step());
+  EXPECT_EQ(r.scheduler->n_running(), 2);
+  EXPECT_EQ(r.scheduler->n_waiting(), 1);
+  r.run();
+  EXPECT_EQ(r.ended.size(), 3u);
+}
+
 TEST(Scheduler, PiecesGrowWhileAFirstTokenIsLate) {
   for (const float target : {0.0f, 10.0f}) {
     Replies r("????????????????????????", {.n_vocab = 0, .next = {}, .max_batch = 64},
