@@ -12,6 +12,16 @@ import {kDefaultModel, tern as program} from './support/project.mjs';
 import {writeRandomModel} from './support/random_model.mjs';
 
 const kMost = 1.3;  // times the file
+const kMostBesides = 7.5e6;  // bytes: what does not grow with the model counts for the smallest
+
+/** How much a reply takes. */
+async function heapOf(file, threads) {
+  const tern = await Tern.load(file, {backend: 'cpu', threads, context: 512});
+  for await (const _ of tern.generate([1, 2, 3, 4, 5], {maxTokens: 3, ignoreEos: true})) { /* to its end */ }
+  const {heapBytes} = tern.stats;
+  await tern.close();
+  return heapBytes;
+}
 
 describe('the heap of a model on the CPU', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tern_heap_'));
@@ -32,15 +42,17 @@ describe('the heap of a model on the CPU', () => {
       const {size} = fs.statSync(file);
       assert.ok(size > 40e6 && size < 500e6, `${size} bytes`);
       for (const threads of [1, 2]) {
-        const tern = await Tern.load(file, {backend: 'cpu', threads, context: 512});
-        for await (const _ of tern.generate([1, 2, 3, 4, 5], {maxTokens: 3, ignoreEos: true})) { /* to its end */ }
-        const {heapBytes} = tern.stats;
-        await tern.close();
+        const heapBytes = await heapOf(file, threads);
         assert.ok(heapBytes <= kMost * size, `${(heapBytes / size).toFixed(2)} times the file`);
       }
       fs.rmSync(file);
     });
   }
+
+  test('the default model', async () => {
+    const besides = await heapOf(kDefaultModel, 2) - fs.statSync(kDefaultModel).size;
+    assert.ok(besides < kMostBesides, `${besides} bytes besides the file`);
+  });
 });
 
 // A template calls itself as deep as it may, with as much in each call as there may be. It must not run over the stack,
