@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Compares a stream of a server while 16 large JSON schemas are compiled with the same stream alone.
 
-usage: measure_schemas.py URL [ROUNDS]
+usage: measure_schemas.py URL [ROUNDS [PID]]
 
 A round has three streams of the same tokens: alone, the control, which is alone, too, and beside the schemas. The last
 two take turns in being the second. Compared are the tokens between the request for the first schema and the end of the
 last compilation. What the control shows is the machine's own noise: other programs, and the host of a virtual one. The
 process that asks has the lowest priority, as if it were on another machine.
+
+PID is the server's, on Linux. Then a round also says for how long a thread that computes had to wait for a processor,
+at most, between two tokens: what the schemas cost the stream, without what a virtual machine's host does.
 """
 
 import json
@@ -54,7 +57,34 @@ def post(url, path, body):
     return urllib.request.urlopen(urllib.request.Request(url + path, body, {"Content-Type": "application/json"}))
 
 
-def stream(url, at_first=None):
+class Waits:
+    """How long threads of a process have waited for a processor, looked at from token to token."""
+
+    def __init__(self, pid):
+        self.folder = f"/proc/{pid}/task"
+        self.before = {}
+        self.longest = []
+
+    def look(self):
+        """Notes the longest wait since the last look, in ms, of the threads that ran for a quarter of the time."""
+        now, at, waits = {}, time.perf_counter(), [0.0]
+        for thread in os.listdir(self.folder):
+            try:
+                with open(f"{self.folder}/{thread}/schedstat", encoding="ascii") as file:
+                    ran, waited = map(int, file.read().split()[:2])
+            except OSError:
+                continue  # it has ended
+            now[thread] = (at, ran, waited)
+            if thread in self.before:
+                at_before, ran_before, waited_before = self.before[thread]
+                if ran - ran_before > 0.25e9 * (at - at_before):
+                    waits.append((waited - waited_before) / 1e6)
+        if self.before:
+            self.longest.append(max(waits))
+        self.before = now
+
+
+def stream(url, at_first=None, waits=None):
     """The times of the tokens. Calls at_first at token number FIRST."""
     body = {"prompt": "Once upon a time", "max_tokens": TOKENS, "ignore_eos": True, "temperature": 0, "stream": True}
     times = []
@@ -63,6 +93,8 @@ def stream(url, at_first=None):
             if not line.startswith(b"data: {"):
                 continue
             times.append(time.perf_counter())
+            if waits:
+                waits.look()
             if at_first and len(times) == FIRST:
                 at_first()
     return times
@@ -86,7 +118,7 @@ def ask_all(url, seed):
     print(time.perf_counter(), flush=True)
 
 
-def beside_schemas(url, seed):
+def beside_schemas(url, seed, waits):
     """The times of the tokens, when the last schema was compiled, and the size of one."""
     child = subprocess.Popen([sys.executable, __file__, url, "ask", str(seed)], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)
@@ -96,7 +128,7 @@ def beside_schemas(url, seed):
         child.stdin.write("\n")
         child.stdin.flush()
 
-    times = stream(url, begin)
+    times = stream(url, begin, waits)
     end = float(child.stdout.readline())
     child.wait()
     return times, end, n_bytes
@@ -121,16 +153,21 @@ def print_comparisons(name, all_of_them):
           f"most {median('most'):.1f} ms; above {median('long'):.0f} ms: {n_long}", flush=True)
 
 
-def measure(url, seed, control_first):
+def measure(url, seed, control_first, pid):
     """The control's and the schemas' comparison."""
+    waits = Waits(pid) if pid else None
     alone = stream(url)
     control = stream(url) if control_first else None
-    beside, end, n_bytes = beside_schemas(url, seed)
+    beside, end, n_bytes = beside_schemas(url, seed, waits)
     control = control or stream(url)
     last = next((i for i, at in enumerate(beside) if at > end), len(beside) - 1)
     gaps = [[1e3 * (y - x) for x, y in zip(times[FIRST - 1:last], times[FIRST:last + 1])]
             for times in (alone, control, beside)]
     print(f"{N_SCHEMAS} schemas of {n_bytes} bytes in {end - beside[FIRST - 1]:.1f} s beside {len(gaps[0])} tokens")
+    if waits:
+        longest = sorted(waits.longest[FIRST - 1:last])
+        print(f"  waits for a processor: median {statistics.median(longest):.1f}, most {longest[-1]:.1f} ms between two "
+              f"tokens, {longest[-1] / statistics.median(gaps[0]):.2f} of the stream's median alone")
     return Comparison(gaps[0], gaps[1]), Comparison(gaps[0], gaps[2])
 
 
@@ -141,7 +178,7 @@ def main():
     stream(url)
     controls, others = [], []
     for i in range(int(sys.argv[2]) if len(sys.argv) > 2 else 5):
-        control, other = measure(url, int(time.time()) * 100 + 20 * i, i % 2 == 0)
+        control, other = measure(url, int(time.time()) * 100 + 20 * i, i % 2 == 0, sys.argv[3] if len(sys.argv) > 3 else None)
         controls.append(control)
         others.append(other)
         print_comparisons("control", [control])
