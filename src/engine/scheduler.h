@@ -104,7 +104,7 @@ class Scheduler::Impl {
   PrefixId root_;
   SchedulerOptions options_;
   int most_tokens_;
-  int most_running_;  // replies
+  int most_running_;            // replies
   Requests running_, waiting_;  // in order of arrival
   // Device-side sampling: the replies of the stream, and the number of tokens per reply that it has not delivered yet.
   std::vector<Request*> streamed_;

@@ -137,6 +137,7 @@ async function usedEngines({current}, engines) {
  */
 async function keepEngine(engine) {
   const {current} = await readState();
+  if (!current) return;  // opening its cache would make one
   const known = await (await keptFile(current, kEnginesKey))?.json() ?? {};
   const cache = await caches.open(kPrefix + current);
   for (const [path, sha256] of Object.entries(known)) {
