@@ -97,6 +97,13 @@ class TokenStream {
   virtual Result<std::span<const TokenId>> next() = 0;
 };
 
+// Tokens that a device has chosen after a batch, and the logits of the rows whose slices have several tokens: the
+// caller can see there whether a sequence's results are finite. Valid until the next run.
+struct ChosenTokens {
+  std::span<const TokenId> tokens;  // of each row of logits
+  std::span<const float> logits;    // [those rows, n_vocab]
+};
+
 // One kind of operation inside a decoded token: the same kernel for the same purpose, in all layers.
 struct OpTime {
   std::string name;    // what it computes: the step without its layer, "ffn_down"
@@ -191,11 +198,11 @@ class Executable : public Introspection {
     return nullptr;
   }
 
-  // run(), followed by the choice of a token for each row of logits on the device, so that the logits need not be
-  // read. Each slice has at most one row. `sampling`: one entry per row, without changes. The tokens are valid until
-  // the next run. None: nothing was run, since the backend does not support it, or not for this batch or these options.
-  virtual Result<std::optional<std::span<const TokenId>>> run_and_choose(KvStore& /*store*/, Batch /*batch*/,
-                                                                         std::span<const DeviceSampling> /*sampling*/) {
+  // run(), followed by the choice of a token for each row of logits on the device, so that most logits need not be
+  // read. Each slice has at most one row. `sampling`: one entry per row, without changes. None: nothing was run, since
+  // the backend does not support it, or not for this batch or these options.
+  virtual Result<std::optional<ChosenTokens>> run_and_choose(KvStore& /*store*/, Batch /*batch*/,
+                                                             std::span<const DeviceSampling> /*sampling*/) {
     return std::nullopt;
   }
 

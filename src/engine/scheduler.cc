@@ -185,15 +185,19 @@ bool Scheduler::Impl::make_room_for(const Request& request, const Pass& pass) {
   return false;
 }
 
+void Scheduler::Impl::count(const Pass& pass, double seconds) {
+  learn_from(pass, seconds);
+  ++stats_.steps;
+  stats_.tokens_run += static_cast<uint64_t>(pass.n_tokens);
+}
+
 void Scheduler::Impl::run(const Pass& pass) {
   const double start = model_.now();
   const auto rows = model_.executable.run(blocks_->store(), pass.slices);
   if (rows) {
-    learn_from(pass, model_.now() - start);
-    ++stats_.steps;
-    stats_.tokens_run += static_cast<uint64_t>(pass.n_tokens);
+    count(pass, model_.now() - start);
+    tell_drafters(pass);
   }
-  if (rows) tell_drafters(pass);
   size_t at = 0;
   const size_t width = rows && pass.n_rows > 0 ? rows->size() / static_cast<size_t>(pass.n_rows) : 0;
   for (size_t i = 0; i < pass.requests.size(); ++i) {
@@ -244,8 +248,7 @@ bool Scheduler::Impl::run_stream() {
 bool Scheduler::Impl::begin_stream() {
   end_stream();
   const Executable& executable = model_.executable;
-  const int most = std::min({most_tokens_, executable.max_slices(), executable.max_logit_rows()});
-  if (!executable.decodes() || running_.empty() || n_running() > most) return false;
+  if (!executable.decodes() || running_.empty() || n_running() > most_tokens_) return false;
   int n_steps = n_running() == 1 ? kStreamTokens : kStreamTokens / 2;
   std::vector<Request*> requests;
   std::vector<ReplyId> ids;

@@ -86,6 +86,7 @@ class Scheduler::Impl {
   void add_to(Pass& pass, Request& request);
   PassPlan plan_slice(const Pass& pass, bool drafts, bool is_prompt) const;
   bool make_room_for(const Request& request, const Pass& pass);
+  void count(const Pass& pass, double seconds);  // one that has run
   void run(const Pass& pass);
   // The same for a pass with prompts, if the device chooses all its tokens: logits of many replies take long to read.
   bool run_and_choose(const Pass& pass);

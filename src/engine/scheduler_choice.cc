@@ -17,23 +17,24 @@ bool Scheduler::Impl::run_and_choose(const Pass& pass) {
     if (pass.slices[i].n_logit_rows() > 0) sampling.push_back(pass.requests[i]->generation->device_sampling());
   }
   const double start = model_.now();
-  const auto tokens = model_.executable.run_and_choose(blocks_->store(), pass.slices, sampling);
-  if (tokens && !*tokens) return false;
-  if (tokens) {
-    learn_from(pass, model_.now() - start);
-    ++stats_.steps;
-    stats_.tokens_run += static_cast<uint64_t>(pass.n_tokens);
-  }
-  size_t row = 0;
+  const auto chosen = model_.executable.run_and_choose(blocks_->store(), pass.slices, sampling);
+  if (chosen && !*chosen) return false;
+  if (chosen) count(pass, model_.now() - start);
+  const auto has_logits = [](const Slice& slice) { return slice.n_logit_rows() > 0 && slice.tokens.size() > 1; };
+  const auto n_shown = static_cast<size_t>(std::ranges::count_if(pass.slices, has_logits));
+  const size_t width = chosen && n_shown > 0 ? (*chosen)->logits.size() / n_shown : 0;
+  size_t row = 0, at = 0;  // the slice's token and its logits
   for (size_t i = 0; i < pass.requests.size(); ++i) {
     Generation::Impl& generation = *pass.requests[i]->generation;
-    if (!tokens) {
-      generation.fail_with(tokens.error());
-    } else if (pass.slices[i].n_logit_rows() > 0) {
-      generation.take_chosen((**tokens)[row++]);
-    } else {
-      generation.take_chosen({});
+    if (!chosen) {
+      generation.fail_with(chosen.error());
+      continue;
     }
+    const Slice& slice = pass.slices[i];
+    const auto token = slice.n_logit_rows() > 0 ? std::optional((*chosen)->tokens[row++]) : std::nullopt;
+    const auto logits = (*chosen)->logits.subspan(at, has_logits(slice) ? width : 0);
+    at += logits.size();
+    if (auto taken = generation.take_chosen(token, logits); !taken) generation.fail_with(std::move(taken).error());
   }
   for (Request* request : pass.requests) tell(*request);
   return true;

@@ -61,6 +61,21 @@ TEST(SchedulerChoice, IsTheHostsIfOneReplyNeedsIt) {
   }
 }
 
+TEST(SchedulerChoice, APromptWhoseLogitsAreNoNumbersEndsItsReplyAlone) {
+  Replies r(kText, {.n_vocab = 0, .next = {}, .max_batch = 16, .nan_at_pos = 5, .decodes = true, .chooses = true},
+            {.max_stall_ms = 0});
+  GenerateOptions options = options_of(0);
+  options.max_tokens = 2;
+  r.submit("?abcdefg", options);
+  r.submit("?a", options);
+  r.run();
+  EXPECT_GE(r.log.n_chosen, 2);
+  EXPECT_NE(r.ended["?abcdefg"].find("not finite"), std::string::npos) << r.ended["?abcdefg"];
+  EXPECT_EQ(r.told["?abcdefg"], "");
+  EXPECT_EQ(r.ended["?a"], "");
+  EXPECT_EQ(r.told["?a"], "ab");
+}
+
 TEST(SchedulerChoice, AFailureEndsTheReplies) {
   const GenerateOptions options = options_of(0);
   Replies r(kText, {.n_vocab = 0, .next = {}, .max_batch = 8, .fail_at_pos = 4, .decodes = true, .chooses = true},

@@ -166,21 +166,25 @@ class FakeExecutable final : public Executable {
     return std::make_unique<FakeStream>(script_, log_, starts.size());
   }
 
-  Result<std::optional<std::span<const TokenId>>> run_and_choose(KvStore& store, Batch batch,
-                                                                 std::span<const DeviceSampling> sampling) override {
+  Result<std::optional<ChosenTokens>> run_and_choose(KvStore& store, Batch batch,
+                                                     std::span<const DeviceSampling> sampling) override {
     if (!script_.chooses) return std::nullopt;
-    TRY_STATUS(run(store, batch));
+    TRY(const std::span<const float> rows, run(store, batch));
+    const auto width = static_cast<size_t>(script_.n_vocab);
     chosen_.clear();
+    shown_.clear();
     for (const Slice& slice : batch) {
       if (slice.n_logit_rows() == 0) continue;
       const DeviceSampling& how = sampling[chosen_.size()];
       CHECK(slice.n_logit_rows() == 1 && !how.changes);
       if (how.temperature > 0) how.uniform();
+      const auto row = rows.subspan(chosen_.size() * width, width);
+      if (slice.tokens.size() > 1) shown_.insert(shown_.end(), row.begin(), row.end());
       chosen_.push_back(next_token(script_, slice.first_pos + static_cast<int>(slice.tokens.size()) - 1));
     }
     CHECK(chosen_.size() == sampling.size());
     log_.n_chosen += static_cast<int>(chosen_.size());
-    return chosen_;
+    return ChosenTokens{.tokens = chosen_, .logits = shown_};
   }
 
   void observe(StepObserver) override {}
@@ -201,7 +205,7 @@ class FakeExecutable final : public Executable {
 
   Script script_;
   Log& log_;
-  std::vector<float> logits_;
+  std::vector<float> logits_, shown_;
   std::vector<TokenId> chosen_;
 };
 

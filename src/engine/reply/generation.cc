@@ -295,9 +295,11 @@ bool Generation::Impl::may_be_chosen() const {
          to_heal_.empty() && options_.max_tokens != 0;
 }
 
-void Generation::Impl::take_chosen(std::optional<TokenId> token) {
+Result<void> Generation::Impl::take_chosen(std::optional<TokenId> token, std::span<const float> logits) {
+  if (!logits.empty()) TRY_STATUS(sequence_.check_logits(logits, 1, running_));
   sequence_.add(running_);
   if (token) add_chosen(*token);
+  return {};
 }
 
 void Generation::Impl::take_streamed(TokenId token) {

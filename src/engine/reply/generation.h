@@ -68,9 +68,10 @@ class Generation::Impl {
   void take_streamed(TokenId token);
   void leave_stream();
   // Used by the scheduler for passes with prompts, after next_slice(): whether the device may choose the slice's token,
-  // by device_sampling(); and, in place of take(), the token, or none if the slice has no logits.
+  // by device_sampling(); and, in place of take(), the token, or none if the slice has no logits, and its logits if it
+  // has several tokens.
   bool may_be_chosen() const;
-  void take_chosen(std::optional<TokenId> token);
+  Result<void> take_chosen(std::optional<TokenId> token, std::span<const float> logits);
   // The number of tokens to run before the next one can be chosen.
   size_t n_pending() const { return tokens_.size() - static_cast<size_t>(sequence_.n_used()); }
   // The same without those that run again after a check (Sequence::settle), whose number is n_again().

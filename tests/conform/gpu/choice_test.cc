@@ -2,6 +2,8 @@
 // same batch.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backend/gpu/run/webgpu_backend.h"
 #include "backend/kv_store.h"
 #include "model/model.h"
@@ -77,10 +79,17 @@ class GpuChoice : public testing::Test {
                           .xtc_threshold = o.xtc_threshold,
                           .uniform = [&sampler = samplers[row]] { return sampler.uniform(); }});
     }
+    // The prompts' rows are the third and the last; a filter must not have changed them.
+    std::vector<float> of_prompts;
+    for (const size_t row : {2u, 4u}) {
+      const auto one = logits->subspan(row * n_vocab, n_vocab);
+      of_prompts.insert(of_prompts.end(), one.begin(), one.end());
+    }
     const auto chosen = gpu_->run_and_choose(*store_, batch_, sampling);
     ASSERT_TRUE(chosen) << chosen.error().message;
     ASSERT_TRUE(*chosen);
-    EXPECT_EQ(std::vector<TokenId>((*chosen)->begin(), (*chosen)->end()), expected);
+    EXPECT_EQ(std::vector<TokenId>((*chosen)->tokens.begin(), (*chosen)->tokens.end()), expected);
+    EXPECT_TRUE(std::ranges::equal((*chosen)->logits, of_prompts));
   }
 
   Model model_;

@@ -321,10 +321,8 @@ Result<std::span<const float>> GpuExecutable::run(KvStore& kv_store, Batch batch
     TRY_STATUS(device_->check());
     return std::span<const float>();
   }
-  run_.logits.resize(static_cast<size_t>(n_rows) * static_cast<size_t>(plan_.slot(plan_.logits).width));
-  BufferView view = work_->view(plan_.logits);
-  view.bytes = run_.logits.size() * sizeof(float);
-  TRY_STATUS(device_->read(view, std::as_writable_bytes(std::span(run_.logits))));
+  const LogitRows all{.first = 0, .n = n_rows};
+  TRY_STATUS(read_logits({&all, 1}));
   TRY(const bool failed, has_failed());
   if (failed) return run(kv_store, batch);
   return std::span<const float>(run_.logits);

@@ -1,5 +1,5 @@
-// The executable of the WebGPU backend. executable.cc loads and runs batches; token_stream.cc decodes on the device;
-// checks.cc tests the model on it.
+// The executable of the WebGPU backend. executable.cc loads and runs batches; token_stream.cc decodes on the device,
+// and choice.cc chooses tokens there after a batch; checks.cc tests the model on it.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ class GpuExecutable final : public Executable, private StreamHost {
   Result<std::unique_ptr<TokenStream>> decode(KvStore& store, Batch starts, int n_tokens,
                                               std::span<const DeviceSampling> sampling) override;
   // Not for batches of single tokens, which streams are for.
-  Result<std::optional<std::span<const TokenId>>> run_and_choose(KvStore& store, Batch batch,
-                                                                 std::span<const DeviceSampling> sampling) override;
+  Result<std::optional<ChosenTokens>> run_and_choose(KvStore& store, Batch batch,
+                                                     std::span<const DeviceSampling> sampling) override;
   std::optional<GpuStats> gpu_stats() const override;
   std::optional<GpuAdapter> gpu_adapter() const override;
   Result<std::vector<GpuKernel>> gpu_kernels() override;
@@ -160,6 +160,11 @@ class GpuExecutable final : public Executable, private StreamHost {
     const auto* first = std::get_if<step::Embed>(&plan_.steps[hidden_rows() ? 1 : 0].body);
     return first && first->on_host ? first : nullptr;
   }
+  struct LogitRows {  // consecutive ones
+    int first, n;
+  };
+  // Copies these rows to run_.logits.
+  Result<void> read_logits(std::span<const LogitRows> rows);
   // Makes all ready for a run of the batch.
   Result<RunShape> put_batch(PreparedStore& store, Batch batch);
   Result<void> put_hidden(const step::Hidden& s, Batch batch) const;

@@ -1,12 +1,13 @@
-// Choices on the device. Decoding has the token loop there: token ids go straight into the next embeddings, and the
-// host reads them later from a ring. Where logits change before a choice, the host must know the tokens before it: then
-// it queues the layers of a step, takes the last token meanwhile, and queues the changes and the choice.
+// Decoding with the token loop on the device: token ids go straight into the next embeddings, and the host reads them
+// later from a ring. Where logits change before a choice, the host must know the tokens before it: then it queues the
+// layers of a step, takes the last token meanwhile, and queues the changes and the choice.
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
 #include <deque>
 
+#include "backend/gpu/run/choice.h"
 #include "backend/gpu/run/executable.h"
 #include "base/check.h"
 #include "base/median.h"
@@ -18,33 +19,6 @@ namespace {
 // states to their other places (GpuKvStore::pair_state), so those after the tokens taken are still there.
 constexpr size_t kAhead = 2;
 
-bool is_xtc(const DeviceSampling& o) { return o.temperature > 0 && o.xtc_probability > 0; }
-
-// The number of best logits that decide a row's token (Slice::n_best). Deviations are those of all logits.
-int n_best_of(const DeviceSampling& o) {
-  if (o.changes) return o.n_best();
-  if (o.temperature == 0) return 1;
-  return o.top_n_sigma > 0 ? 0 : std::max(o.top_k, 0);
-}
-
-// Adds the random number of a row's next token, and with `has_xtc` the threshold that applies to it.
-void draw_for(const DeviceSampling& o, bool has_xtc, std::vector<float>& drawn, std::vector<float>& thresholds) {
-  if (has_xtc) {
-    const bool excludes = is_xtc(o) && o.uniform() < o.xtc_probability;
-    thresholds.push_back(excludes ? o.xtc_threshold : DeviceSampler::kNoThreshold);
-  }
-  drawn.push_back(o.temperature > 0 ? o.uniform() : 0.0f);
-}
-
-Result<void> check_tokens(std::span<const TokenId> tokens, int n_vocab, const std::string& device) {
-  for (const TokenId token : tokens) {
-    if (token >= 0 && token < n_vocab) continue;
-    return fail(ErrorCode::kDeviceLost, "{}: the GPU chose token {}, which does not exist; its driver may be at fault",
-                device, token);
-  }
-  return {};
-}
-
 }  // namespace
 
 class GpuTokenStream final : public TokenStream {
@@ -54,7 +28,7 @@ class GpuTokenStream final : public TokenStream {
       : host_(host),
         store_(store),
         sampling_(sampling.begin(), sampling.end()),
-        draws_(std::ranges::any_of(sampling, [](const DeviceSampling& o) { return o.temperature > 0; })),
+        draws_(std::ranges::any_of(sampling, is_random)),
         changes_(std::ranges::any_of(sampling, [](const DeviceSampling& o) { return static_cast<bool>(o.changes); })),
         has_xtc_(std::ranges::any_of(sampling, is_xtc)),
         tokens_(starts.size()),
@@ -265,43 +239,6 @@ Result<std::unique_ptr<TokenStream>> GpuExecutable::decode(KvStore& store, Batch
   run_.in_control = nullptr;  // the sampler may now have another stream's options
   StreamHost& host = *this;
   return std::make_unique<GpuTokenStream>(host, gpu_store, rows, n_tokens, sampling);
-}
-
-Result<std::optional<std::span<const TokenId>>> GpuExecutable::run_and_choose(
-    KvStore& kv_store, Batch batch, std::span<const DeviceSampling> sampling) {
-  const auto is_longer = [](const Slice& slice) { return slice.tokens.size() > 1; };
-  const auto most_rows = static_cast<size_t>(std::min(max_slices(), max_logit_rows()));
-  if (observer_ || sampling.empty() || sampling.size() > most_rows || std::ranges::none_of(batch, is_longer)) {
-    return std::nullopt;
-  }
-  TRY(const Program* sampler, sampler_->choosing(sampling));
-  if (sampler == nullptr) return std::nullopt;
-  std::vector<Slice> slices(batch.begin(), batch.end());
-  size_t row = 0;
-  for (Slice& slice : slices) {
-    CHECK(slice.n_logit_rows() <= 1);
-    if (slice.n_logit_rows() == 1) slice.n_best = n_best_of(sampling[row++]);
-  }
-  CHECK(row == sampling.size());
-  auto& store = static_cast<PreparedStore&>(kv_store);
-  TRY(const RunShape shape, put_batch(store, slices));
-  std::vector<float> drawn, thresholds;
-  const bool has_xtc = std::ranges::any_of(sampling, is_xtc);
-  for (const DeviceSampling& o : sampling) draw_for(o, has_xtc, drawn, thresholds);
-  if (std::ranges::any_of(sampling, [](const DeviceSampling& o) { return o.temperature > 0; })) {
-    TRY_STATUS(sampler_->set_draws(0, drawn));
-  }
-  if (has_xtc) TRY_STATUS(sampler_->set_thresholds(0, thresholds));
-  run_.commands.clear();
-  store.program().commands(shape, run_.commands);
-  // The kernels feed tokens back as if each row of logits were the batch's row of that number. No step follows.
-  sampler->commands(shape, run_.commands);
-  TRY(const auto ids, device_->read_later(sampler_->ids(0, sampling.size()), run_.commands));
-  TRY(const Bytes bytes, ids->wait());
-  run_.chosen.resize(sampling.size());
-  std::memcpy(run_.chosen.data(), bytes.data(), bytes.size());
-  TRY_STATUS(check_tokens(run_.chosen, n_vocab(), device_name()));
-  return run_.chosen;
 }
 
 bool GpuExecutable::has_control(const GpuTokenStream& stream) const { return run_.in_control == &stream; }
