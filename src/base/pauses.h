@@ -1,6 +1,6 @@
-// Pauses in long work beside models that compute on all processors. A low priority is not enough: while the work has a
-// processor, Linux may let two threads of a model take turns on another one for tens of milliseconds. A processor that
-// becomes idle takes a waiting thread at once.
+// Turns of long work beside models that compute on all processors. A low priority is not enough: while the work has a
+// processor, Linux may let two threads of a model take turns on another one for tens of milliseconds. So it has turns
+// between two passes of a model, when no thread of the model wants a processor.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,11 @@
 
 namespace tern {
 
-// While one exists, the check points of its thread pause.
+// While one exists, the check points of its thread pause until the work has its turn.
 class Pauses {
  public:
   Pauses() : outer_(current) { current = this; }
-  ~Pauses() { current = outer_; }
+  ~Pauses();
   Pauses(const Pauses&) = delete;
   Pauses& operator=(const Pauses&) = delete;
 
@@ -27,7 +27,6 @@ class Pauses {
   int n_pauses() const { return n_pauses_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr uint32_t kWorkPerLook = 1000;
   void look();
 
@@ -35,7 +34,24 @@ class Pauses {
   Pauses* const outer_;
   uint32_t work_ = 0;
   int n_pauses_ = 0;
-  Clock::time_point since_ = Clock::now();  // the end of the last pause
+  bool has_turn_ = false;
+  std::chrono::steady_clock::time_point turn_ends_;
+};
+
+// Exists while a pool computes with `n_threads` threads, say for a pass of a model. The constructor first gives work
+// that pauses its turn: at most half as long as the last pass, and a thirteenth of the time.
+class Computing {
+ public:
+  explicit Computing(int n_threads);
+  ~Computing();
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+
+  // The threads of all pools of the process that compute now.
+  static int n_threads();
+
+ private:
+  const int n_;
 };
 
 }  // namespace tern

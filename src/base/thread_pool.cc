@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "base/pauses.h"
 #include "base/platform/processors.h"
 
 namespace tern {
@@ -26,20 +27,6 @@ void bind_to(int cpu) {
   mask[static_cast<size_t>(cpu) / 64] = uint64_t{1} << (cpu % 64);
   platform::set_thread_processors(mask);
 }
-
-std::atomic<int> n_computing_now = 0;
-
-// Counts a run's threads for the lifetime of this object.
-class Counted {
- public:
-  explicit Counted(int n_threads) : n_(n_threads) { n_computing_now.fetch_add(n_, std::memory_order_relaxed); }
-  ~Counted() { n_computing_now.fetch_sub(n_, std::memory_order_relaxed); }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-
- private:
-  const int n_;
-};
 
 // Binds a thread that the pool does not own, for the lifetime of this object.
 class BoundWhileItLives {
@@ -132,7 +119,7 @@ void ThreadPool::keep_fast() {
 }
 
 void ThreadPool::run_erased(Task task, Wait wait) {
-  const Counted counted(n_threads_);
+  const Computing computing(n_threads_);
   std::optional<BoundWhileItLives> bound;
   if (!cpus_.empty()) bound.emplace(cpus_[0]);
   if (n_threads_ == 1) return task.invoke(task.context, 0);
@@ -169,8 +156,6 @@ int ThreadPool::threads_for(int n) {
   const int n_fast = platform::fast_processors();
   return n_fast > 0 ? n_fast : available_cpus();
 }
-
-int ThreadPool::n_computing() { return n_computing_now.load(std::memory_order_relaxed); }
 
 int ThreadPool::load_time_cpus() {
 #ifdef __EMSCRIPTEN__

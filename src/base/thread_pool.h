@@ -82,9 +82,6 @@ class ThreadPool {
   // fast CPU that this process may use.
   static int threads_for(int n);
 
-  // The number of threads of all pools of the process that run something now.
-  static int n_computing();
-
   // Number of threads for a pool that ends before the next one starts, used while a model is loaded. 1 in a browser:
   // ended threads become available only after the caller returns to the page, so the compute pool would lack them.
   static int load_time_cpus();

@@ -54,6 +54,7 @@ class JsonReader {
   }
 
   Result<JsonValue> any(int depth) {
+    Pauses::check_point(20);
     auto value = unnumbered(depth);
     if (value) value->number = n_values_++;
     return value;
