@@ -144,13 +144,15 @@ class Comparison:
         self.p99 = statistics.quantiles(other, n=100, method="inclusive")[98]
         self.most = max(other)
         self.n_long = sum(gap > self.long for gap in other)
+        self.of_own = self.most / self.median
 
 
 def print_comparisons(name, all_of_them):
     median = lambda field: statistics.median(getattr(one, field) for one in all_of_them)
     n_long = sum(one.n_long for one in all_of_them)
     print(f"  {name}: speed x{median('speed'):.2f}, gaps: median {median('median'):.1f}, 99 % {median('p99'):.1f}, "
-          f"most {median('most'):.1f} ms; above {median('long'):.0f} ms: {n_long}", flush=True)
+          f"most {median('most'):.1f} ms; above {median('long'):.0f} ms: {n_long}; longest x"
+          f"{max(one.of_own for one in all_of_them):.2f} of its own median", flush=True)
 
 
 def measure(url, seed, control_first, pid):
@@ -178,7 +180,8 @@ def main():
     stream(url)
     controls, others = [], []
     for i in range(int(sys.argv[2]) if len(sys.argv) > 2 else 5):
-        control, other = measure(url, int(time.time()) * 100 + 20 * i, i % 2 == 0, sys.argv[3] if len(sys.argv) > 3 else None)
+        pid = sys.argv[3] if len(sys.argv) > 3 else None
+        control, other = measure(url, int(time.time()) * 100 + 20 * i, i % 2 == 0, pid)
         controls.append(control)
         others.append(other)
         print_comparisons("control", [control])
