@@ -19,7 +19,9 @@ namespace {
 
 // The specification requires a multiple of 8. Tern relies on it, because f32 tensors are read in place.
 constexpr int64_t kLeastAlignment = 8;
-constexpr uint64_t kFirstBeginning = 1 << 20;  // bytes; vocabularies of 150,000 tokens take 8 MB
+// Bytes of a file's beginning: those that are read first, as vocabularies of 150,000 tokens take 8 MB; and those behind
+// the list of tensors that may stay in memory.
+constexpr uint64_t kFirstBeginning = 1 << 20, kMostUnused = 1 << 16;
 
 }  // namespace
 
@@ -72,6 +74,12 @@ Result<GgufFile> GgufFile::open_in_pieces(std::unique_ptr<File> file) {
     auto part = parse_part(cursor);
     if (!part && cursor.needs_more()) continue;
     if (!part) return part;
+    if (n - cursor.position() > kMostUnused) {  // strings point into it, so it is read again from where it stays
+      beginning = std::vector(beginning.begin(), beginning.begin() + static_cast<ptrdiff_t>(cursor.position()));
+      GgufCursor again(beginning, *file, file->path());
+      part = parse_part(again);
+      if (!part) return part;
+    }
     part->beginnings_.push_back(std::move(beginning));
     part->files_.push_back(std::move(file));
     return part;
