@@ -9,6 +9,7 @@
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import {fileURLToPath} from 'node:url';
 
 import {functionNames} from './wasm_walk.mjs';
 
@@ -41,7 +42,7 @@ function run(tools, file, rare) {
   }
 }
 
-if (import.meta.filename === path.resolve(process.argv[1] ?? '')) {
+if (fileURLToPath(import.meta.url) === path.resolve(process.argv[1] ?? '')) {  // Node 18 has no import.meta.filename
   const [tools, file, rare] = process.argv.slice(2);
   if (!file) {
     console.error('usage: split_module.mjs TOOLS MODULE.wasm [RARE.txt]');
