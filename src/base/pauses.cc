@@ -80,7 +80,8 @@ Pauses::~Pauses() {
 
 void Pauses::look() {
   work_ = 0;
-  if ((!has_turn_ && !all_compute()) || Clock::now() < turn_ends_) return;
+  const bool is_turn = Clock::now() < turn_ends_, all = all_compute();
+  if (has_turn_ ? is_turn && !all : is_turn || !all) return;  // a pool that has waited too long computes
   if (has_turn_) turns().end();
   const Turn turn = turns().wait();
   has_turn_ = turn.is_given;

@@ -65,7 +65,7 @@ TEST(Pauses, AWorkHasItsTurnsBetweenPasses) {
   EXPECT_GE(n_pauses, 5);
   EXPECT_GT(n_between, 20 * n_beside) << "it goes on beside a pass only up to its next check point";
   std::ranges::sort(gaps);
-  EXPECT_LT(gaps[kPasses / 2], 1.5 * static_cast<double>(kPass.count()));
+  EXPECT_LT(gaps[kPasses / 2], 3.0 * static_cast<double>(kPass.count())) << "turns of half a pass, and what else runs";
 }
 
 TEST(Pauses, AreTheirThreadsAlone) {
