@@ -179,8 +179,8 @@ def main():
         return ask_all(url, int(sys.argv[3]))
     stream(url)
     controls, others = [], []
+    pid = sys.argv[3] if len(sys.argv) > 3 else None
     for i in range(int(sys.argv[2]) if len(sys.argv) > 2 else 5):
-        pid = sys.argv[3] if len(sys.argv) > 3 else None
         control, other = measure(url, int(time.time()) * 100 + 20 * i, i % 2 == 0, pid)
         controls.append(control)
         others.append(other)

@@ -26,8 +26,8 @@ function(tern_web_no_exceptions)
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti)
   endforeach()
 endfunction()
-# Hostile chat templates take less than two thirds of the stack (apps/web/tests/cpu.test.mjs). It lies where running over it is
-# an error and not somebody's data.
+# Hostile chat templates take less than two thirds of the stack (apps/web/tests/cpu.test.mjs). It lies where running over
+# it is an error and not somebody's data.
 add_link_options(-fwasm-exceptions -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1536KB
                  -Wl,--stack-first)
 if(NOT TERN_WEB_FLAVOR STREQUAL "simd")

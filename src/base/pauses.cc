@@ -12,17 +12,19 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
 
 constexpr Clock::duration kLongestTurn = std::chrono::microseconds(1250);
 constexpr int kTimesATurn = 12;  // a model computes for so many turns' time before it gives the next one
 // Work without a turn for so long takes one: a pass over a long prompt may last for seconds.
-constexpr Clock::duration kLongestPause = milliseconds(200);
+constexpr Clock::duration kLongestPause = std::chrono::milliseconds(200);
 
 std::atomic<int> n_computing = 0, n_waiting = 0;
 std::atomic<Clock::rep> last_pass = 0;  // when it began
 
-bool all_compute() { return n_computing.load(std::memory_order_relaxed) >= ThreadPool::available_cpus(); }
+bool all_compute() {
+  const int n = n_computing.load(std::memory_order_relaxed);
+  return n > 0 && n >= ThreadPool::available_cpus();  // which asks the system
+}
 
 struct Turn {
   Clock::duration length;
@@ -97,7 +99,5 @@ Computing::Computing(int n_threads) : n_(n_threads) {
   n_computing.fetch_add(n_, std::memory_order_relaxed);
 }
 Computing::~Computing() { n_computing.fetch_sub(n_, std::memory_order_relaxed); }
-
-int Computing::n_threads() { return n_computing.load(std::memory_order_relaxed); }
 
 }  // namespace tern

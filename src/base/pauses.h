@@ -47,9 +47,6 @@ class Computing {
   Computing(const Computing&) = delete;
   Computing& operator=(const Computing&) = delete;
 
-  // The threads of all pools of the process that compute now.
-  static int n_threads();
-
  private:
   const int n_;
 };

@@ -40,13 +40,15 @@ Result<GrammarPtr> GrammarCompiler::compile(size_t n_bytes, const Make& make) {
 
 void GrammarCompiler::run(const std::stop_token& stop) {
   platform::give_way(kNice);
-  const Pauses pauses;
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [&] { return !waiting_.empty(); })) {
     Job& job = *waiting_.front();
     waiting_.pop_front();
     lock.unlock();
-    Result<GrammarPtr> made = job.make();
+    Result<GrammarPtr> made = [&] {
+      const Pauses pauses;  // a turn ends with its work
+      return job.make();
+    }();
     lock.lock();
     job.made = std::move(made);
     changed_.notify_all();
