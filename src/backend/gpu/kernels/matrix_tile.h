@@ -18,7 +18,8 @@ struct MatrixTileShape {
   wgsl::MatrixShape shape;  // m counts tokens, n rows
   uint32_t subgroup;        // the size of every subgroup
   uint32_t n_matrices;
-  uint32_t block, stride;  // columns staged at a time; distance between rows in workgroup memory, in values
+  uint32_t block, stride;     // columns staged at a time; distance between rows in workgroup memory, in values
+  uint32_t sums_at_once = 1;  // subgroup matrices per subgroup and matrix of weights whose sums are written out
 
   uint32_t rows_of_subgroup() const { return tile.matrices_of_rows * shape.n; }  // of each matrix
   uint32_t tokens_of_subgroup() const { return tile.matrices_of_tokens * shape.m; }
@@ -31,8 +32,7 @@ struct MatrixTileShape {
   uint32_t stage() const { return (n_matrices * rows() + tokens()) * stride; }
   uint32_t staged() const { return tile.stages * stage(); }
   uint32_t first_token_row() const { return n_matrices * rows(); }
-  // Sums that are written out at a time: one subgroup matrix per subgroup and matrix of weights.
-  uint32_t sums_of_matrix() const { return subgroups() * shape.m * shape.n; }
+  uint32_t sums_of_matrix() const { return subgroups() * shape.m * shape.n * sums_at_once; }
   uint32_t sums() const { return n_matrices * sums_of_matrix(); }
 };
 
@@ -115,6 +115,51 @@ class TileSums {
           }
           take(row, token, std::span<const Name<S>>(sums));
         });
+      }
+    }
+  }
+
+  // The same in fours of adjacent rows, sums_at_once matrices of rows at a time: take(first row, token, the sums of
+  // each row, prepared). prepare(first row, token) is called before the sums are there, for those outside, too.
+  template <class Sums, class Prepare, class Take>
+  void for_each_four(const Sums& through, const Prepare& prepare, const Take& take) const {
+    using namespace wgsl;
+    CHECK(s().tile.splits == 1);
+    const uint32_t n = s().sums_at_once, of_token = n * N / 4, fours = M * of_token;
+    auto first = let("sums_at", t_.subgroup * (M * N * n));
+    auto lane = let("lane", t_.tid % s().subgroup);
+    for (uint32_t m = 0; m < s().tile.matrices_of_tokens; ++m) {
+      for (uint32_t r = 0; r < s().tile.matrices_of_rows; r += n) {
+        const auto token_of = [&](const Name<U32>& i) {
+          return let("token", t_.first_token + t_.subgroup_token + i / of_token + m * M);
+        };
+        const auto row_of = [&](const Name<U32>& i) {
+          return let("row", t_.first_row + t_.subgroup_row + i % of_token * 4u + r * N);
+        };
+        struct Four {
+          Name<U32> i, row, token;
+          decltype(prepare(first, first)) prepared;
+        };
+        std::vector<Four> all;
+        for (uint32_t i = 0; i < fours; i += s().subgroup) {
+          auto four = let("four", fours < s().subgroup ? min(lane, fours - 1) : lane + i);
+          auto row = row_of(four), token = token_of(four);
+          all.push_back({four, row, token, prepare(row, token)});
+        }
+        workgroupBarrier();
+        for (uint32_t w = 0; w < s().n_matrices; ++w) {
+          for (uint32_t k = 0; k < n; ++k)
+            subgroupMatrixStore(through, first + (w * s().sums_of_matrix() + k * N), sum(w, m, r + k), n * N);
+        }
+        workgroupBarrier();
+        for (const Four& four : all) {
+          std::vector<std::vector<Name<S>>> sums(4);
+          for (uint32_t i = 0; i < 4; ++i) {
+            for (uint32_t w = 0; w < s().n_matrices; ++w)
+              sums[i].push_back(let("sum", through[first + four.i * 4u + (w * s().sums_of_matrix() + i)]));
+          }
+          take(four.row, four.token, sums, four.prepared);
+        }
       }
     }
   }

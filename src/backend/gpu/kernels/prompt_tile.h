@@ -9,7 +9,7 @@ struct PromptTile {
   uint32_t subgroup_rows = 2, subgroup_tokens = 2;        // subgroups along each side of the tile
   uint32_t matrices_of_rows = 2, matrices_of_tokens = 2;  // subgroup matrices along each side of a subgroup's part
   uint32_t stages = 1;    // 2: the next block is staged while other subgroups still multiply this one
-  uint32_t columns = 32;  // staged at a time, for float layers: a multiple of 32
+  uint32_t columns = 32;  // staged at a time: a multiple of 32 for float layers, 64 or 128 for ternary ones
   // For float layers: subgroups that share a part of the tile, each with the same number of staged columns. Their sums
   // are added up at the end.
   uint32_t splits = 1;

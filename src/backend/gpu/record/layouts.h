@@ -129,7 +129,8 @@ struct Layouts {
   // Tiles of prompts on subgroup matrices; a glu tile has rows of two matrices. If one does not fit into workgroup
   // memory, PromptTile's own sizes are used. The big tile is used if it gives at least big_tiles_from workgroups.
   PromptTiles float_tiles = {.big = {2, 2, 4, 4, 1, 32}}, float_glu_tiles = {.big = {4, 2, 2, 4, 1, 32}};
-  PromptTiles ternary_tiles = {.big = {4, 2, 2, 4, 1}}, ternary_glu_tiles = {.big = {4, 2, 1, 4, 1}};
+  PromptTiles ternary_tiles = {.small = {2, 2, 2, 2, 1, 128}, .big = {2, 2, 4, 2, 1, 64}};
+  PromptTiles ternary_glu_tiles = {.small = {2, 2, 2, 2, 1, 128}, .big = {2, 2, 2, 4, 1, 128}};
   uint32_t big_tiles_from = 128;
   bool float_matrices = true;  // float layers of prompts run as f16 on subgroup matrices, if there are any
   // Rows of logits from which an F16 head is multiplied as f16 on subgroup matrices, with the f32 activations in two

@@ -9,10 +9,10 @@
 namespace tern::gpu {
 
 // A workgroup computes a tile of tokens × rows; each subgroup computes a part of it. Activations and codes are staged
-// in workgroup memory as int8, in blocks of 128 columns (64 if there are two stages), for matrices A[tokens, columns]
+// in workgroup memory as int8, in blocks of 128 or 64 columns, for matrices A[tokens, columns]
 // and B[columns, rows]. The sums return through the same memory.
 struct TernaryMatrixMatmulConfig {
-  uint32_t rows, cols;  // cols a multiple of 4
+  uint32_t rows, cols;  // multiples of 4
   // For three matrices stored as one: the rows of the first two. The scales of the three are a, b and c. 0: a single
   // matrix with the scale a.
   uint32_t rows_of_a = 0, rows_of_b = 0;

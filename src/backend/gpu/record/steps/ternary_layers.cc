@@ -81,6 +81,7 @@ std::optional<TernaryMatrixMatmulConfig> TernaryLayers::matrix_config(const Tens
                                                                       const PromptTile& tile) const {
   const Features& f = r_.context().device.features();
   if (!f.subgroups || f.subgroup_min != f.subgroup_max) return std::nullopt;  // a subgroup's part of a tile is fixed
+  if (w.rows % 4 != 0) return std::nullopt;
   if (r_.context().device.adapter().type == AdapterType::kSoftware && !r_.layouts().software_matrices)
     return std::nullopt;
   using Config = std::optional<TernaryMatrixMatmulConfig>;
