@@ -89,6 +89,39 @@ class GpuFloatMatrices : public GpuConform {};
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuFloatMatrices, testing::ValuesIn(variants_with_matrices()),
                          [](const auto& test) { return test.param.name; });
 
+// Both kernels with weights of `format`, against the reference.
+void expect_products(GpuBench& bench, const MatrixShape& shape, Format format, const gpu::PromptTile& tile,
+                     uint64_t seed) {
+  const int n = 35, rows = 41, cols = std::max(block_of(format), 64) * 2;
+  const WeightMatrix w(format, rows, cols, seed), up(format, rows, cols, seed + 1);
+  auto x = random(static_cast<size_t>(n * cols), seed + 1);
+  for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // above the range of f16
+  for (int i = cols; i < 2 * cols; ++i) x[static_cast<size_t>(i)] *= 1e-8f;  // below it
+  const MatrixKernels kernels(bench, n, x, tile);
+  const auto before = random(static_cast<size_t>(n * rows), 7);
+  auto expected = before;
+  ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kAdd, expected.data()});
+  const auto y = kernels.linear(w.tensor, shape, Store::kAdd, before);
+  EXPECT_EQ(kernels.linear(w.tensor, shape, Store::kAdd, before, true), y) << "as many rows of logits";
+  std::vector<float> gates(before.size()), ups(before.size()), glu(before.size());
+  ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kSet, gates.data()});
+  ref::float_linear({{.x = x.data()}, n, &up.tensor, ops::Store::kSet, ups.data()});
+  ref::glu_mul({gates.data(), ups.data(), GluAct::kSilu, glu.size(), glu.data()});
+  const auto actual_glu = kernels.glu(w.tensor, up.tensor, shape);
+  const auto terms = magnitudes(x, n, w.tensor), up_terms = magnitudes(x, n, up.tensor);
+  for (size_t i = 0; i < y.size(); ++i) {
+    double x_sum = 0;
+    for (size_t k = 0; k < static_cast<size_t>(cols); ++k) {
+      x_sum += std::abs(x[i / static_cast<size_t>(rows) * static_cast<size_t>(cols) + k]);
+    }
+    const double g_error = matrix_error(terms[i], x_sum, cols), u_error = matrix_error(up_terms[i], x_sum, cols);
+    ASSERT_NEAR(y[i], expected[i], g_error + 4 * kUlp * std::abs(before[i])) << format_info(format).name << " " << i;
+    const double g = std::abs(gates[i]), u = std::abs(ups[i]);
+    ASSERT_NEAR(actual_glu[i], glu[i], 1.1 * g_error * (u + u_error) + g * u_error + (4 * g + 20) * kUlp * g * u)
+        << format_info(format).name << " " << i;
+  }
+}
+
 TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const auto& f = bench().device().features();
   const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
@@ -98,37 +131,24 @@ TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
   const gpu::PromptTile tiles[] = {
       {2, 2, 2, 2, 1}, {4, 2, 1, 2, 2, 64}, {1, 1, 2, 2, 2, 64, 2, 2}, {2, 1, 1, 2, 1, 64, 4, 2}};
   for (const Format format : formats_on_matrices(GetParam().name)) {
-    const int n = 35, rows = 41, cols = std::max(block_of(format), 64) * 2;
     gpu::PromptTile tile = tiles[seed / 2 % std::size(tiles)];  // in turns
     if (!MatrixKernels::fits(bench(), *shape, tile)) tile = {1, 1, 1, 2, 1};
     if (!MatrixKernels::fits(bench(), *shape, tile)) GTEST_SKIP() << "this device's workgroups are too small";
-    const WeightMatrix w(format, rows, cols, ++seed), up(format, rows, cols, ++seed);
-    auto x = random(static_cast<size_t>(n * cols), seed);
-    for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // above the range of f16
-    for (int i = cols; i < 2 * cols; ++i) x[static_cast<size_t>(i)] *= 1e-8f;  // below it
-    const MatrixKernels kernels(bench(), n, x, tile);
-    const auto before = random(static_cast<size_t>(n * rows), 7);
-    auto expected = before;
-    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kAdd, expected.data()});
-    const auto y = kernels.linear(w.tensor, *shape, Store::kAdd, before);
-    EXPECT_EQ(kernels.linear(w.tensor, *shape, Store::kAdd, before, true), y) << "as many rows of logits";
-    std::vector<float> gates(before.size()), ups(before.size()), glu(before.size());
-    ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kSet, gates.data()});
-    ref::float_linear({{.x = x.data()}, n, &up.tensor, ops::Store::kSet, ups.data()});
-    ref::glu_mul({gates.data(), ups.data(), GluAct::kSilu, glu.size(), glu.data()});
-    const auto actual_glu = kernels.glu(w.tensor, up.tensor, *shape);
-    const auto terms = magnitudes(x, n, w.tensor), up_terms = magnitudes(x, n, up.tensor);
-    for (size_t i = 0; i < y.size(); ++i) {
-      double x_sum = 0;
-      for (size_t k = 0; k < static_cast<size_t>(cols); ++k) {
-        x_sum += std::abs(x[i / static_cast<size_t>(rows) * static_cast<size_t>(cols) + k]);
-      }
-      const double g_error = matrix_error(terms[i], x_sum, cols), u_error = matrix_error(up_terms[i], x_sum, cols);
-      ASSERT_NEAR(y[i], expected[i], g_error + 4 * kUlp * std::abs(before[i])) << format_info(format).name << " " << i;
-      const double g = std::abs(gates[i]), u = std::abs(ups[i]);
-      ASSERT_NEAR(actual_glu[i], glu[i], 1.1 * g_error * (u + u_error) + g * u_error + (4 * g + 20) * kUlp * g * u)
-          << format_info(format).name << " " << i;
-    }
+    expect_products(bench(), *shape, format, tile, ++seed);
+    ++seed;
+  }
+}
+
+// Rows of few bits are loaded 128 values at a time, by one or two invocations, or several rows by one.
+TEST_P(GpuFloatMatrices, RowsOfFewBits) {
+  const auto& f = bench().device().features();
+  const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
+  if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
+  const std::pair<Format, gpu::PromptTile> cases[] = {
+      {Format::kQ1_0, {1, 2, 1, 1, 1, 64}}, {Format::kPQ2_0, {2, 2, 1, 1, 1, 64}}, {Format::kQ2_0, {1, 1, 2, 2, 2}}};
+  for (const auto& [format, tile] : cases) {
+    if (!MatrixKernels::fits(bench(), *shape, tile)) GTEST_SKIP() << "this device's workgroups are too small";
+    expect_products(bench(), *shape, format, tile, 90);
   }
 }
 

@@ -18,8 +18,8 @@ struct MatrixTileShape {
   wgsl::MatrixShape shape;  // m counts tokens, n rows
   uint32_t subgroup;        // the size of every subgroup
   uint32_t n_matrices;
-  uint32_t block, stride;     // columns staged at a time; distance between rows in workgroup memory, in values
-  uint32_t sums_at_once = 1;  // subgroup matrices per subgroup and matrix of weights whose sums are written out
+  uint32_t block, stride;       // columns staged at a time; distance between rows in workgroup memory, in values
+  uint32_t sums_at_once = 1;    // subgroup matrices per subgroup and matrix of weights whose sums are written out
 
   uint32_t rows_of_subgroup() const { return tile.matrices_of_rows * shape.n; }  // of each matrix
   uint32_t tokens_of_subgroup() const { return tile.matrices_of_tokens * shape.m; }
@@ -70,7 +70,8 @@ class TileSums {
   }
 
   // For each block: stage(block, base, slot) stores the fetched block in the stage at `base`; fetch(block, slot) starts
-  // loading a later one. `slot`, less than PromptTile::ahead, names the variables that hold a block until it is staged.
+  // loading a later one. `slot` is the number of the block among those written out, so `slot` mod PromptTile::ahead
+  // names the variables that hold a block until it is staged.
   template <class Staged, class Fetch, class Stage>
   void add_blocks(uint32_t n_blocks, const Staged& staged, const Fetch& fetch, const Stage& stage) const {
     using namespace wgsl;

@@ -93,7 +93,7 @@ struct Layouts {
   std::vector<FewTile> expert_tiles = {
       {16, 128, 1, 64, 4}, {32, 128, 1, 64, 4}, {64, 128, 1, 64, 4}, {128, 128, 1, 64, 4, 2}};
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
-  uint32_t norm_workgroup = 1024;
+  uint32_t norm_workgroup = 256;
   uint32_t attention_workgroup = 1024;
   // Smaller workgroups for several tokens, which give enough of them to fill the GPU.
   struct AttentionSize {

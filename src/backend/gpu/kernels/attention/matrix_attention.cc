@@ -123,8 +123,8 @@ class MatrixAttentionBody {
   uint32_t quads() const { return c_.heads.head_dim / 4; }
   uint32_t stride() const { return stride_of_halves(c_.heads.head_dim); }
   uint32_t score_stride() const { return stride_of_floats(c_.chunk); }
-  uint32_t weight_stride() const { return stride_of_halves(c_.chunk); }  // also of values
-  uint32_t lanes() const { return c_.subgroup / M; }                     // lanes that share a token
+  uint32_t weight_stride() const { return stride_of_halves(c_.chunk); }
+  uint32_t lanes() const { return c_.subgroup / M; }  // lanes that share a token
 
   // Reduces over the lanes that share a token.
   Name<F32> of_row(Reduce how, const Name<F32>& mine) const {
@@ -178,28 +178,15 @@ class MatrixAttentionBody {
     });
   }
 
-  // Stages the keys and values of a chunk; positions after the last one repeat it. Values are transposed, so that the
-  // matrices of both are loaded column by column, as in all other kernels. Adjacent invocations have adjacent quads of
-  // a key, and adjacent positions of values, so that they store to adjacent banks.
+  // Stages the keys and values of a chunk; positions after the last one repeat it.
   void stage(const Name<U32>& table, const Name<U32>& first, const Name<U32>& last_pos) {
     auto block = kv_block(params_, table, first);
-    stage_side(
-        block, first, last_pos, 0, [&](const Name<U32>& i) { return std::pair{i / quads(), i % quads()}; },
-        [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
-          return position * stride() + quad * 4u + k;
-        });
-    stage_side(
-        block, first, last_pos, 1, [&](const Name<U32>& i) { return std::pair{i % c_.chunk, i / c_.chunk}; },
-        [&](const Name<U32>& position, const Name<U32>& quad, uint32_t k) {
-          return quad * (4 * weight_stride()) + position + (c_.chunk * stride() + k * weight_stride());
-        });
+    for (uint32_t side = 0; side < 2; ++side) stage_side(block, first, last_pos, side);
   }
 
-  // side: 0 for keys, 1 for values. share(i): the position in the chunk, and the quad, of share i. place: where value k
-  // of a quad goes.
-  template <class Share, class Place>
-  void stage_side(const Name<U32>& block, const Name<U32>& first, const Name<U32>& last_pos, uint32_t side,
-                  const Share& share, const Place& place) const {
+  // side: 0 for keys, 1 for values. Adjacent invocations load adjacent quads of a position: loads from as many
+  // positions would take longer than the rest of the kernel.
+  void stage_side(const Name<U32>& block, const Name<U32>& first, const Name<U32>& last_pos, uint32_t side) const {
     struct Part {
       Name<U32> position, quad, row;
     };
@@ -209,9 +196,8 @@ class MatrixAttentionBody {
     std::vector<Quad> loaded;
     for (uint32_t i0 = 0; i0 < n; i0 += c_.workgroup()) {
       auto i = let("i", tid_ + i0);
-      auto [in_chunk, of_row] = share(i);
-      auto position = let("position", std::move(in_chunk));
-      auto quad = let("kv_quad", std::move(of_row));
+      auto position = let("position", i / quads());
+      auto quad = let("kv_quad", i % quads());
       auto pos = let("pos", min(first + position, last_pos));
       auto row = let("kv_row", kv_place(c_.heads, block, side * c_.heads.n_kv_heads + tile_.kv_head, pos) * row_quads);
       parts.push_back({position, quad, row});
@@ -219,7 +205,8 @@ class MatrixAttentionBody {
     }
     for (size_t i = 0; i < parts.size(); ++i) {
       const auto store = [&](const auto& value) {
-        for (uint32_t k = 0; k < 4; ++k) memory_.staged[place(parts[i].position, parts[i].quad, k)] = value(k);
+        auto to = let("to", (parts[i].position + side * c_.chunk) * stride() + parts[i].quad * 4u);
+        for (uint32_t k = 0; k < 4; ++k) memory_.staged[to + k] = value(k);
       };
       if constexpr (kHasKvScales<KvWord>) {
         auto group = let("group", parts[i].quad / (kScaleGroup / 4));
@@ -341,9 +328,8 @@ class MatrixAttentionBody {
       auto weights = subgroupMatrixLoad<LeftMatrix<F16, M, K>>(memory_.weights, from + k, MatrixLayout::kRowMajor,
                                                                weight_stride());
       for (uint32_t n = 0; n < c_.heads.head_dim; n += N) {
-        auto values =
-            subgroupMatrixLoad<RightMatrix<F16, K, N>>(memory_.staged, e(c_.chunk * stride() + n * weight_stride() + k),
-                                                       MatrixLayout::kColumnMajor, weight_stride());
+        auto values = subgroupMatrixLoad<RightMatrix<F16, K, N>>(memory_.staged, e((c_.chunk + k) * stride() + n),
+                                                                 MatrixLayout::kRowMajor, stride());
         subgroupMatrixMultiplyAccumulate(weights, values, sums_[n / N]);
       }
     }

@@ -16,11 +16,9 @@ inline uint32_t stride_of_floats(uint32_t n) { return n + 4; }
 // there are multiples of 16 bytes.
 inline constexpr uint32_t kFlags = 4;
 
-// Staged at the same place: queries; or keys [chunk, head_dim] and values [head_dim, chunk].
+// Staged at the same place: queries; or keys and then values, [chunk, head_dim] each.
 inline uint32_t staged_halves(const MatrixAttentionConfig& c) {
-  const uint32_t dim = c.heads.head_dim;
-  return std::max(c.tokens() * stride_of_halves(dim),
-                  c.chunk * stride_of_halves(dim) + dim * stride_of_halves(c.chunk));
+  return std::max(c.tokens(), 2 * c.chunk) * stride_of_halves(c.heads.head_dim);
 }
 
 // How far, in powers of two, a score may exceed the reference score m of the weights before the earlier sums are scaled
