@@ -76,6 +76,19 @@ TEST(SchedulerChoice, APromptWhoseLogitsAreNoNumbersEndsItsReplyAlone) {
   EXPECT_EQ(r.told["?a"], "ab");
 }
 
+// To say which step it was, the model runs again, which must not change what others of the pass read.
+TEST(SchedulerChoice, LogitsThatAreNoNumbersLeaveThoseBesideThemAsTheyWere) {
+  Replies r(kText, {.n_vocab = 0, .next = {}, .max_batch = 16, .nan_at_pos = 5}, {.max_stall_ms = 0});
+  GenerateOptions options = options_of(0);
+  options.max_tokens = 3;
+  r.submit("?abcd", options);
+  r.submit("?a", options);
+  r.run();
+  EXPECT_NE(r.ended["?abcd"].find("not finite"), std::string::npos) << r.ended["?abcd"];
+  EXPECT_EQ(r.ended["?a"], "");
+  EXPECT_EQ(r.told["?a"], "abc");
+}
+
 TEST(SchedulerChoice, AFailureEndsTheReplies) {
   const GenerateOptions options = options_of(0);
   Replies r(kText, {.n_vocab = 0, .next = {}, .max_batch = 8, .fail_at_pos = 4, .decodes = true, .chooses = true},

@@ -140,6 +140,7 @@ class FakeExecutable final : public Executable {
     }
     CHECK(n >= 1 && n <= max_batch() && n_rows <= max_logit_rows() && std::ssize(batch) <= max_slices());
     ++log_.n_batches;
+    std::ranges::fill(logits_, 0.0f);  // those of the run before are no longer valid
     logits_.clear();
     for (const Slice& slice : batch) {
       const int end = slice.first_pos + static_cast<int>(slice.tokens.size());

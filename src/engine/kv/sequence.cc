@@ -1,6 +1,7 @@
 #include "engine/kv/sequence.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "engine/kv/not_finite.h"
@@ -179,20 +180,28 @@ Result<void> Sequence::restore(std::span<const TokenId> tokens, std::span<const 
 Result<std::span<const float>> Sequence::append(std::span<const TokenId> tokens, WantLogits logits, int n_best) {
   TRY(const Slice slice, extend(tokens, logits, n_best));
   TRY(const auto rows, run({&slice, 1}));
-  TRY_STATUS(check_logits(rows, static_cast<size_t>(slice.n_logit_rows()), tokens));
+  if (auto checked = check_logits(rows, static_cast<size_t>(slice.n_logit_rows()), tokens); !checked) {
+    return std::unexpected(explained(std::move(checked).error()));
+  }
   add(tokens);
   return rows;
 }
 
-Result<void> Sequence::check_logits(std::span<const float> rows, size_t n_rows, std::span<const TokenId> tokens) const {
+Result<void> Sequence::check_logits(std::span<const float> rows, size_t n_rows, std::span<const TokenId> tokens) {
   for (size_t i = 0; i < n_rows; ++i) {
     const size_t width = rows.size() / n_rows;
     if (can_choose_by(rows.subspan(i * width, width))) continue;
-    std::vector<TokenId> all = tokens_;
-    all.insert(all.end(), tokens.begin(), tokens.end());
-    return explain_not_finite(executable_, pool_->store().type(), n_ctx_, all);
+    not_finite_ = tokens_;
+    not_finite_.insert(not_finite_.end(), tokens.begin(), tokens.end());
+    return fail(ErrorCode::kCorruption, "the model's logits are not finite numbers");
   }
   return {};
+}
+
+Error Sequence::explained(Error error) {
+  if (not_finite_.empty()) return error;
+  const std::vector<TokenId> tokens = std::exchange(not_finite_, {});
+  return explain_not_finite(executable_, pool_->store().type(), n_ctx_, tokens).error();
 }
 
 Result<Slice> Sequence::start_of_stream(std::span<const TokenId> token, int n_tokens) {

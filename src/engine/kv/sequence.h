@@ -73,8 +73,12 @@ class Sequence {
   // Runs at most max_batch() tokens of this sequence only. The logits are valid until the next run. kCorruption: they
   // are not finite; the message names the step that caused it.
   Result<std::span<const float>> append(std::span<const TokenId> tokens, WantLogits logits, int n_best = 0);
-  // Checks logits [n_rows, n_vocab] after `tokens` have run. Returns an error if no token can be chosen by them.
-  Result<void> check_logits(std::span<const float> rows, size_t n_rows, std::span<const TokenId> tokens) const;
+  // Checks logits [n_rows, n_vocab] after `tokens` have run. Returns an error if no token can be chosen by them;
+  // explained() says which step caused it.
+  Result<void> check_logits(std::span<const float> rows, size_t n_rows, std::span<const TokenId> tokens);
+  // An error of check_logits() with its cause; other errors stay what they are. Runs the tokens once more, so the
+  // logits of the last run are no longer valid.
+  Error explained(Error error);
 
   // The slice that starts a stream: `token` after the present tokens, with blocks for n_tokens. kOutOfMemory.
   Result<Slice> start_of_stream(std::span<const TokenId> token, int n_tokens);
@@ -107,6 +111,7 @@ class Sequence {
   std::vector<TokenId> tokens_;           // their keys and values are in the blocks
   std::vector<KvBlockId> blocks_;         // for these tokens, possibly more
   std::vector<PrefixId> prefixes_;        // one for each full block
+  std::vector<TokenId> not_finite_;       // with the last of these, check_logits() found logits that are no numbers
   std::unique_ptr<SequenceState> state_;  // null: the model has no recurrent layers
 };
 

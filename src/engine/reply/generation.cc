@@ -116,7 +116,8 @@ Result<void> Generation::Impl::run_alone() {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (drafting_.is_in_pass()) drafting_.add_time(elapsed.count());
   if (options_.speculate > 0 && drafting_.uses_hidden()) observe(slice, executable.hidden());
-  return take(rows);
+  if (auto taken = take(rows); !taken) return std::unexpected(sequence_.explained(std::move(taken).error()));
+  return {};
 }
 
 Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {
