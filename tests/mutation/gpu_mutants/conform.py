@@ -107,6 +107,13 @@ CONFORM = [
     Mutant("embedding of the neighboring token", "embed", r"tokens\[wg\.y\] - range\.first", "tokens[wg.y] - range.first + 1u", "GpuFloat.Embed"),
     Mutant("tokens outside of the part are looked up", "embed", r"row < range\.count", "true", "GpuFloat.Embed"),
 
+    # Rows of few bits in tiles.
+    Mutant("rows of few bits: loads of the first values for all", "float_matmul_matrix_add", r"(let load(_\d+)? = )[^;]*;", "$10u;", "GpuFloatMatrices.RowsOfFewBits", variant="no_dot4"),
+    Mutant("rows of few bits: taken over a block too late", "float_matmul_matrix_add", r"\(block % (\d+)u\) == 0u", "(block % $1u) == 1u", "GpuFloatMatrices.RowsOfFewBits", variant="no_dot4"),
+    Mutant("rows of few bits: the second invocation has the first one's words", "float_matmul_matrix_add", r"let is_second(_\d+)? = [^;]*;", "let is_second$1 = false;", "GpuFloatMatrices.RowsOfFewBits", variant="no_dot4"),
+    Mutant("rows of few bits: one scale for both groups", "float_matmul_matrix_add", r"select\((first_scale\w*), second_scale\w*, [^;]*;", "$1;", "GpuFloatMatrices.RowsOfFewBits", variant="no_dot4"),
+    Mutant("rows of few bits: activations in another order", "float_matmul_matrix_add", r"(let x_place(?:_\d+)? = )([^;]*);", "$1(($2) ^ 1u);", "GpuFloatMatrices.RowsOfFewBits", variant="no_dot4"),
+
     # Float matrices.
     Mutant("rows of a part at the start", "float_linear", r"range\.first \+ ", "", "GpuFloat.LinearInParts"),
     Mutant("rows of a part at the start, many tokens", "float_matmul_add", r"range\.first \+ ", "", "GpuFloat.MatmulOfEveryFormat"),
@@ -154,6 +161,7 @@ CONFORM = [
     Mutant("prompts' attention: weights of the first subgroup for all", "attention_on_matrices", r"(let from_weights = )subgroup", "$010u", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: keys and values transposed", "attention_on_matrices", r"true, (\d+)u\)", "false, $1u)", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: the first keys for all, and values", "attention_on_matrices", r"(&staged, )([1-9]\d*)(u, true)", "$010$3", "GpuMatrixAttention.SequencesShareATile"),
+    Mutant("prompts' attention: the first values for all", "attention_on_matrices", r"(&staged, )([1-9]\d*)(u, false)", "$010$3", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: half of the weights left out", "attention_on_matrices", r"from_weights \+ 16u", "from_weights + 0u", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: sums grow as if the greatest score stayed", "attention_on_matrices", r"shrink = exp2\([^;]*;", "shrink = 1f;", "GpuMatrixAttention.ScoresFarApart"),
     Mutant("prompts' attention: sums of values do not shrink", "attention_on_matrices", r"scores\[(at\w*)\] \* shrink", "scores[$1]", "GpuMatrixAttention.ScoresFarApart"),
