@@ -161,7 +161,8 @@ namespace {
 // them: with 256-bit vectors these are up to 1.9 times as fast.
 bool pays(const Tensor& w) {
   const bool has_file_kernel = w.format == Format::kQ4_0 || w.format == Format::kQ8_0 || w.format == Format::kQ6_K;
-  return has_interleaved(w.format) && !(has_file_kernel && w.cols == 256 && block_group() == 256);
+  if (has_file_kernel && w.cols == 256 && block_group() == 256) return false;
+  return has_interleaved(w.format);
 }
 
 }  // namespace
