@@ -18,8 +18,8 @@ struct MatrixTileShape {
   wgsl::MatrixShape shape;  // m counts tokens, n rows
   uint32_t subgroup;        // the size of every subgroup
   uint32_t n_matrices;
-  uint32_t block, stride;       // columns staged at a time; distance between rows in workgroup memory, in values
-  uint32_t sums_at_once = 1;    // subgroup matrices per subgroup and matrix of weights whose sums are written out
+  uint32_t block, stride;     // columns staged at a time; distance between rows in workgroup memory, in values
+  uint32_t sums_at_once = 1;  // subgroup matrices per subgroup and matrix of weights whose sums are written out
 
   uint32_t rows_of_subgroup() const { return tile.matrices_of_rows * shape.n; }  // of each matrix
   uint32_t tokens_of_subgroup() const { return tile.matrices_of_tokens * shape.m; }
