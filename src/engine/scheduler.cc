@@ -210,7 +210,6 @@ void Scheduler::Impl::run(const Pass& pass) {
     if (auto taken = generation.take(rows->subspan(at, n)); !taken) generation.fail_with(std::move(taken).error());
     at += n;
   }
-  for (Request* request : pass.requests) request->generation->explain_failure();
   for (Request* request : pass.requests) tell(*request);
 }
 

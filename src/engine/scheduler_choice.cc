@@ -36,7 +36,6 @@ bool Scheduler::Impl::run_and_choose(const Pass& pass) {
     at += logits.size();
     if (auto taken = generation.take_chosen(token, logits); !taken) generation.fail_with(std::move(taken).error());
   }
-  for (Request* request : pass.requests) request->generation->explain_failure();
   for (Request* request : pass.requests) tell(*request);
   return true;
 }

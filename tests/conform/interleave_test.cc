@@ -185,13 +185,12 @@ TEST(Interleave, LeavesShortRowsToVectorsThatFitThem) {
     if (!can_run(target)) continue;
     choose_cpu_target(target);
     for (const Format format : kInterleaved) {
-      const bool has_file_kernel = format == Format::kQ4_0 || format == Format::kQ8_0 || format == Format::kQ6_K;
       for (const int cols : {256, 512}) {
         const auto bytes = some_bytes(row_bytes(format, cols));
         const Tensor w{.name = "w", .format = format, .rows = 1, .cols = cols, .data = Bytes(bytes)};
         Plan plan{.slots = {{.name = "x", .type = SlotType::kInt8Blocks, .rows = RowsOf::kBatch, .width = cols}},
                   .steps = {{"w", step::FloatLinear{{0}, &w, {0}}}}};
-        const bool stays = has_file_kernel && cols == 256 && (target.name == "avx2" || target.name == "avxvnni");
+        const bool stays = cols == 256 && (target.name == "avx2" || target.name == "avxvnni");
         EXPECT_EQ(only_interleaved(plan).contains(&w), !stays) << target.name;
         const auto copies = interleave_block_inputs(plan, UINT64_MAX, pool);
         EXPECT_EQ(std::get<step::FloatLinear>(plan.steps[0].body).w->is_rearranged, !stays) << target.name;

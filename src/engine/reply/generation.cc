@@ -79,9 +79,10 @@ Result<GenerationStep> Generation::Impl::next() {
       if (auto ran = run_alone(); !ran) end_.failure = std::move(ran).error();
     }
     if (n_unreported_ == 0 && end_.failure) {
+      end_.error = sequence_.explained(std::move(*end_.failure));
+      end_.failure.reset();
       reply_.flush();
       detach();
-      end_.error = std::move(end_.failure);
       return std::unexpected(*end_.error);
     }
     if (end_.reason) {
@@ -116,8 +117,7 @@ Result<void> Generation::Impl::run_alone() {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (drafting_.is_in_pass()) drafting_.add_time(elapsed.count());
   if (options_.speculate > 0 && drafting_.uses_hidden()) observe(slice, executable.hidden());
-  if (auto taken = take(rows); !taken) return std::unexpected(sequence_.explained(std::move(taken).error()));
-  return {};
+  return take(rows);
 }
 
 Result<Slice> Generation::Impl::next_slice(PassPlan& plan) {

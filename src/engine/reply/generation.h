@@ -57,10 +57,6 @@ class Generation::Impl {
   Result<void> take(std::span<const float> rows);
   bool has_event() const { return done() || end_.failure || end_.reason || n_unreported_ > 0 || n_pending() == 0; }
   void fail_with(Error error) { end_.failure = std::move(error); }
-  // Adds the cause to a failure of take(). The logits of the last pass are then no longer valid.
-  void explain_failure() {
-    if (end_.failure) end_.failure = sequence_.explained(std::move(*end_.failure));
-  }
 
   // Used by the scheduler for device-side sampling of several replies: whether this reply qualifies, its token limit,
   // its sampling parameters, its slice for the start of a stream of n_tokens, and each token from the stream.

@@ -219,7 +219,7 @@ void BlockLinear(const ops::FloatLinear& op, WorkQueue& queue) { block::Linear(o
 void BlockGlu(const ops::FloatGlu& op, WorkQueue& queue) { block::Glu(op, queue); }
 void BlockExpertLinear(const ops::ExpertLinear& op, WorkQueue& queue) { block::ExpertLinear(op, queue); }
 void BlockExpertGlu(const ops::ExpertGlu& op, WorkQueue& queue) { block::ExpertGlu(op, queue); }
-int BlockGroup() { return static_cast<int>(block::kGroup); }
+int FileGroup(Format format) { return block::FileKernel(format) ? static_cast<int>(block::kGroup) : 0; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tern::cpu
@@ -232,7 +232,7 @@ HWY_EXPORT(BlockLinear);
 HWY_EXPORT(BlockGlu);
 HWY_EXPORT(BlockExpertLinear);
 HWY_EXPORT(BlockExpertGlu);
-HWY_EXPORT(BlockGroup);
+HWY_EXPORT(FileGroup);
 
 void block_linear(const ops::FloatLinear& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockLinear)(op, queue); }
 void block_glu(const ops::FloatGlu& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockGlu)(op, queue); }
@@ -241,7 +241,7 @@ void block_expert_linear(const ops::ExpertLinear& op, WorkQueue& queue) {
 }
 void block_expert_glu(const ops::ExpertGlu& op, WorkQueue& queue) { HWY_DYNAMIC_DISPATCH(BlockExpertGlu)(op, queue); }
 
-int block_group() { return HWY_DYNAMIC_DISPATCH(BlockGroup)(); }
+int file_group(Format format) { return HWY_DYNAMIC_DISPATCH(FileGroup)(format); }
 
 size_t block_scratch(int cols, int n) {
   // Records of activations and panels are largest with 64-byte vectors: 13 of them for a group of 512 values (Q2_K). If

@@ -12,8 +12,8 @@ inline constexpr int kBlockPassRows = 16;  // rows that a worker computes at a t
 // Floats of scratch memory for a matrix of `cols` columns and up to n tokens. block_glu needs it once if both matrices
 // have the same format, otherwise twice.
 size_t block_scratch(int cols, int n);
-// Values of a row that this processor's kernels multiply at a time.
-int block_group();
+// Values of a row that this processor's kernels for the file's order multiply at a time; 0: there is none.
+int file_group(Format format);
 
 void block_linear(const ops::FloatLinear& op, WorkQueue& queue);
 void block_glu(const ops::FloatGlu& op, WorkQueue& queue);

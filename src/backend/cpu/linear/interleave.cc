@@ -153,17 +153,9 @@ void for_tables(Plan& plan, const std::function<void(const Tensor*&)>& use) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // False also for short rows of which a record would be half empty, if the file's order has kernels for whole groups of
 // them: with 256-bit vectors these are 1.3 (Q4_0) to 1.5 times as fast (Q8_0).
-bool pays(const Tensor& w) {
-  const bool has_file_kernel = w.format == Format::kQ4_0 || w.format == Format::kQ8_0 || w.format == Format::kQ6_K;
-  if (has_file_kernel && w.cols == 256 && block_group() == 256) return false;
-  return has_interleaved(w.format);
-}
+bool pays(const Tensor& w) { return has_interleaved(w.format) && (w.cols != 256 || file_group(w.format) != 256); }
 
 }  // namespace
 

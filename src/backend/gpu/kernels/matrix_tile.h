@@ -70,8 +70,7 @@ class TileSums {
   }
 
   // For each block: stage(block, base, slot) stores the fetched block in the stage at `base`; fetch(block, slot) starts
-  // loading a later one. `slot` is the number of the block among those written out, so `slot` mod PromptTile::ahead
-  // names the variables that hold a block until it is staged.
+  // loading a later one. `slot`, less than PromptTile::ahead, names the variables that hold a block until it is staged.
   template <class Staged, class Fetch, class Stage>
   void add_blocks(uint32_t n_blocks, const Staged& staged, const Fetch& fetch, const Stage& stage) const {
     using namespace wgsl;

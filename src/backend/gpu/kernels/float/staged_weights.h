@@ -189,11 +189,10 @@ class RowStage {
   static constexpr uint32_t kAtOnce = 128;
   // True if it can stage the weights of such a tile.
   static bool serves(const MatrixTileShape& s, const WeightCoding& coding, uint32_t cols) {
-    const uint32_t teams = s.workgroup() / std::min(s.rows(), s.workgroup());
-    return UnpackHalves::serves(coding) && coding.bits() <= 2 && coding.group >= coding.values() &&
+    const bool divides_rows = s.rows() % s.workgroup() == 0 || s.workgroup() == 2 * s.rows();
+    return UnpackHalves::serves(coding) && coding.bits() <= 2 && coding.group >= std::max(coding.values(), s.block) &&
            cols % kAtOnce == 0 && kAtOnce % s.block == 0 && s.block < kAtOnce && s.tile.ahead == 1 &&
-           s.tile.splits == 1 && std::max(s.rows(), s.workgroup()) % std::min(s.rows(), s.workgroup()) == 0 &&
-           coding.group >= s.block && teams <= 2;
+           s.tile.splits == 1 && divides_rows;
   }
 
   RowStage(const HalvesTile& t, const WeightPlanes& w, uint32_t matrix) : t_(t), w_(w), unpack_(w.coding) {
