@@ -246,6 +246,23 @@ TEST_P(GpuFamiliesMatrices, FewTokensAreThoseWithoutMatrices) {
   }
 }
 
+// Batches of decode with weights of at most two bits, around the limits between kernels: compared with floats, and with
+// the tiles that such weights had otherwise.
+TEST(GpuFewTokens, AreThoseWithoutMatrices) {
+  GpuPrompts prompts({.name = "few_bits",
+                      .parts = {.head_norms = true},
+                      .d_model = 512,
+                      .format = Format::kPQ2_0,
+                      .head = Format::kPQ2_0});
+  if (!prompts.has_matrices()) GTEST_SKIP() << "no subgroup matrices";
+  for (const size_t n : {8, 9, 16, 17, 32, 33}) {
+    const auto with = prompts.logits_with({}, n);
+    EXPECT_LT(nmse(with, prompts.logits_without(n)), 3 * kF16Matrices) << n;
+    const auto tiles = prompts.logits_with({.few_tokens = {}}, n);
+    EXPECT_EQ(with != tiles, n >= 9 && n <= 32) << n << " tokens: which kernel was used?";
+  }
+}
+
 // A packed head with several rows of logits, in tiles of each size and around the limits between them, compared with
 // the column kernel.
 TEST_P(GpuFamiliesMatrices, HeadsOfSeveralRowsAreThoseInColumns) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/float/float_matmul_few.h"
 #include "backend/gpu/kernels/head/logits_matrix.h"
 #include "base/half.h"
 #include "conform/gpu/float_data.h"
@@ -85,24 +86,80 @@ class MatrixKernels {
   std::vector<float> scales_;
 };
 
+// The kernels for a few tokens, with the tile of `few`.
+class FewKernels {
+ public:
+  FewKernels(GpuBench& bench, int n, const std::vector<float>& x, const gpu::FloatMatmulFewConfig& few)
+      : bench_(bench), n_(n), few_(few), scales_(poisoned<float>(static_cast<size_t>(n))) {
+    const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
+    const uint32_t tokens = ceil_div(static_cast<uint32_t>(n), few.tile_tokens) * few.tile_tokens;
+    halves_.resize(size_t{tokens} * width);
+    bench.run(gpu::halve_tokens({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
+              out<Vec4<F16>>(halves_), out<F32>(scales_));
+  }
+  std::vector<float> linear(const Tensor& w, const MatrixShape& shape, Store store, std::vector<float> y) const {
+    const Planes planes(w);
+    const auto c = config(w, shape, store);
+    bench_.run(gpu::float_matmul_few(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
+               in<F16>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
+               out<F32>(y));
+    return y;
+  }
+  std::vector<float> glu(const Tensor& gate, const Tensor& up, const MatrixShape& shape) const {
+    const Planes a(gate), b(up);
+    auto c = config(gate, shape, Store::kSet);
+    c.up_coding = b.coding;
+    c.act = gpu::Activation::kSilu;
+    auto y = poisoned<float>(static_cast<size_t>(n_ * gate.rows));
+    bench_.run(gpu::float_glu_matmul_few(c), grid(c), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
+               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<F16>(halves_), in<F32>(scales_), in<U32>(params()),
+               out<F32>(y));
+    return y;
+  }
+
+ private:
+  gpu::FloatMatmulFewConfig config(const Tensor& w, const MatrixShape& shape, Store store) const {
+    auto c = few_;
+    c.rows = static_cast<uint32_t>(w.rows), c.cols = static_cast<uint32_t>(w.cols), c.coding = gpu::coding_of(w);
+    c.store = store, c.shape = shape, c.subgroup = bench_.device().features().subgroup_max;
+    return c;
+  }
+  gpu::Grid grid(const gpu::FloatMatmulFewConfig& c) const {
+    return {.x = ceil_div(c.rows, c.tile_rows), .y = ceil_div(static_cast<uint32_t>(n_), c.tile_tokens)};
+  }
+  std::vector<uint32_t> params() const { return batch_params(3, static_cast<uint32_t>(n_)); }
+
+  GpuBench& bench_;
+  int n_;
+  gpu::FloatMatmulFewConfig few_;
+  std::vector<uint16_t> halves_;
+  std::vector<float> scales_;
+};
+
 class GpuFloatMatrices : public GpuConform {};
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuFloatMatrices, testing::ValuesIn(variants_with_matrices()),
                          [](const auto& test) { return test.param.name; });
 
-// Both kernels with weights of `format`, against the reference.
-void expect_products(GpuBench& bench, const MatrixShape& shape, Format format, const gpu::PromptTile& tile,
-                     uint64_t seed) {
-  const int n = 35, rows = 41, cols = std::max(block_of(format), 64) * 2;
+struct ProductSize {
+  int n, rows, cols;
+};
+// Both kernels with weights of `format`, against the reference. make(x): the kernels for these activations.
+template <class Make>
+void expect_products(const ProductSize& size, const MatrixShape& shape, Format format, uint64_t seed,
+                     const Make& make) {
+  const auto& [n, rows, cols] = size;
   const WeightMatrix w(format, rows, cols, seed), up(format, rows, cols, seed + 1);
   auto x = random(static_cast<size_t>(n * cols), seed + 1);
   for (int i = 0; i < cols; ++i) x[static_cast<size_t>(i)] *= 1e6f;          // above the range of f16
   for (int i = cols; i < 2 * cols; ++i) x[static_cast<size_t>(i)] *= 1e-8f;  // below it
-  const MatrixKernels kernels(bench, n, x, tile);
+  const auto kernels = make(x);
   const auto before = random(static_cast<size_t>(n * rows), 7);
   auto expected = before;
   ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kAdd, expected.data()});
   const auto y = kernels.linear(w.tensor, shape, Store::kAdd, before);
-  EXPECT_EQ(kernels.linear(w.tensor, shape, Store::kAdd, before, true), y) << "as many rows of logits";
+  if constexpr (requires { kernels.linear(w.tensor, shape, Store::kAdd, before, true); }) {
+    EXPECT_EQ(kernels.linear(w.tensor, shape, Store::kAdd, before, true), y) << "as many rows of logits";
+  }
   std::vector<float> gates(before.size()), ups(before.size()), glu(before.size());
   ref::float_linear({{.x = x.data()}, n, &w.tensor, ops::Store::kSet, gates.data()});
   ref::float_linear({{.x = x.data()}, n, &up.tensor, ops::Store::kSet, ups.data()});
@@ -120,6 +177,12 @@ void expect_products(GpuBench& bench, const MatrixShape& shape, Format format, c
     ASSERT_NEAR(actual_glu[i], glu[i], 1.1 * g_error * (u + u_error) + g * u_error + (4 * g + 20) * kUlp * g * u)
         << format_info(format).name << " " << i;
   }
+}
+void expect_products(GpuBench& bench, const MatrixShape& shape, Format format, const gpu::PromptTile& tile,
+                     uint64_t seed) {
+  const ProductSize size{.n = 35, .rows = 41, .cols = std::max(block_of(format), 64) * 2};
+  expect_products(size, shape, format, seed,
+                  [&](const std::vector<float>& x) { return MatrixKernels(bench, size.n, x, tile); });
 }
 
 TEST_P(GpuFloatMatrices, MatmulOnSubgroupMatrices) {
@@ -149,6 +212,31 @@ TEST_P(GpuFloatMatrices, RowsOfFewBits) {
   for (const auto& [format, tile] : cases) {
     if (!MatrixKernels::fits(bench(), *shape, tile)) GTEST_SKIP() << "this device's workgroups are too small";
     expect_products(bench(), *shape, format, tile, 90);
+  }
+}
+
+// Batches of decode: lines of 512 columns, by teams of subgroups that each take some of them; the last team has one
+// less.
+TEST_P(GpuFloatMatrices, FewTokens) {
+  const auto& f = bench().device().features();
+  const auto shape = std::ranges::find_if(f.matrices, gpu::has_float_matrix_matmul);
+  if (!f.f16 || shape == f.matrices.end() || f.subgroup_min != f.subgroup_max) GTEST_SKIP() << "no such matrices";
+  struct Case {
+    Format format;
+    ProductSize size;
+    gpu::FloatMatmulFewConfig few;
+  };
+  const Case cases[] = {{Format::kQ1_0, {11, 41, 512}, {.tile_rows = 32, .tile_tokens = 16, .splits = 4}},
+                        {Format::kPQ2_0, {19, 41, 1536}, {.tile_rows = 16, .tile_tokens = 16, .splits = 8, .teams = 2}},
+                        {Format::kQ2_0, {19, 41, 1024}, {.tile_rows = 16, .tile_tokens = 32, .splits = 4}}};
+  const gpu::Limits& limits = bench().device().limits();
+  for (const Case& c : cases) {
+    auto few = c.few;
+    few.shape = *shape, few.subgroup = f.subgroup_max;
+    if (few.workgroup() > limits.invocations || few.workgroup_bytes(2) > limits.workgroup_bytes)
+      GTEST_SKIP() << "this device's workgroups are too small";
+    expect_products(c.size, *shape, c.format, 95,
+                    [&](const std::vector<float>& x) { return FewKernels(bench(), c.size.n, x, c.few); });
   }
 }
 

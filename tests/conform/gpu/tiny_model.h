@@ -27,7 +27,7 @@ struct TinyShape {
   std::vector<LayerConfig> layers = {};  // replaces the two: layers of different widths
   float softcap = 0;                     // of scores and logits
   RopePairs pairs = RopePairs::kHalves;
-  int n_heads = 4, n_kv_heads = 2, head_dim = 64, n_vocab = 300;
+  int d_model = 256, n_heads = 4, n_kv_heads = 2, head_dim = 64, n_vocab = 300;
   Format format = Format::kF32;  // of the linear layers and the embedding
   struct Others {
     std::optional<Format> qk = {}, v = {}, output = {}, gate_up = {}, down = {};
@@ -42,7 +42,7 @@ class TinyModel {
   explicit TinyModel(const TinyShape& shape) : shape_(shape) {
     config = {.architecture = "tiny",
               .n_layers = 2,
-              .d_model = 256,
+              .d_model = shape.d_model,
               .n_heads = shape.n_heads,
               .n_kv_heads = shape.n_kv_heads,
               .head_dim = shape.head_dim,

@@ -114,6 +114,19 @@ CONFORM = [
     Mutant("rows of few bits: one scale for both groups", "float_matmul_matrix_add", r"select\((first_scale\w*), second_scale\w*, [^;]*;", "$1;", "GpuFloatMatrices.RowsOfFewBits", variant="no_dot4"),
     Mutant("rows of few bits: activations in another order", "float_matmul_matrix_add", r"(let x_place(?:_\d+)? = )([^;]*);", "$1(($2) ^ 1u);", "GpuFloatMatrices.RowsOfFewBits", variant="no_dot4"),
 
+    # Batches of decode with weights of few bits.
+    Mutant("few tokens: quads of another place", "float_matmul_few_add", r"(let quads\w* = )select\((word\w*), [^;]*;", "$1$2;", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: each team has the first one's lines", "float_matmul_few_add", r"(let wanted = first) \+ team", "$1", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: lines past the end count", "float_matmul_few_add", r"let exists = [^;]*;", "let exists = 1f;", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: the first tokens for all", "float_matmul_few_add", r"(let x_row\w* = first_token \+ )[1-9]\d*u", "$10u", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: activations of the unit's first word", "float_matmul_few_add", r"(let of_line\w* = .*) \+ block \* \d+u", "$1", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: each subgroup has the first one's columns", "float_matmul_few_add", r"(let share = )[^;]*;", "$10u;", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: weights of the first team for all", "float_matmul_few_add", r"(let start\w* = )team", "$10u", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: the even group's scale for both", "float_matmul_few_add", r" >> \(\(scale_at\w* & 1u\) \* 16u\)", "", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: words of a unit out of order", "float_matmul_few_add", r"vec4<u32>\((four\w*)\.y, (four\w*)\.z,", "vec4<u32>($1.z, $2.y,", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: a block is staged while another is multiplied", "float_matmul_few_add", r"(for \(var block = [^\n]*\n\s+)workgroupBarrier\(\);", "$1", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+    Mutant("few tokens: gates for ups", "float_glu_matmul_few", r"= w_up\[", "= w_gate[", "GpuFloatMatrices.FewTokens", variant="no_dot4"),
+
     # Float matrices.
     Mutant("rows of a part at the start", "float_linear", r"range\.first \+ ", "", "GpuFloat.LinearInParts"),
     Mutant("rows of a part at the start, many tokens", "float_matmul_add", r"range\.first \+ ", "", "GpuFloat.MatmulOfEveryFormat"),
@@ -152,10 +165,10 @@ CONFORM = [
     Mutant("prompts' attention: tokens of other sequences weigh", "attention_on_matrices", r"let is_mine = [^;]*;", "let is_mine = my_token >= first_token;", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: later positions are seen", "attention_on_matrices", r"is_mine && \(pos(\w*) <= my_pos\)", "is_mine && (pos$1 <= my_pos + 1u)", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: the first block for all positions", "attention_on_matrices", r"params\[table \+ first / 64u\]", "params[table]", "GpuMatrixAttention.SequencesShareATile"),
-    Mutant("prompts' attention: positions after the last one are read", "attention_on_matrices", r"min\(first \+ position(\w*), last_pos\)", "(first + position$1)", "GpuMatrixAttention.SequencesShareATile"),
+    Mutant("prompts' attention: positions after the last one are read", "attention_on_matrices", r"min\((row_of_position\w*), last_row\w*\)", "$1", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: the last chunk is left out", "attention_on_matrices", r"first < last_pos \+ 1u", "first + 32u < last_pos + 1u", "GpuMatrixAttention.SequencesShareATile"),
-    Mutant("prompts' attention: values are keys", "attention_on_matrices", r"\([1-9]\d*u \+ kv_head\)", "kv_head", "GpuMatrixAttention.SequencesShareATile"),
-    Mutant("prompts' attention: rows of a block in another order", "attention_on_matrices", r"pos(\w*) % 64u", "((pos$1 ^ 1u) % 64u)", "GpuMatrixAttention.SequencesShareATile"),
+    Mutant("prompts' attention: values are keys", "attention_on_matrices", r"(let row_of_side\w* = kv_head) \+ [1-9]\d*u", "$1", "GpuMatrixAttention.SequencesShareATile"),
+    Mutant("prompts' attention: chunks of a block in another order", "attention_on_matrices", r"first % 64u", "((first ^ 32u) % 64u)", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: queries of the first subgroup for all", "attention_on_matrices", r"(let from_query\w* = )subgroup", "$010u", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: scores of the first subgroup for all", "attention_on_matrices", r"(let to_scores = )subgroup", "$010u", "GpuMatrixAttention.SequencesShareATile"),
     Mutant("prompts' attention: weights of the first subgroup for all", "attention_on_matrices", r"(let from_weights = )subgroup", "$010u", "GpuMatrixAttention.SequencesShareATile"),

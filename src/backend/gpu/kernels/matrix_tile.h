@@ -85,6 +85,22 @@ class TileSums {
     });
   }
 
+  // Adds the products of K columns: `tokens` times the matrices of rows that begin at w_at.
+  template <class Staged>
+  void add_step(const Staged& staged, const std::vector<wgsl::Name<wgsl::LeftMatrix<A, M, K>>>& tokens,
+                const wgsl::Name<wgsl::U32>& w_at) const {
+    using namespace wgsl;
+    for (uint32_t i = 0; i < s().n_matrices; ++i) {
+      for (uint32_t n = 0; n < s().tile.matrices_of_rows; ++n) {
+        auto w = subgroupMatrixLoad<RightMatrix<A, K, N>>(staged, w_at + (i * s().rows() + n * N) * s().stride,
+                                                          MatrixLayout::kColumnMajor, s().stride);
+        for (uint32_t m = 0; m < s().tile.matrices_of_tokens; ++m) {
+          subgroupMatrixMultiplyAccumulate(tokens[m], w, sum(i, m, n));
+        }
+      }
+    }
+  }
+
   // Calls take(row, token, each matrix's sum) for every sum of this invocation, including those outside the matrix or
   // batch. One subgroup matrix per subgroup at a time goes through workgroup memory.
   template <class Sums, class Take>
@@ -195,16 +211,7 @@ class TileSums {
       tokens.push_back(subgroupMatrixLoad<LeftMatrix<A, M, K>>(
           staged, x_at + (s().first_token_row() + m * M) * s().stride, MatrixLayout::kRowMajor, s().stride));
     }
-    auto w_at = let("w_at", base + k + t_.subgroup_row * s().stride);
-    for (uint32_t i = 0; i < s().n_matrices; ++i) {
-      for (uint32_t n = 0; n < s().tile.matrices_of_rows; ++n) {
-        auto w = subgroupMatrixLoad<RightMatrix<A, K, N>>(staged, w_at + (i * s().rows() + n * N) * s().stride,
-                                                          MatrixLayout::kColumnMajor, s().stride);
-        for (uint32_t m = 0; m < s().tile.matrices_of_tokens; ++m) {
-          subgroupMatrixMultiplyAccumulate(tokens[m], w, sum(i, m, n));
-        }
-      }
-    }
+    add_step(staged, tokens, let("w_at", base + k + t_.subgroup_row * s().stride));
   }
   const wgsl::Var<wgsl::ResultMatrix<S, M, N>>& sum(uint32_t matrix, uint32_t m, uint32_t n) const {
     return sums_[(matrix * s().tile.matrices_of_tokens + m) * s().tile.matrices_of_rows + n];

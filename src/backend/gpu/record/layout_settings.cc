@@ -138,6 +138,8 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
     l.expert_tiles_from = l.expert_float_tiles_from = a;
   } else if (name == "fewfrom") {
     l.few_tiles_from = static_cast<int>(a);
+  } else if (name == "fewtokensfrom") {
+    l.few_tokens_from = static_cast<int>(a);
   } else if (name == "headtilesfrom") {
     l.head_tiles_from = static_cast<int>(a);
   } else if (name == "ftilesfrom") {
@@ -178,6 +180,11 @@ bool apply_setting(Layouts& layouts, std::string_view setting) {
     if (numbers->n >= 6) *tile = {a, b, c, d, stages, columns};
     if (numbers->n == 7) tile->ahead = ahead;
     return numbers->n >= 5;
+  }
+  if (name == "fewtokens") {
+    const bool is_tile = numbers->n == 5 && a > 0 && a % 16 == 0 && c > 0 && stages > 0 && d % stages == 0;
+    if (is_tile) layouts.few_tokens.insert(layouts.few_tokens.begin(), {a, b, c, d, stages});
+    return is_tile;
   }
   if (name == "mattn") {
     if (numbers->n == 2) layouts.matrix_attention_subgroups = a, layouts.matrix_attention_chunk = b;

@@ -28,12 +28,16 @@ TEST(LayoutSettings, SetWhatTheyName) {
   EXPECT_EQ(l.few_tiles, (Tiles{{16, 16, 4, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}}));
   EXPECT_TRUE(apply_setting(l, "fewtile2=16x32x4x64x1x1x2"));
   EXPECT_EQ(l.few_tiles_of_two_bits.front(), (Layouts::FewTile{16, 32, 4, 64, 1, 1, 2}));
+  EXPECT_TRUE(apply_setting(l, "fewtokens=16x100x64x8x2") && apply_setting(l, "fewtokensfrom=5"));
+  EXPECT_EQ(l.few_tokens.front(), (Layouts::FewTokens{16, 100, 64, 8, 2}));
+  EXPECT_EQ(l.few_tokens_from, 5);
   EXPECT_TRUE(apply_setting(l, "headtile=64x16x4x128x2") && apply_setting(l, "headtile=16x0x1x0"));
   EXPECT_EQ(l.head_tiles, (Tiles{{64, 16, 4, 128, 2}}));
   EXPECT_FALSE(apply_setting(l, "headtile=64x16x3x128")) << "splits are a power of two";
   for (const std::string_view wrong :
        {"fewtile=64x16x4", "fewtile=48x16x4x128", "fewtile=8x16x4x128", "fewtile=16x24x4x128", "fewtile=16x16x4x96",
-        "fewtile=16x32x4x128x1x1x3", "fewtile=256x16x4x128", "etile=16x16x1x64x1x2"}) {
+        "fewtile=16x32x4x128x1x1x3", "fewtile=256x16x4x128", "etile=16x16x1x64x1x2", "fewtokens=16x0x64x8",
+        "fewtokens=16x0x64x8x3"}) {
     EXPECT_FALSE(apply_setting(l, wrong)) << wrong;
   }
   l.expert_tiles.clear();

@@ -81,7 +81,18 @@ struct Layouts {
   std::vector<FewTile> few_tiles = {{16, 32, 8, 128}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
   // The same for weights of at most two bits, which take longer to unpack than to load.
   std::vector<FewTile> few_tiles_of_two_bits = {{16, 64, 8, 128, 2, 1, 8}, {32, 32, 8, 128}, {64, 64, 4, 64, 2}};
-  int few_tiles_from = 9;  // tokens, if there are kernels for several rows; at least kMatmulTokens
+  // Batches of decode with weights of at most two bits (kernels/float/float_matmul_few.h): tiles for up to `tokens`
+  // tokens and, together, `rows` rows of all matrices of a step, if these have at least from_rows rows. For each number
+  // of tokens the first one that fits is used.
+  struct FewTokens {
+    uint32_t tokens, from_rows, rows, splits, teams;
+    bool operator==(const FewTokens&) const = default;
+  };
+  std::vector<FewTokens> few_tokens = {{16, 24576, 32, 4, 1}, {16, 8192, 64, 4, 1},  {16, 0, 48, 8, 2},
+                                       {16, 0, 64, 8, 2},     {32, 24576, 64, 8, 1}, {32, 8192, 64, 4, 1},
+                                       {32, 0, 48, 8, 2},     {32, 0, 64, 4, 1}};
+  int few_tokens_from = 9;  // smaller batches are int8
+  int few_tiles_from = 9;   // tokens, if there are kernels for several rows; at least kMatmulTokens
   // A head of packed weights for several rows of logits, from head_tiles_from rows on.
   std::vector<FewTile> head_tiles = {{16, 128, 2, 64, 4}, {64, 128, 2, 64, 4}};
   int head_tiles_from = 5;

@@ -6,7 +6,6 @@
 
 #include "backend/gpu/kernels/attention/matrix_attention_memory.h"
 #include "backend/gpu/kernels/f16_shapes.h"
-#include "backend/gpu/kernels/staged_vectors.h"
 
 namespace tern::gpu {
 
@@ -33,6 +32,7 @@ class MatrixAttentionBody {
         tid_(tid),
         memory_{shared<F16>("staged", staged_halves(c)), shared<F32>("scores", c.tokens() * score_stride()),
                 shared<F16>("weights", c.tokens() * weight_stride()), shared<Atomic<U32>>("shrinks", kFlags)},
+        chunk_(c.heads, c.chunk, c.workgroup(), tid),
         tile_(c, params, wg, n_wg),
         mine_(c, params, tid, tile_),
         softmax_{var("weights_from", kLowestScore), var("shrink", 1.0f), var("total", 0.0f)} {
@@ -87,7 +87,6 @@ class MatrixAttentionBody {
   }
 
  private:
-  using Quad = Name<MatrixKvQuad<KvWord>>;
   struct Memory {
     Shared<F16> staged;   // the chunk's keys, then its values
     Shared<F32> scores;   // [tokens, chunk]
@@ -178,44 +177,12 @@ class MatrixAttentionBody {
     });
   }
 
-  // Stages the keys and values of a chunk; positions after the last one repeat it.
+  // Stages the keys and values of a chunk.
   void stage(const Name<U32>& table, const Name<U32>& first, const Name<U32>& last_pos) {
     auto block = kv_block(params_, table, first);
-    for (uint32_t side = 0; side < 2; ++side) stage_side(block, first, last_pos, side);
-  }
-
-  // side: 0 for keys, 1 for values. Adjacent invocations load adjacent quads of a position: loads from as many
-  // positions would take longer than the rest of the kernel.
-  void stage_side(const Name<U32>& block, const Name<U32>& first, const Name<U32>& last_pos, uint32_t side) const {
-    struct Part {
-      Name<U32> position, quad, row;
-    };
-    const uint32_t n = c_.chunk * quads(), row_quads = kv_row_quads<KvWord>(c_.heads.head_dim);
-    CHECK(n % c_.workgroup() == 0);
-    std::vector<Part> parts;
-    std::vector<Quad> loaded;
-    for (uint32_t i0 = 0; i0 < n; i0 += c_.workgroup()) {
-      auto i = let("i", tid_ + i0);
-      auto position = let("position", i / quads());
-      auto quad = let("kv_quad", i % quads());
-      auto pos = let("pos", min(first + position, last_pos));
-      auto row = let("kv_row", kv_place(c_.heads, block, side * c_.heads.n_kv_heads + tile_.kv_head, pos) * row_quads);
-      parts.push_back({position, quad, row});
-      loaded.push_back(let("kv4", kv_[row + quad]));
-    }
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const auto store = [&](const auto& value) {
-        auto to = let("to", (parts[i].position + side * c_.chunk) * stride() + parts[i].quad * 4u);
-        for (uint32_t k = 0; k < 4; ++k) memory_.staged[to + k] = value(k);
-      };
-      if constexpr (kHasKvScales<KvWord>) {
-        auto group = let("group", parts[i].quad / (kScaleGroup / 4));
-        auto scale = kv_scale_at(kv_, parts[i].row, group, c_.heads.head_dim);
-        auto values = let("values", int8_values(loaded[i]) * scale);
-        store([&](uint32_t k) { return f16(at(values, k)); });
-      } else {
-        store([&](uint32_t k) { return e(at(loaded[i], k)); });
-      }
+    for (const uint32_t side : {0u, 1u}) {  // keys, values
+      auto row = let("row_of_side", tile_.kv_head + side * c_.heads.n_kv_heads);
+      chunk_.stage(kv_, block, first, last_pos, row, memory_.staged, side * c_.chunk * stride());
     }
   }
 
@@ -340,6 +307,7 @@ class MatrixAttentionBody {
   const ParamsBuffer& params_;
   const LocalIndex& tid_;
   Memory memory_;
+  ChunkOfCache<KvWord> chunk_;
   Tile tile_;
   Mine mine_;
   Softmax softmax_;

@@ -9,6 +9,7 @@
 #include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float/float_linear.h"
+#include "backend/gpu/kernels/float/float_matmul_few.h"
 #include "backend/gpu/kernels/float/float_matmul_matrix.h"
 #include "backend/gpu/kernels/head/argmax.h"
 #include "backend/gpu/kernels/head/logits_matrix.h"
@@ -288,6 +289,20 @@ class Cases {
     c.up_coding = c.coding;
     c.act = Activation::kSilu;
     add("float_glu_matmul_matrix_" + suffix, float_glu_matmul_matrix(c));
+    for (const size_t coding : {6, 7}) {
+      FloatMatmulFewConfig few{.rows = m_.ffn,
+                               .cols = m_.width,
+                               .coding = kCodings[coding].coding,
+                               .up_coding = kCodings[coding].coding,
+                               .act = Activation::kSilu,
+                               .shape = c.shape,
+                               .subgroup = c.subgroup};
+      if (!has_float_matmul_few(few, 1)) continue;
+      const std::string of = "_" + std::string(kCodings[coding].name) + "_" + suffix;
+      add("float_glu_matmul_few" + of, float_glu_matmul_few(few));
+      few.splits = 8, few.teams = 2, few.store = Store::kAdd;
+      add("float_matmul_few_add" + of, float_matmul_few(few));
+    }
     MatrixAttentionConfig attention{.heads = m_.heads, .shape = c.shape, .subgroup = c.subgroup};
     add("attention_on_matrices_f16_" + suffix, matrix_attention<F16x2>(attention));
     add("attention_on_matrices_sinks_f16_" + suffix, matrix_attention_sinks<F16x2>(attention));

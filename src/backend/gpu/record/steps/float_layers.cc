@@ -75,6 +75,13 @@ const Layouts::Int8Rows* FloatLayers::int8_rows(const Tensor& w, const WeightCod
   return found == all.end() ? nullptr : &*found;
 }
 
+int FloatLayers::most_int8_rows(const Tensor& w, const WeightCoding& coding) const {
+  const Layouts::Int8Rows* rows = int8_rows(w, coding);
+  if (!rows) return 0;
+  const bool has_few = !few_tokens_configs(w, coding, 1, static_cast<uint32_t>(w.rows), {}).empty();
+  return has_few ? std::min(rows->most, std::max(r_.layouts().few_tokens_from, kMatmulTokens) - 1) : rows->most;
+}
+
 std::optional<int> FloatLayers::int8_from(const Tensor& w, const WeightCoding& coding) const {
   const Layouts::Int8Rows* rows = int8_rows(w, coding);
   if (!rows) return std::nullopt;
@@ -120,7 +127,7 @@ Result<std::optional<LeftInt8>> FloatLayers::left_for_next(SlotId slot, int most
   if (!w || r_.rows_of(slot) != Rows::kTokens) return Left();
   const WeightCoding coding = coding_of(*w);
   const auto from = int8_from(*w, coding);
-  const int most = std::min(most_rows, WorkBuffers::kMostLeftRows);
+  const int most = std::min({most_rows, WorkBuffers::kMostLeftRows, most_int8_rows(*w, coding)});
   if (!from || *from > most) return Left();
   TRY(const WorkBuffers::LeftRows place, r_.work().next_left_rows());
   return Left({.slot = slot,
@@ -128,7 +135,7 @@ Result<std::optional<LeftInt8>> FloatLayers::left_for_next(SlotId slot, int most
                .rows = {{{place.x8, 0, 0}}, {{place.runs, 0, 0}}},
                .coding = coding,
                .min_rows = *from,
-               .max_rows = std::min(int8_rows(*w, coding)->most, most)});
+               .max_rows = most});
 }
 
 FloatLinearConfig FloatLayers::int8_config(const Tensor& w, const WeightCoding& coding, uint32_t columns,
@@ -199,6 +206,38 @@ std::vector<Tiled<FloatMatrixMatmulConfig>> FloatLayers::matrix_configs(const Te
   return all;
 }
 
+std::vector<Tiled<FloatMatmulFewConfig>> FloatLayers::few_tokens_configs(const Tensor& w, const WeightCoding& coding,
+                                                                         uint32_t n_matrices, uint32_t rows,
+                                                                         const When& when) const {
+  if (!wgsl::kHasMatrixKernels || coding.bits() > 2) return {};
+  const auto any = matrix_config(w, coding, n_matrices, {});
+  if (!any) return {};
+  const Limits& limits = r_.limits();
+  std::vector<Tiled<FloatMatmulFewConfig>> all;
+  int from = when.min_tokens;
+  for (const Layouts::FewTokens& wanted : r_.layouts().few_tokens) {
+    const int last = std::min(static_cast<int>(wanted.tokens), when.max_tokens);
+    if (last < std::max(from, r_.layouts().few_tokens_from) || rows * n_matrices < wanted.from_rows) continue;
+    const FloatMatmulFewConfig config{.rows = any->rows,
+                                      .cols = any->cols,
+                                      .coding = coding,
+                                      .up_coding = coding,
+                                      .shape = any->shape,
+                                      .subgroup = any->subgroup,
+                                      .tile_rows = wanted.rows / n_matrices,
+                                      .tile_tokens = wanted.tokens,
+                                      .splits = wanted.splits,
+                                      .teams = wanted.teams};
+    const bool fits =
+        config.workgroup() <= limits.invocations && config.workgroup_bytes(n_matrices) <= limits.workgroup_bytes;
+    if (!fits || !has_float_matmul_few(config, n_matrices)) continue;
+    all.push_back({config, when});
+    all.back().when.min_tokens = from, all.back().when.max_tokens = last;
+    from = last + 1;
+  }
+  return all;
+}
+
 FloatLayers::FewTiles FloatLayers::few_tiles(const Tensor& w, const WeightCoding& coding, uint32_t n_matrices,
                                              std::span<const Layouts::FewTile> wanted) const {
   if (!wgsl::kHasMatrixKernels) return {};
@@ -220,10 +259,9 @@ std::vector<Phase<FloatPhase>> FloatLayers::phases(const Tensor& w, const Weight
   const FloatLinearConfig one = float_config(w, coding, nullptr, layout);
   const uint32_t columns = r_.layouts().columns;
   const FewTiles few = few_tiles(w, coding, 1, wanted_tiles(r_.layouts(), coding));
-  const Layouts::Int8Rows* int8 = int8_rows(w, coding);
   return float_phases(r_.phase_limits(), rows,
                       {.columns = columns > 1 && in_columns(one, Rows::kTokens).columns == columns,
-                       .most_int8_rows = int8 ? int8->most : 0,
+                       .most_int8_rows = most_int8_rows(w, coding),
                        .few_tiles = few.tokens});
 }
 

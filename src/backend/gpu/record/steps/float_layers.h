@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/gpu/kernels/float/float_linear.h"
+#include "backend/gpu/kernels/float/float_matmul_few.h"
 #include "backend/gpu/kernels/float/float_matmul_matrix.h"
 #include "backend/gpu/memory/weights/pack.h"
 #include "backend/gpu/record/steps/recording.h"
@@ -24,6 +25,8 @@ class FloatLayers {
   const MatvecLayout& layout(const Tensor& w) const;
   // The layout of rows that are int8; null if this device or these weights do not take them.
   const Layouts::Int8Rows* int8_rows(const Tensor& w, const WeightCoding& coding) const;
+  // The most rows that are int8; 0: none. Kernels for a few tokens do without.
+  int most_int8_rows(const Tensor& w, const WeightCoding& coding) const;
   // The rows from which they are; none if they never are.
   std::optional<int> int8_from(const Tensor& w, const WeightCoding& coding) const;
   // What the step that is being recorded should leave of `slot`, in at most `most_rows` rows, for the next step that
@@ -38,6 +41,10 @@ class FloatLayers {
   std::vector<Tiled<FloatMatrixMatmulConfig>> matrix_configs(const Tensor& w, const WeightCoding& coding,
                                                              uint32_t n_matrices, uint32_t rows,
                                                              const When& when) const;
+  // Kernels for batches of decode, by tokens; none if this device or these weights have none. `rows`: of each matrix.
+  std::vector<Tiled<FloatMatmulFewConfig>> few_tokens_configs(const Tensor& w, const WeightCoding& coding,
+                                                              uint32_t n_matrices, uint32_t rows,
+                                                              const When& when) const;
   // Tiles for few tokens (TilePhase::kFew), as far as they fit, and the tokens of each.
   struct FewTiles {
     std::vector<FloatMatrixMatmulConfig> configs;

@@ -27,6 +27,13 @@ std::vector<FloatInputs::Int8Read> within(const std::vector<FloatInputs::Int8Rea
   return some;
 }
 
+// The rest of `when`.
+When after_few(const std::vector<Tiled<FloatMatmulFewConfig>>& few, const When& when) {
+  When rest = when;
+  if (!few.empty()) rest.min_tokens = few.back().when.max_tokens + 1;
+  return rest;
+}
+
 // The side of float_matmul's tiles. Matrices of few rows, as those that choose experts, make few large ones.
 uint32_t tile_side(uint32_t rows) { return rows <= 64 ? 16 : rows <= 256 ? 32 : 64; }
 
@@ -202,19 +209,28 @@ Result<bool> FloatRecorder::linear_on_matrices(const FloatMatrix::Part& part, co
                                                const step::FloatNormOnRead& norm, const Out& out, const When& when,
                                                std::optional<HalvedTokens>& x) {
   if (!wgsl::kHasMatrixKernels) return false;
-  auto all_tiles = layers_.matrix_configs(w, part.coding, 1, part.count, when);
+  auto few = layers_.few_tokens_configs(w, part.coding, 1, part.count, when);
+  auto all_tiles = layers_.matrix_configs(w, part.coding, 1, part.count, after_few(few, when));
+  if (few.empty() && all_tiles.empty()) return false;
   TRY(const BufferView constant, range_of(part, out));
+  if (!x) {
+    TRY(x, inputs_.halve_tokens(in, norm, when, Rows::kTokens));
+  }
+  for (auto& [tiles, when_used] : few) {
+    tiles.rows = r_.width(out.slot);
+    tiles.store = out.store;
+    TRY_STATUS(r_.dispatch(r_.traced(float_matmul_few, tiles), per_tile(tiles, part.count, when_used),
+                           View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, View<wgsl::F16>{x->x.view},
+                           x->scales, View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
+  }
   for (auto& [tiles, when_used] : all_tiles) {
-    if (!x) {
-      TRY(x, inputs_.halve_tokens(in, norm, when, Rows::kTokens));
-    }
     tiles.rows = r_.width(out.slot);
     tiles.store = out.store;
     TRY_STATUS(r_.dispatch(r_.traced(float_matmul_matrix, tiles), per_tile(tiles, part.count, when_used),
                            View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, x->x, x->scales,
                            View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
   }
-  return !all_tiles.empty();
+  return true;
 }
 
 Result<void> FloatRecorder::record(const step::FloatGlu& s) {
@@ -277,10 +293,20 @@ Result<void> FloatRecorder::glu_few(const step::FloatGlu& s, const WeightStore::
 
 Result<bool> FloatRecorder::glu_on_matrices(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when) {
   if (!wgsl::kHasMatrixKernels) return false;
-  auto all_tiles =
-      layers_.matrix_configs(*s.w_gate, parts.gate->coding, 2, static_cast<uint32_t>(s.w_gate->rows), when);
-  if (all_tiles.empty()) return false;
+  const auto rows = static_cast<uint32_t>(s.w_gate->rows);
+  std::vector<Tiled<FloatMatmulFewConfig>> few;
+  if (parts.up->coding == parts.gate->coding)
+    few = layers_.few_tokens_configs(*s.w_gate, parts.gate->coding, 2, rows, when);
+  auto all_tiles = layers_.matrix_configs(*s.w_gate, parts.gate->coding, 2, rows, after_few(few, when));
+  if (few.empty() && all_tiles.empty()) return false;
   TRY(const HalvedTokens x, inputs_.halve_tokens(s.in, s.norm, when, Rows::kTokens));
+  for (auto& [tiles, when_used] : few) {
+    tiles.act = activation(s.act);
+    TRY_STATUS(r_.dispatch(r_.traced(float_glu_matmul_few, tiles), per_tile(tiles, tiles.rows, when_used),
+                           View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
+                           View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales},
+                           View<wgsl::F16>{x.x.view}, x.scales, r_.params(), r_.work().floats(s.out)));
+  }
   for (auto& [tiles, when_used] : all_tiles) {
     tiles.up_coding = parts.up->coding;
     tiles.act = activation(s.act);
