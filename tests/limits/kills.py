@@ -23,10 +23,16 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 
 from program import Program
 
+LONG = "Once upon a time " * 13  # more than a KV block, of which slots and caches keep whole ones
+COMPLETION = json.dumps({"prompt": LONG, "n_predict": 8, "id_slot": 0}).encode()
+UPLOAD = (b'--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--x\r\nContent-Disposition: '
+          b'form-data; name="file"; filename="b.jsonl"\r\n\r\n' + b"{}\n" * 20000 + b"\r\n--x--\r\n")
+UPLOAD_KIND = "multipart/form-data; boundary=x"
 SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT]
 
 
@@ -93,7 +99,7 @@ class Writer:
 
     def prepare(self):
         """Learns how long a run takes and what it leaves."""
-        os.makedirs(self.folder)
+        os.makedirs(self.folder, exist_ok=True)
         start = time.monotonic()
         code, errors = self.finish()
         assert code == 0, (self.name, code, errors)
@@ -147,7 +153,7 @@ class Server(Writer):
         os.makedirs(self.folder + "/slots")
         os.makedirs(self.folder + "/files")
         self.seconds = 1.0
-        self.files = []
+        self.files, self.refused = [], ""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -168,13 +174,14 @@ class Server(Writer):
         raise RuntimeError("the server does not start")
 
     def work(self):
-        upload = (b'--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--x\r\nContent-Disposition: '
-                  b'form-data; name="file"; filename="b.jsonl"\r\n\r\n' + b"{}\n" * 20000 + b"\r\n--x--\r\n")
         try:
             while True:
-                self.ask("/completion", b'{"prompt":"Once upon a time","n_predict":8,"id_slot":0}')
+                self.ask("/completion", COMPLETION)
                 self.ask("/slots/0?action=save", b'{"filename":"kept"}')
-                self.ask("/v1/files", upload, "multipart/form-data; boundary=x")
+                self.ask("/v1/files", UPLOAD, UPLOAD_KIND)
+        except urllib.error.HTTPError as error:
+            if error.code != 503:  # it is ending
+                self.refused = error.read().decode()
         except (OSError, http.client.HTTPException):
             pass
 
@@ -189,6 +196,7 @@ class Server(Writer):
     def is_whole(self):
         for worker in getattr(self, "workers", []):
             worker.join()
+        assert not self.refused, self.refused
         return True  # finish() restores the slot and reads the files
 
     def finish(self):
@@ -221,12 +229,11 @@ def writers(program, hub):
     pull = Writer(program, "pull", ["pull", "owner/model"], f"hub/models--owner--model/snapshots/{Hub.commit}/model.gguf")
     pull.env.update(HF_ENDPOINT=hub, HF_HUB_CACHE=pull.folder + "/hub")
     pull.clear = lambda: shutil.rmtree(pull.folder + "/hub", ignore_errors=True)
-    text = "Once upon a time " * 13
     return [
         Writer(program, "convert", ["convert", m, "FOLDER/out.gguf", "--type", "q8_0", "-q"], "out.gguf"),
         Writer(program, "synth", ["synth", "--preset", "tiny-qwen3", "-o", "FOLDER/out.gguf"], "out.gguf"),
-        Writer(program, "logits", ["logits", "-m", m, "-p", text, "-o", "FOLDER/out.npy", "-b", "cpu"], "out.npy"),
-        Writer(program, "prompt-cache", ["run", "-m", m, "-p", text, "-n", "4", "--temp", "0", "-b", "cpu",
+        Writer(program, "logits", ["logits", "-m", m, "-p", LONG, "-o", "FOLDER/out.npy", "-b", "cpu"], "out.npy"),
+        Writer(program, "prompt-cache", ["run", "-m", m, "-p", LONG, "-n", "4", "--temp", "0", "-b", "cpu",
                                          "--prompt-cache", "FOLDER/cache"], "cache", same=False),
         Batch(program, "batch", ["batch", program.file("batch.jsonl"), "FOLDER/answers.jsonl", "-m", m, "-b", "cpu"],
               "answers.jsonl", same=False),

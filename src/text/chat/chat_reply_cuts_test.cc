@@ -1,6 +1,7 @@
 // Replies cut at every place, and malicious replies.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 
