@@ -13,22 +13,28 @@ namespace {
 using namespace wgsl;
 using gpu::Store;
 
+// Rows of activations as the kernels read them, with memory for whole tiles of `tile_tokens`.
+struct HalvedRows {
+  HalvedRows(GpuBench& bench, int n, const std::vector<float>& x, uint32_t tile_tokens)
+      : scales(poisoned<float>(static_cast<size_t>(n))) {
+    const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
+    halves.resize(size_t{ceil_div(static_cast<uint32_t>(n), tile_tokens)} * tile_tokens * width);
+    bench.run(gpu::halve_tokens({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
+              out<Vec4<F16>>(halves), out<F32>(scales));
+    for (size_t t = 0; t < scales.size(); ++t) {
+      float peak = 0;
+      for (size_t i = 0; i < width; ++i) peak = std::max(peak, std::abs(x[t * width + i]));
+      EXPECT_EQ(peak * scales[t] >= 1024 && peak * scales[t] < 2048, peak > 0) << peak << " " << scales[t];
+    }
+  }
+  std::vector<uint16_t> halves;
+  std::vector<float> scales;
+};
+
 class MatrixKernels {
  public:
   MatrixKernels(GpuBench& bench, int n, const std::vector<float>& x, const gpu::PromptTile& tile)
-      : bench_(bench), n_(n), tile_(tile) {
-    scales_ = poisoned<float>(static_cast<size_t>(n));
-    const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
-    constexpr size_t kTile = gpu::kMostTileTokens;
-    halves_.resize((static_cast<size_t>(n) + kTile - 1) / kTile * kTile * width);
-    bench.run(gpu::halve_tokens({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
-              out<Vec4<F16>>(halves_), out<F32>(scales_));
-    for (size_t t = 0; t < scales_.size(); ++t) {
-      float peak = 0;
-      for (size_t i = 0; i < width; ++i) peak = std::max(peak, std::abs(x[t * width + i]));
-      EXPECT_EQ(peak * scales_[t] >= 1024 && peak * scales_[t] < 2048, peak > 0) << peak << " " << scales_[t];
-    }
-  }
+      : bench_(bench), n_(n), tile_(tile), x_(bench, n, x, gpu::kMostTileTokens) {}
   gpu::FloatMatrixMatmulConfig config(const Tensor& w, const MatrixShape& shape, Store store) const {
     auto c = gpu::fit(gpu::FloatMatrixMatmulConfig{.rows = static_cast<uint32_t>(w.rows),
                                                    .cols = static_cast<uint32_t>(w.cols),
@@ -62,7 +68,7 @@ class MatrixKernels {
     c.of_logits = of_logits;
     const std::vector<uint32_t> listed = {1, 4, kPoison, static_cast<uint32_t>(n_)};
     bench_.run(gpu::float_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
-               in<Vec4<F16>>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)),
+               in<Vec4<F16>>(x_.halves), in<F32>(x_.scales), in<gpu::RowRange>(range_of(0, w.rows)),
                in<U32>(of_logits ? listed : params()), out<F32>(y));
     return y;
   }
@@ -73,7 +79,7 @@ class MatrixKernels {
     c.act = gpu::Activation::kSilu;
     auto y = poisoned<float>(static_cast<size_t>(n_ * gate.rows));
     bench_.run(gpu::float_glu_matmul_matrix(c), grid(c), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
-               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F16>>(halves_), in<F32>(scales_),
+               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<Vec4<F16>>(x_.halves), in<F32>(x_.scales),
                in<U32>(params()), out<F32>(y));
     return y;
   }
@@ -82,26 +88,19 @@ class MatrixKernels {
   GpuBench& bench_;
   int n_;
   gpu::PromptTile tile_;
-  std::vector<uint16_t> halves_;
-  std::vector<float> scales_;
+  HalvedRows x_;
 };
 
 // The kernels for a few tokens, with the tile of `few`.
 class FewKernels {
  public:
   FewKernels(GpuBench& bench, int n, const std::vector<float>& x, const gpu::FloatMatmulFewConfig& few)
-      : bench_(bench), n_(n), few_(few), scales_(poisoned<float>(static_cast<size_t>(n))) {
-    const auto width = static_cast<uint32_t>(x.size() / static_cast<size_t>(n));
-    const uint32_t tokens = ceil_div(static_cast<uint32_t>(n), few.tile_tokens) * few.tile_tokens;
-    halves_.resize(size_t{tokens} * width);
-    bench.run(gpu::halve_tokens({width, bench.caps()}), {.y = static_cast<uint32_t>(n)}, in<Vec4<F32>>(x),
-              out<Vec4<F16>>(halves_), out<F32>(scales_));
-  }
+      : bench_(bench), n_(n), few_(few), x_(bench, n, x, few.tile_tokens) {}
   std::vector<float> linear(const Tensor& w, const MatrixShape& shape, Store store, std::vector<float> y) const {
     const Planes planes(w);
     const auto c = config(w, shape, store);
     bench_.run(gpu::float_matmul_few(c), grid(c), in<gpu::WeightUnits>(planes.units), in<U32>(planes.scales),
-               in<F16>(halves_), in<F32>(scales_), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
+               in<F16>(x_.halves), in<F32>(x_.scales), in<gpu::RowRange>(range_of(0, w.rows)), in<U32>(params()),
                out<F32>(y));
     return y;
   }
@@ -112,8 +111,8 @@ class FewKernels {
     c.act = gpu::Activation::kSilu;
     auto y = poisoned<float>(static_cast<size_t>(n_ * gate.rows));
     bench_.run(gpu::float_glu_matmul_few(c), grid(c), in<gpu::WeightUnits>(a.units), in<U32>(a.scales),
-               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<F16>(halves_), in<F32>(scales_), in<U32>(params()),
-               out<F32>(y));
+               in<gpu::WeightUnits>(b.units), in<U32>(b.scales), in<F16>(x_.halves), in<F32>(x_.scales),
+               in<U32>(params()), out<F32>(y));
     return y;
   }
 
@@ -132,8 +131,7 @@ class FewKernels {
   GpuBench& bench_;
   int n_;
   gpu::FloatMatmulFewConfig few_;
-  std::vector<uint16_t> halves_;
-  std::vector<float> scales_;
+  HalvedRows x_;
 };
 
 class GpuFloatMatrices : public GpuConform {};

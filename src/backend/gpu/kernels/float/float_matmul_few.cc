@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/gpu/kernels/f16_shapes.h"
+#include "backend/gpu/kernels/float/tile_results.h"
 #include "backend/gpu/kernels/matrix_tile.h"
 #include "backend/gpu/kernels/staged_vectors.h"
 #include "base/bytes.h"
@@ -210,16 +211,7 @@ void multiply(const FewTile& t, const HalfValues& x, std::span<const WeightPlane
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
     FewProducts<M, N, K> products(t, x, planes);
     products.add_all();
-    auto through = shared<F32>("sums", t.shape.sums());
-    products.sums().for_each(through,
-                             [&](const Name<U32>& row, const Name<U32>& token, std::span<const Name<F32>> of_row) {
-                               when(token < t.n_tokens && row < t.n_rows, [&] {
-                                 auto unscale = let("unscale", 1.0f / scales[token]);
-                                 std::vector<Name<F32>> unscaled;
-                                 for (const auto& sum : of_row) unscaled.push_back(let("unscaled", sum * unscale));
-                                 take(row, token, unscaled);
-                               });
-                             });
+    take_results(t, products.sums(), [&](const Name<U32>& token) { return scales[token]; }, take);
   };
   CHECK(with_f16_shape(t.c.shape, use));
 }
@@ -251,15 +243,7 @@ FloatMatmulFewKernel float_matmul_few(const FloatMatmulFewConfig& c) {
                   const WeightPlanes planes(c.coding, w, scales);
                   auto n_rows = let("n_rows", range.get<"count">());
                   const FewTile t = make_tile(c, 1, n_rows, wg, tid, params);
-                  multiply(t, x, std::array{&planes}, token_scales,
-                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
-                             auto index = let("index", token * c.rows + range.get<"first">() + row);
-                             if (c.store == Store::kAdd) {
-                               y[index] += sums[0];
-                             } else {
-                               y[index] = sums[0];
-                             }
-                           });
+                  multiply(t, x, std::array{&planes}, token_scales, stored_in(y, c.rows, c.store, range));
                 });
 }
 
@@ -271,10 +255,7 @@ FloatGluMatmulFewKernel float_glu_matmul_few(const FloatMatmulFewConfig& c) {
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
                   auto n_rows = let("n_rows", e(c.rows));
                   const FewTile t = make_tile(c, 2, n_rows, wg, tid, params);
-                  multiply(t, x, std::array{&gate, &up}, token_scales,
-                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
-                             y[token * c.rows + row] = gated(c.act, sums[0], sums[1]);
-                           });
+                  multiply(t, x, std::array{&gate, &up}, token_scales, gated_in(y, c.rows, c.act));
                 });
 }
 

@@ -7,6 +7,7 @@
 #include "backend/gpu/kernels/f16_shapes.h"
 #include "backend/gpu/kernels/float/expert_sums.h"
 #include "backend/gpu/kernels/float/staged_weights.h"
+#include "backend/gpu/kernels/float/tile_results.h"
 #include "backend/gpu/kernels/matrix_tile.h"
 #include "backend/gpu/kernels/staged_vectors.h"
 
@@ -111,15 +112,7 @@ void multiply(const HalvesTile& t, const Halves& x, std::span<const WeightPlanes
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
     const TileSums<F16, F32, M, N, K> sums(t);
     sums.add_blocks(t.c.cols / t.shape.block, t.staged, fetch, store);
-    auto through = shared<F32>("sums", t.shape.sums());
-    sums.for_each(through, [&](const Name<U32>& row, const Name<U32>& token, std::span<const Name<F32>> of_row) {
-      when(token < t.n_tokens && row < t.n_rows, [&] {
-        auto unscale = let("unscale", 1.0f / factors(token));
-        std::vector<Name<F32>> unscaled;
-        for (const auto& sum : of_row) unscaled.push_back(let("unscaled", sum * unscale));
-        take(row, token, unscaled);
-      });
-    });
+    take_results(t, sums, factors, take);
   };
   CHECK(with_f16_shape(t.c.shape, use));
 }
@@ -149,15 +142,7 @@ FloatMatrixMatmulKernel float_matmul_matrix(const FloatMatrixMatmulConfig& c) {
                   const WeightPlanes planes(c.coding, w, scales);
                   auto n_rows = let("n_rows", range.get<"count">());
                   const HalvesTile t = make_tile(c, 1, n_rows, wg, tid, params);
-                  multiply(t, x, std::array{&planes}, factors_of(token_scales),
-                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
-                             auto index = let("index", token * c.rows + range.get<"first">() + row);
-                             if (c.store == Store::kAdd) {
-                               y[index] += sums[0];
-                             } else {
-                               y[index] = sums[0];
-                             }
-                           });
+                  multiply(t, x, std::array{&planes}, factors_of(token_scales), stored_in(y, c.rows, c.store, range));
                 });
 }
 
@@ -169,10 +154,7 @@ FloatGluMatrixMatmulKernel float_glu_matmul_matrix(const FloatMatrixMatmulConfig
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
                   auto n_rows = let("n_rows", e(c.rows));
                   const HalvesTile t = make_tile(c, 2, n_rows, wg, tid, params);
-                  multiply(t, x, std::array{&gate, &up}, factors_of(token_scales),
-                           [&](const Name<U32>& row, const Name<U32>& token, const std::vector<Name<F32>>& sums) {
-                             y[token * c.rows + row] = gated(c.act, sums[0], sums[1]);
-                           });
+                  multiply(t, x, std::array{&gate, &up}, factors_of(token_scales), gated_in(y, c.rows, c.act));
                 });
 }
 
