@@ -31,6 +31,7 @@ TEST(Sampling, AcceptsDefaultsAndLimits) {
                               .repeat_penalty = 0.5f,
                               .repeat_last_n = -1})
                   .has_value());
+  EXPECT_TRUE(check_sampling({.repeat_last_n = 1 << 20, .dry_penalty_last_n = 1 << 20}).has_value());
 }
 
 TEST(Sampling, RefusesWhatHasNoMeaning) {

@@ -108,6 +108,8 @@ TEST(ReplyPenalties, CountWhatTheReplyHas) {
   EXPECT_EQ(sampler.sample(Logits{2.0f, 0.1f, 0.0f}), 1);  // 2 − 2 = 0
   sampler.reset();
   EXPECT_EQ(sampler.sample(Logits{2.0f, 0.6f, 0.0f}), 0);
+  sampler.accept(1);
+  EXPECT_EQ(sampler.sample(Logits{1.0f, 2.2f, 0.0f}), 0);  // 2.2 − 1.5; the other has not been in this reply
 }
 
 TEST(LogitBiases, AreAddedFirst) {

@@ -37,11 +37,11 @@ CHANGES = [
     (r" < (?!<)", " <= "), (r" <= ", " < "), (r" > (?!>)", " >= "), (r" >= ", " > "), (r" == ", " != "), (r" != ", " == "),
     (r" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (r" - ", " + "), (r" / ", " * "), (r" % ", " / "),
     (r" \+= ", " -= "), (r"\+\+(?=\w)", "--"), (r"\breturn true;", "return false;"), (r"\breturn false;", "return true;"),
-    (r"\bif \(!", "if ("), (r"\bif \((?![!])", "if (!"), (r"\bcontinue;", "break;"), (r"(?<![\w.'])(\d+)(?![\w.'])", None),
+    (r"\bif \(!", "if ("), (r"\bif \((?=[\w.]+\))", "if (!"), (r"\bcontinue;", "break;"), (r"(?<![\w.'])(\d+)(?![\w.'])", None),
     (r"^ +[a-z_][\w.>:-]*\([^;{}]*\);$", " ;"),
 ]
-# Lines in which such places are something else: declarations, templates, macros, texts.
-NOT_CODE = re.compile(r'^\s*(//|#|using |template|static_assert|TRY|CHECK|case )|operator|"|\'|concept |requires ')
+# Lines in which such places are something else: declarations, templates, macros, texts, tables of numbers.
+NOT_CODE = re.compile(r'^\s*(//|#|using |template|static_assert|TRY|CHECK|case )|operator|"|\'|concept |requires |^[\s\d,{}xu-]+$')
 
 
 def places(path):

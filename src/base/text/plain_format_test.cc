@@ -27,6 +27,7 @@ TEST(PlainFormat, GivesTheTextsOfStdFormat) {
 TEST(PlainFormat, GivesTheNumbersOfStdFormat) {
   expect_same("{} {} {} {} {} {}", 1.5, 0.1, 1e-7, 1e30, -0.0, 1e300);
   expect_same("{:.2f} {:.1e} {:.3f} {:g} {:8.3f}|{:08.2f}", 3.14159, 12345.678, 2.0f, 0.5, -1.25, -1.25);
+  expect_same("{:.3} {:e}", 2.0 / 3, 1234.5);  // a precision without a type, and a type without a precision
   expect_same("{} {} {}", 0.1f, 16777216.0f, std::numeric_limits<float>::infinity());
 }
 

@@ -51,6 +51,7 @@ TEST_F(MlcTest, ReadsTensors) {
     EXPECT_EQ(as_text(model->find("b")->data), "bb");
     EXPECT_EQ(as_text(model->find("c")->data), "cccc");
     EXPECT_EQ(model->find("d"), nullptr);
+    EXPECT_EQ(model->find("aa"), nullptr) << "between two names";
     EXPECT_EQ(model->file_bytes(), 8u);
     EXPECT_TRUE(model->computed_sums());
   }

@@ -39,7 +39,7 @@ MatrixTileShape tile_shape(const FloatMatmulFewConfig& c, uint32_t n_matrices) {
           .stride = kStride};
 }
 
-struct FewTile : MatrixTile {
+struct LineTile : MatrixTile {
   FloatMatmulFewConfig c;
   Name<U32> n_tokens, n_rows;  // tokens of the batch, rows of the binding
   Shared<F16> staged;          // [teams, matrices, rows, kStride]
@@ -49,8 +49,8 @@ struct FewTile : MatrixTile {
   uint32_t n_lines() const { return c.cols / kLine; }
 };
 
-FewTile make_tile(const FloatMatmulFewConfig& c, uint32_t n_matrices, const Name<U32>& n_rows, const WorkgroupId& wg,
-                  const LocalIndex& tid, const ParamsBuffer& params) {
+LineTile make_tile(const FloatMatmulFewConfig& c, uint32_t n_matrices, const Name<U32>& n_rows, const WorkgroupId& wg,
+                   const LocalIndex& tid, const ParamsBuffer& params) {
   CHECK(has_float_matmul_few(c, n_matrices));
   const MatrixTileShape shape = tile_shape(c, n_matrices);
   auto n_tokens = let("n_tokens", params[kNTokens]);
@@ -65,7 +65,7 @@ FewTile make_tile(const FloatMatmulFewConfig& c, uint32_t n_matrices, const Name
 // not stored.
 class LineStage {
  public:
-  LineStage(const FewTile& t, const WeightPlanes& w, uint32_t matrix)
+  LineStage(const LineTile& t, const WeightPlanes& w, uint32_t matrix)
       : t_(t),
         w_(w),
         unpack_(w.coding),
@@ -126,7 +126,7 @@ class LineStage {
     std::optional<Name<F16>> scale;
   };
 
-  const FewTile& t_;
+  const LineTile& t_;
   const WeightPlanes& w_;
   UnpackHalves unpack_;
   Name<U32> unit_, swap_;  // swap_: 1 for invocations that exchange adjacent quads, so that none meet in a bank
@@ -137,7 +137,7 @@ class LineStage {
 template <uint32_t M, uint32_t N, uint32_t K>
 class FewProducts {
  public:
-  FewProducts(const FewTile& t, const HalfValues& x, std::span<const WeightPlanes* const> planes)
+  FewProducts(const LineTile& t, const HalfValues& x, std::span<const WeightPlanes* const> planes)
       : t_(t), x_(x), coding_(planes.front()->coding), sums_(t), share_(let("share", *t.split % splits_of_team())) {
     for (uint32_t i = 0; i < planes.size(); ++i) weights_.emplace_back(t, *planes[i], i);
   }
@@ -196,7 +196,7 @@ class FewProducts {
     return tokens;
   }
 
-  const FewTile& t_;
+  const LineTile& t_;
   const HalfValues& x_;
   WeightCoding coding_;
   TileSums<F16, F32, M, N, K> sums_;
@@ -206,7 +206,7 @@ class FewProducts {
 
 // Calls take(row of the binding, token, each matrix's sum) for every result of this invocation that exists.
 template <class Take>
-void multiply(const FewTile& t, const HalfValues& x, std::span<const WeightPlanes* const> planes,
+void multiply(const LineTile& t, const HalfValues& x, std::span<const WeightPlanes* const> planes,
               const TokenScales& scales, const Take& take) {
   const auto use = [&]<uint32_t M, uint32_t N, uint32_t K>() {
     FewProducts<M, N, K> products(t, x, planes);
@@ -242,7 +242,7 @@ FloatMatmulFewKernel float_matmul_few(const FloatMatmulFewConfig& c) {
                     RowRange range, ParamsBuffer params, InOut<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);
                   auto n_rows = let("n_rows", range.get<"count">());
-                  const FewTile t = make_tile(c, 1, n_rows, wg, tid, params);
+                  const LineTile t = make_tile(c, 1, n_rows, wg, tid, params);
                   multiply(t, x, std::array{&planes}, token_scales, stored_in(y, c.rows, c.store, range));
                 });
 }
@@ -254,7 +254,7 @@ FloatGluMatmulFewKernel float_glu_matmul_few(const FloatMatmulFewConfig& c) {
                     Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   const WeightPlanes gate(c.coding, w_gate, gate_scales), up(c.up_coding, w_up, up_scales);
                   auto n_rows = let("n_rows", e(c.rows));
-                  const FewTile t = make_tile(c, 2, n_rows, wg, tid, params);
+                  const LineTile t = make_tile(c, 2, n_rows, wg, tid, params);
                   multiply(t, x, std::array{&gate, &up}, token_scales, gated_in(y, c.rows, c.act));
                 });
 }
