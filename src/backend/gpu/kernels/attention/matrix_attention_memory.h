@@ -35,11 +35,7 @@ class ChunkOfCache {
  public:
   // chunk: positions, within a block of the cache. workgroup divides the chunk's quads.
   ChunkOfCache(const HeadShape& heads, uint32_t chunk, uint32_t workgroup, const wgsl::LocalIndex& tid)
-      : heads_(heads),
-        size_(chunk * quads() / workgroup),
-        workgroup_(workgroup),
-        tid_(tid),
-        first_(share_at(wgsl::let("first_v", tid_ + 0u))) {
+      : heads_(heads), size_(chunk * quads() / workgroup), workgroup_(workgroup), tid_(tid), first_(share_at(tid_)) {
     CHECK(chunk * quads() % workgroup == 0);
   }
 
@@ -50,7 +46,7 @@ class ChunkOfCache {
              const wgsl::Name<wgsl::U32>& last_pos, const wgsl::Name<wgsl::U32>& kv_row,
              const wgsl::Shared<wgsl::F16>& staged, uint32_t start) const {
     using namespace wgsl;
-    auto first_row = let("first_row", kv_place(heads_, block, kv_row + 0u, first) * row_quads());
+    auto first_row = let("first_row", kv_place(heads_, block, kv_row, first) * row_quads());
     auto last_row = let("last_row", (last_pos - first) * row_quads());
     struct Moved {
       Share share;

@@ -146,7 +146,8 @@ class FewProducts {
 
   void add_all() {
     const uint32_t last = t_.n_lines() - 1, teams = t_.c.teams;
-    for (LineStage& w : weights_) w.fetch(let("first_line", min(t_.team, last)));
+    auto first_line = let("first_line", min(t_.team, last));
+    for (LineStage& w : weights_) w.fetch(first_line);
     loop("first", 0u, t_.n_lines(), teams, [&](const Name<U32>& first) {
       auto wanted = let("wanted", first + t_.team);
       auto line = let("line", min(wanted, last));

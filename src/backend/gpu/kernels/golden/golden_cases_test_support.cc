@@ -4,25 +4,21 @@
 
 #include "backend/gpu/kernels/attention/attention.h"
 #include "backend/gpu/kernels/attention/grouped_attention.h"
-#include "backend/gpu/kernels/attention/matrix_attention.h"
 #include "backend/gpu/kernels/attention/serial_attention.h"
 #include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/embed.h"
 #include "backend/gpu/kernels/float/float_linear.h"
-#include "backend/gpu/kernels/float/float_matmul_few.h"
-#include "backend/gpu/kernels/float/float_matmul_matrix.h"
+#include "backend/gpu/kernels/float/float_matmul.h"
+#include "backend/gpu/kernels/float/halve_tokens.h"
 #include "backend/gpu/kernels/head/argmax.h"
-#include "backend/gpu/kernels/head/logits_matrix.h"
 #include "backend/gpu/kernels/megakernel/float_layers.h"
 #include "backend/gpu/kernels/megakernel/ternary_layers.h"
 #include "backend/gpu/kernels/megakernel/ternary_rows.h"
 #include "backend/gpu/kernels/qkv_heads.h"
 #include "backend/gpu/kernels/rms_norm.h"
 #include "backend/gpu/kernels/ternary/norm_fused.h"
-#include "backend/gpu/kernels/ternary/ternary_batch.h"
 #include "backend/gpu/kernels/ternary/ternary_columns.h"
 #include "backend/gpu/kernels/ternary/ternary_matmul.h"
-#include "backend/gpu/kernels/ternary/ternary_matmul_matrix.h"
 #include "backend/gpu/kernels/ternary/ternary_qkv.h"
 #include "base/bytes.h"
 
@@ -106,9 +102,7 @@ class Cases {
                                       .begins_step = true,
                                       .workgroup = caps_.caps.subgroup > 0 ? 512u : 256u,
                                       .embed = {.width = m_.width, .coding = f16}}));
-    for (const wgsl::MatrixShape shape : {matrix(8, 8, 8), matrix(16, 16, 32)}) add_matrix_matmuls(shape);
-    add_float_matrix_matmuls(8, 8, 8);
-    add_float_matrix_matmuls(16, 16, 16);
+    for (auto& [name, module] : matrix_kernels(m_.width, m_.ffn, m_.heads)) add(name, std::move(module));
     for (auto& [name, module] : expert_tile_kernels()) add(name, std::move(module));
     add("halve_tokens", halve_tokens({.width = m_.width, .caps = {}}));
     add("halve_tokens_exactly", halve_tokens({.width = m_.width, .caps = {}, .rest_at = 64}));
@@ -247,67 +241,6 @@ class Cases {
     some.layers = {0b1111'0010'0100'1001'0010'0100'0111};
     add_kinds("float_layers.kinds", {most, some});
     add_floats("float_layers", {.words = WeightWords::kCodes8, .zero = 128, .group = 32});
-  }
-
-  static wgsl::MatrixShape matrix(uint32_t m, uint32_t n, uint32_t k) { return {wgsl::MatrixTypes::kI8ToI32, m, n, k}; }
-
-  void add_matrix_matmuls(const wgsl::MatrixShape& shape) {
-    const std::string suffix = std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" + std::to_string(shape.k);
-    auto c = fit(TernaryMatrixMatmulConfig{
-        .rows = m_.width, .cols = m_.ffn, .shape = shape, .subgroup = shape.m == 8 ? 8u : 32u});
-    add("ternary_matmul_matrix_" + suffix, ternary_matmul_matrix(c));
-    c.store = Store::kAdd;
-    add("ternary_matmul_matrix_add_" + suffix, ternary_matmul_matrix(c));
-    std::swap(c.rows, c.cols);
-    add("ternary_glu_matmul_matrix_" + suffix, ternary_glu_matmul_matrix(c));
-    TernaryBatchConfig batch{.cols = m_.width,
-                             .caps = {.packed_dot = true, .subgroup = c.subgroup},
-                             .shape = shape,
-                             .subgroup = c.subgroup,
-                             .subgroups = 4};
-    if (!has_ternary_batch(batch)) return;
-    add("batch_glu_" + suffix, batch_glu(batch, m_.ffn));
-    add("batch_qkv_f16_" + suffix, batch_qkv<F16x2>(batch, m_.heads, false));
-    add("batch_qkv_f32_" + suffix, batch_qkv<F32>(batch, m_.heads, true));
-    batch.cols = m_.ffn;
-    add("batch_matvec_add_" + suffix, batch_matvec_add(batch, m_.width));
-  }
-
-  void add_float_matrix_matmuls(uint32_t m, uint32_t n, uint32_t k) {
-    const std::string suffix = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
-    auto c = fit(FloatMatrixMatmulConfig{.rows = m_.width,
-                                         .cols = m_.ffn,
-                                         .coding = kCodings[5].coding,
-                                         .shape = {wgsl::MatrixTypes::kF16ToF32, m, n, k},
-                                         .subgroup = m == 8 ? 8u : 32u});
-    add("float_matmul_matrix_" + suffix, float_matmul_matrix(c));
-    auto of_logits = c;
-    of_logits.of_logits = true;
-    add("float_matmul_matrix_of_logits_" + suffix, float_matmul_matrix(of_logits));
-    add("logits_matrix_" + suffix,
-        logits_matrix({.rows = m_.width, .cols = m_.ffn, .shape = c.shape, .subgroup = c.subgroup, .rest_at = 64}));
-    c.up_coding = c.coding;
-    c.act = Activation::kSilu;
-    add("float_glu_matmul_matrix_" + suffix, float_glu_matmul_matrix(c));
-    for (const size_t coding : {6, 7}) {
-      FloatMatmulFewConfig few{.rows = m_.ffn,
-                               .cols = m_.width,
-                               .coding = kCodings[coding].coding,
-                               .up_coding = kCodings[coding].coding,
-                               .act = Activation::kSilu,
-                               .shape = c.shape,
-                               .subgroup = c.subgroup};
-      if (!has_float_matmul_few(few, 1)) continue;
-      const std::string of = "_" + std::string(kCodings[coding].name) + "_" + suffix;
-      add("float_glu_matmul_few" + of, float_glu_matmul_few(few));
-      few.splits = 8, few.teams = 2, few.store = Store::kAdd;
-      add("float_matmul_few_add" + of, float_matmul_few(few));
-    }
-    MatrixAttentionConfig attention{.heads = m_.heads, .shape = c.shape, .subgroup = c.subgroup};
-    add("attention_on_matrices_f16_" + suffix, matrix_attention<F16x2>(attention));
-    add("attention_on_matrices_sinks_f16_" + suffix, matrix_attention_sinks<F16x2>(attention));
-    attention.window = 300, attention.softcap = 50;
-    add("attention_on_matrices_q8_0_" + suffix, matrix_attention<I8x4>(attention));
   }
 
   void add_norms() {

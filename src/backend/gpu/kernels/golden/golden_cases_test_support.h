@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/gpu/kernels/common.h"
+#include "backend/gpu/kernels/kv_cache.h"
 #include "backend/gpu/wgsl/module.h"
 
 namespace tern::gpu {
@@ -20,6 +21,8 @@ std::vector<GoldenCase> golden_cases();
 // The golden kernels that compute logits or choose among them, for a model of this width and vocabulary: names and
 // texts.
 std::vector<std::pair<std::string, wgsl::Module>> head_kernels(uint32_t width, uint32_t n_vocab, const Caps& caps);
+// Those on subgroup matrices.
+std::vector<std::pair<std::string, wgsl::Module>> matrix_kernels(uint32_t width, uint32_t ffn, const HeadShape& heads);
 // Those of recurrent layers.
 std::vector<std::pair<std::string, wgsl::Module>> delta_kernels(const Caps& caps);
 // Those of mixtures of experts; and those among them that depend on no feature's presence.
