@@ -144,6 +144,8 @@ bool apply_number(Layouts& l, std::string_view name, uint32_t a) {
     l.head_tiles_from = static_cast<int>(a);
   } else if (name == "ftilesfrom") {
     l.float_tiles_from = static_cast<int>(a);
+  } else if (name == "narrowfrom") {
+    l.narrow_tiles_from = static_cast<int>(a);
   } else if (name == "fcolsfrom") {
     l.columns_from = static_cast<int>(a);
   } else if (name == "headcolsfrom") {

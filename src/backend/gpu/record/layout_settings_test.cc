@@ -50,6 +50,8 @@ TEST(LayoutSettings, SetWhatTheyName) {
   EXPECT_TRUE(apply_setting(l, "ftilesfrom=9") && apply_setting(l, "fcolsfrom=4") &&
               apply_setting(l, "headcolsfrom=5"));
   EXPECT_EQ(l.float_tiles_from, 9);
+  EXPECT_TRUE(apply_setting(l, "narrowfrom=40"));
+  EXPECT_EQ(l.narrow_tiles_from, 40);
   EXPECT_EQ(l.columns_from, 4);
   EXPECT_EQ(l.head_columns_from, 5);
 }

@@ -66,6 +66,9 @@ struct Layouts {
   // Tokens from which float weights are multiplied in tiles, if there are no tiles for few tokens; at least
   // kMatmulTokens.
   int float_tiles_from = 13;
+  // The same for matrices of at most `narrow` rows, as those that choose experts, of which tiles are too few.
+  int narrow_tiles_from = 65;
+  uint32_t narrow = 256;
   // Up to this many tokens, tiles on subgroup matrices are small, so that there are enough of them to fill the GPU. If
   // PromptTiles::small already gives enough tiles (big_tiles_from), only up to 32 tokens.
   int most_in_few_tiles = 64;
@@ -102,7 +105,7 @@ struct Layouts {
   // None: each token reads its own experts.
   uint32_t expert_tiles_from = 2, expert_float_tiles_from = 4;
   std::vector<FewTile> expert_tiles = {
-      {16, 128, 1, 64, 4}, {32, 128, 1, 64, 4}, {64, 128, 1, 64, 4}, {128, 128, 1, 64, 4, 2}};
+      {16, 128, 2, 64, 4}, {32, 128, 1, 64, 4}, {64, 128, 1, 64, 4}, {128, 128, 1, 64, 4, 2}};
   uint32_t most_ahead = 8;  // units of float weights that a lane loads before its activations are ready
   uint32_t norm_workgroup = 256;
   uint32_t attention_workgroup = 1024;

@@ -166,12 +166,18 @@ Result<void> AttentionRecorder::with_sinks(const step::Attention& s) {
       rest.max_slice = long_slices.min_slice - 1;
     }
   }
-  for (const bool is_few : {true, false}) {
+  auto sizes = workgroups(s);
+  sizes.front().workgroup = r_.layouts().split_workgroup;
+  const auto many = std::ranges::find_if(sizes, [](const auto& size) { return size.from_tokens > kFewTokens; });
+  if (many == sizes.end() || many->from_tokens > kFewTokens + 1)
+    sizes.insert(many, {kFewTokens + 1, std::prev(many)->workgroup});
+  for (size_t i = 0; i < sizes.size(); ++i) {
     When when = rest;
-    (is_few ? when.max_tokens : when.min_tokens) = is_few ? kFewTokens : kFewTokens + 1;
+    when.min_tokens = sizes[i].from_tokens;
+    if (i + 1 < sizes.size()) when.max_tokens = sizes[i + 1].from_tokens - 1;
     if (when.min_tokens > r_.context().max_batch) break;
-    AttentionConfig config = attention_config(s, r_.layouts().split_workgroup);
-    config.max_splits = is_few ? r_.layouts().most_splits : 1;
+    AttentionConfig config = attention_config(s, sizes[i].workgroup);
+    config.max_splits = when.min_tokens <= kFewTokens ? r_.layouts().most_splits : 1;
     TRY_STATUS(in_splits<KvWord>(s, config, {.name = AttentionPhase::kSplits, .when = when}, {}));
   }
   return {};

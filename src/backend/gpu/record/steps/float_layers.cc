@@ -261,6 +261,7 @@ std::vector<Phase<FloatPhase>> FloatLayers::phases(const Tensor& w, const Weight
   const FewTiles few = few_tiles(w, coding, 1, wanted_tiles(r_.layouts(), coding));
   return float_phases(r_.phase_limits(), rows,
                       {.columns = columns > 1 && in_columns(one, Rows::kTokens).columns == columns,
+                       .is_narrow = static_cast<uint32_t>(w.rows) <= r_.layouts().narrow,
                        .most_int8_rows = most_int8_rows(w, coding),
                        .few_tiles = few.tokens});
 }

@@ -81,7 +81,8 @@ std::vector<Phase<FloatPhase>> float_phases(const PhaseLimits& limits, Rows rows
   if (kernels.columns) {
     const Layouts& l = limits.layouts;
     const When few{.min_tokens = kMatmulTokens, .max_tokens = l.most_in_few_tiles};
-    from = std::max(few_tile_phases(kernels.few_tiles, few).empty() ? l.float_tiles_from : l.few_tiles_from, from);
+    const int from_floats = kernels.is_narrow ? l.narrow_tiles_from : l.float_tiles_from;
+    from = std::max(few_tile_phases(kernels.few_tiles, few).empty() ? from_floats : l.few_tiles_from, from);
   }
   from = std::max(from, kernels.most_int8_rows + 1);
   std::vector<Phase<FloatPhase>> phases = {{FloatPhase::kFewRows, {.max_tokens = from - 1}}};

@@ -59,6 +59,7 @@ When normed_apart(int most_few);
 enum class FloatPhase { kFewRows, kTiles };
 struct FloatKernels {
   bool columns = false;                      // as many rows at a time as Layouts::columns
+  bool is_narrow = false;                    // few rows of weights (Layouts::narrow)
   int most_int8_rows = 0;                    // rows that are multiplied as int8 (RowPhase::kInt8); 0: none
   std::span<const uint32_t> few_tiles = {};  // the tokens of each tile for few tokens
 };

@@ -111,6 +111,8 @@ TEST(Phases, OfFloatLayersCoverEveryNumberOfRows) {
       const FloatKernels layer{.columns = columns, .few_tiles = std::span(few).first(n_few)};
       const RowKernels rows{.columns = columns ? 4u : 1u};
       all.push_back({layer, rows});
+      all.push_back({layer, rows});
+      all.back().layer.is_narrow = true;
       for (const int from : {1, 2, 5}) {
         all.push_back({layer, rows});
         all.back().layer.most_int8_rows = 16;
