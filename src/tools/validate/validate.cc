@@ -274,7 +274,10 @@ Result<ValidateResult> validate(const LoadOptions& load, const ValidateOptions& 
     const int n_tokens = std::min(options.n_tokens, room);
     if (n_tokens > 0) TRY_STATUS(compare_tokens(engine, prompt, n_tokens, options, result));
   }
-  judge(result, {.backend = engine.info().backend, .n_reference = input.n_reference, .n_decode = n_decode});
+  judge(result, {.backend = engine.info().backend,
+                 .n_reference = input.n_reference,
+                 .n_decode = n_decode,
+                 .has_experts = EngineAccess::impl(engine).model.config.experts.n > 0});
   return result;
 }
 

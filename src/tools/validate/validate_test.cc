@@ -217,9 +217,10 @@ class Verdict : public testing::Test {
                          .passed = false,
                          .verdict = {}};
   std::string judged() {
-    judge(result_, {.backend = "cpu", .n_reference = 8, .n_decode = 4});
+    judge(result_, run_);
     return result_.verdict;
   }
+  WhatWasRun run_{.backend = "cpu", .n_reference = 8, .n_decode = 4};
 };
 
 TEST_F(Verdict, Passes) {
@@ -274,6 +275,27 @@ TEST_F(Verdict, TokensMayDifferAtNearTiesOnly) {
       judged(),
       "failed: cpu chooses other tokens than the CPU, first at step 104, where the CPU's logits prefer another by "
       "2.000");
+  EXPECT_FALSE(result_.passed);
+}
+
+// Two computations may choose different experts, which changes a row as a whole.
+TEST_F(Verdict, AFewTokensOfMixturesOfExpertsMayDiffer) {
+  result_.n_tokens = 200;
+  result_.n_other_tokens = 50;
+  result_.first_other_token = 38;
+  result_.first_lead = 0.3;
+  result_.largest_lead = 1.3;
+  judged();
+  EXPECT_FALSE(result_.passed);
+  run_.has_experts = true;
+  EXPECT_NE(judged().find("it chooses others: 50 of 200 tokens differ"), std::string::npos);
+  EXPECT_TRUE(result_.passed);
+  result_.n_other_tokens = 51;
+  judged();
+  EXPECT_FALSE(result_.passed);
+  result_.n_other_tokens = 1;
+  result_.largest_lead = NAN;
+  judged();
   EXPECT_FALSE(result_.passed);
 }
 

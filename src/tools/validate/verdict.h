@@ -9,6 +9,9 @@
 // make int8 blocks of what they read, which grows to 1e-3 in 32 layers, the harmless change makes them, too. A wrong
 // kernel differs by 1e-2 and more from the first layer on, where harmless changes have not grown yet. If an f32 cache
 // is requested, f16 is the harmless change.
+//
+// Where experts have nearly the same score, two correct computations may choose different ones, and the row changes as
+// a whole. So over a long text a mixture of experts may choose a few other tokens, whatever their leads are.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +37,7 @@ struct WhatWasRun {
   std::string backend;  // "cpu (avx512vnni, 2 threads)"
   size_t n_reference = 0;
   size_t n_decode = 0;
+  bool has_experts = false;
 };
 
 // Sets `passed` and `verdict` from the measures. A NaN in any of them fails.
