@@ -21,9 +21,14 @@ SlotId expand_norm(SlotId in, const step::FloatNormOnRead& norm, Bodies& out) {
 void expand_heads(const step::FloatHeads& h, Bodies& out) {
   if (h.q_gain) out.push_back(step::HeadNorm{h.q, h.q_gain, h.eps, h.n_heads, h.head_dim});
   if (h.k_gain) out.push_back(step::HeadNorm{h.k, h.k_gain, h.eps, h.n_kv_heads, h.head_dim});
+  if (h.v_gain) out.push_back(step::HeadNorm{h.v, h.v_gain, h.eps, h.n_kv_heads, h.head_dim});
   out.insert(out.end(), {step::Rope{h.q, h.n_heads, h.head_dim, h.rope, h.pairs, h.n_dims},
                          step::Rope{h.k, h.n_kv_heads, h.head_dim, h.rope, h.pairs, h.n_dims},
                          step::KvAppend{h.k, h.v, h.layer, h.n_kv_heads, h.head_dim}});
+}
+
+void expand_bias(const Tensor* bias, SlotId x, Bodies& out) {
+  if (bias) out.push_back(step::AddBias{x, bias});
 }
 
 struct Expand {
@@ -40,9 +45,14 @@ struct Expand {
     Bodies out;
     const SlotId in = expand_norm(s.in, s.norm, out);
     const step::FloatHeads& h = s.heads;
-    out.push_back(step::FloatLinear{in, s.wq, h.is_gated() ? h.q_gate : h.q});
+    const SlotId q = h.is_gated() ? h.q_gate : h.q;
+    out.push_back(step::FloatLinear{in, s.wq, q});
+    expand_bias(s.q_bias, q, out);
     if (h.is_gated()) out.push_back(step::SplitHeads{h.q_gate, h.q, h.gate, h.n_heads, h.head_dim});
-    out.insert(out.end(), {step::FloatLinear{in, s.wk, h.k}, step::FloatLinear{in, s.wv, h.v}});
+    out.push_back(step::FloatLinear{in, s.wk, h.k});
+    expand_bias(s.k_bias, h.k, out);
+    out.push_back(step::FloatLinear{in, s.wv, h.v});
+    expand_bias(s.v_bias, h.v, out);
     if (!s.leaves_heads) expand_heads(h, out);
     return out;
   }
@@ -53,6 +63,19 @@ struct Expand {
     return out;
   }
   Bodies operator()(const step::GatedDelta& s) const { return {s.conv, s.rule, s.normed}; }
+  Bodies operator()(const step::FloatLinear& s) const {
+    Bodies out;
+    const SlotId in = expand_norm(s.in, s.norm, out);
+    out.push_back(step::FloatLinear{in, s.w, s.out});
+    expand_bias(s.bias, s.out, out);
+    return out;
+  }
+  Bodies operator()(const step::FloatLinearAdd& s) const {
+    if (!s.bias) return {s};
+    return {step::FloatLinear{s.in, s.w, s.sum}, step::AddBias{s.sum, s.bias}, step::Add{s.sum, s.x}};
+  }
+  Bodies operator()(const step::RmsNormAdd& s) const { return {s.norm, step::Add{s.norm.out, s.x, s.scale}}; }
+  Bodies operator()(const step::MixExpertsAdd& s) const { return {s.mix, step::Add{s.mix.out, s.x}}; }
   template <class S>
     requires requires(S s) { s.norm; }
   Bodies operator()(const S& s) const {

@@ -3,6 +3,7 @@
 
 #include "model/source/config.h"
 #include "model/source/weights.h"
+#include "plan/delta_steps.h"
 #include "plan/slot_uses.h"
 
 namespace tern::step {
@@ -29,8 +30,9 @@ struct ExpertGlu {
   ExpertConfig experts;
   GluAct act;
   SlotId out;  // [n_used, rows]
+  FloatNormOnRead norm = {};
 
-  SlotUses uses() const { return {reads(in), reads(chosen), writes(out)}; }
+  SlotUses uses() const { return norm.with({reads(in), reads(chosen), writes(out)}); }
 };
 // For each chosen expert e, with an input of its own: out = w_e·in + bias_e.
 struct ExpertLinear {
@@ -56,6 +58,18 @@ struct MixExperts {
   SlotUses uses() const {
     if (!has_shared()) return {reads(in), reads(chosen), writes(out)};
     return {reads(in), reads(chosen), reads(shared), reads(gate), writes(out)};
+  }
+};
+// x += what MixExperts computes, whose `out` only hosts need.
+struct MixExpertsAdd {
+  MixExperts mix;
+  SlotId x;
+
+  SlotUses uses() const {
+    SlotUses uses = mix.uses();
+    uses.back() = scratch(mix.out);
+    uses.push_back(updates(x));
+    return uses;
   }
 };
 

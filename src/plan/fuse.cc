@@ -29,7 +29,12 @@ std::optional<Rewrite> fuse_linear_and_add(Steps steps, Plan& /*plan*/) {
   const auto* add = as<step::Add>(steps, 1);
   if (!linear || !add || add->in != linear->out || add->scale != 1 || !is_dead_after(linear->out, steps.subspan(2)))
     return {};
-  return Rewrite{2, {steps[0].name, LinearAdd{linear->in, linear->w, add->x}}};
+  Rewrite rewrite{2, {steps[0].name, LinearAdd{linear->in, linear->w, add->x}}};
+  if constexpr (requires { linear->bias; }) {
+    auto& fused = std::get<LinearAdd>(rewrite.step.body);
+    if (linear->bias) fused.bias = linear->bias, fused.sum = linear->out;
+  }
+  return rewrite;
 }
 
 template <class Linear, class Glu>
@@ -39,6 +44,9 @@ std::optional<Rewrite> fuse_glu(Steps steps, Plan& /*plan*/) {
   const auto* mul = as<step::GluMul>(steps, 2);
   if (!gate || !up || !mul || gate->in != up->in || mul->gate != gate->out || mul->up != up->out) return {};
   if (mul->first_up != 0) return {};
+  if constexpr (requires { gate->bias; }) {
+    if (gate->bias || up->bias) return {};
+  }
   if (!is_dead_after(gate->out, steps.subspan(3)) || !is_dead_after(up->out, steps.subspan(3))) return {};
   return Rewrite{3, {steps[0].name + "_up", Glu{gate->in, gate->w, up->w, mul->act, mul->out}}};
 }
@@ -50,6 +58,7 @@ struct Projections {
   const step::SplitHeads* split;  // gates of attention come with the queries; or null
   SlotId query;
   const step::HeadNorm *norm_q = nullptr, *norm_k = nullptr;  // both or none
+  const step::HeadNorm* norm_v = nullptr;                     // or null
   const step::Rope *rope_q, *rope_k;
   const step::KvAppend* append;
   size_t n_steps;
@@ -71,6 +80,7 @@ std::optional<Projections<Linear>> find_projections(Steps steps) {
                         .append = nullptr,
                         .n_steps = at_k + 2};
   if (p.norm_q || p.norm_k) p.n_steps += 2;
+  if ((p.norm_v = as<step::HeadNorm>(steps, p.n_steps))) ++p.n_steps;
   p.rope_q = as<step::Rope>(steps, p.n_steps);
   p.rope_k = as<step::Rope>(steps, p.n_steps + 1);
   p.append = as<step::KvAppend>(steps, p.n_steps + 2);
@@ -84,7 +94,10 @@ std::optional<Projections<Linear>> find_projections(Steps steps) {
   if (p.rope_q->head_dim != p.rope_k->head_dim || p.rope_q->rope != p.rope_k->rope) return {};
   if (p.rope_q->pairs != p.rope_k->pairs || p.rope_q->n_dims != p.rope_k->n_dims) return {};
   // A norm may also be of all heads together.
-  if (p.norm_q && p.norm_q->head_dim != p.rope_q->head_dim) return {};
+  for (const step::HeadNorm* norm : {p.norm_q, p.norm_k, p.norm_v}) {
+    if (norm && norm->head_dim != p.rope_q->head_dim) return {};
+  }
+  if (p.norm_v && (!p.norm_q || p.norm_v->x != p.v->out || p.norm_v->eps != p.norm_q->eps)) return {};
   const Steps rest = steps.subspan(p.n_steps);
   if (!is_dead_after(p.k->out, rest) || !is_dead_after(p.v->out, rest)) return {};
   if (split && (split->in != p.q->out || !is_dead_after(p.q->out, rest))) return {};
@@ -125,6 +138,8 @@ SlotId qkv_slot(Plan& plan, SlotId q, SlotId k) {
 std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
   const auto p = find_projections<step::FloatLinear>(steps);
   if (!p) return {};
+  const bool has_biases = p->q->bias && p->k->bias && p->v->bias;
+  if (!has_biases && (p->q->bias || p->k->bias || p->v->bias)) return {};
   const bool has_norms = p->norm_q && p->norm_k;
   if (!has_norms && (p->norm_q || p->norm_k)) return {};
   if (p->split && !gating(steps.subspan(p->n_steps), p->split->gate)) return {};
@@ -143,6 +158,7 @@ std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
                                                                  .qkv = qkv_slot(plan, p->q->out, p->k->out),
                                                                  .q_gain = has_norms ? p->norm_q->gain : nullptr,
                                                                  .k_gain = has_norms ? p->norm_k->gain : nullptr,
+                                                                 .v_gain = p->norm_v ? p->norm_v->gain : nullptr,
                                                                  .eps = has_norms ? p->norm_q->eps : 0,
                                                                  .layer = p->append->layer,
                                                                  .n_heads = p->rope_q->n_heads,
@@ -152,7 +168,10 @@ std::optional<Rewrite> fuse_float_qkv(Steps steps, Plan& plan) {
                                                                  .pairs = p->rope_q->pairs,
                                                                  .n_dims = p->rope_q->n_dims,
                                                                  .q_gate = p->split ? p->q->out : SlotId{},
-                                                                 .gate = p->split ? p->split->gate : SlotId{}}}}};
+                                                                 .gate = p->split ? p->split->gate : SlotId{}},
+                                                       .q_bias = p->q->bias,
+                                                       .k_bias = p->k->bias,
+                                                       .v_bias = p->v->bias}}};
 }
 
 // Lets the steps that apply gates find them where float_qkv leaves them.
@@ -204,26 +223,48 @@ std::pair<SlotId*, step::FloatNormOnRead*> float_norm_reader(StepBody& body) {
   if (auto* s = std::get_if<step::FloatGlu>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::FloatQkv>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::FloatStack>(&body)) return {&s->in, &s->norm};
+  if (auto* s = std::get_if<step::ExpertGlu>(&body)) return {&s->in, &s->norm};
   if (auto* s = std::get_if<step::Rotate>(&body); s && !s->is_inverse) return {&s->in, &s->norm};
   return {};
 }
 
-// Moves the rms_norm of steps[at] into the float steps after it. Returns false if it cannot.
+// The steps after steps[at], an rms_norm, that read its result, if each of them can norm what it reads; else none.
+std::vector<size_t> readers_of_norm(Plan& plan, size_t at, const step::RmsNorm& norm) {
+  std::vector<size_t> readers;
+  for (size_t i = at + 1; i < plan.steps.size(); ++i) {
+    StepBody& body = plan.steps[i].body;
+    bool changes_in = false, overwrites_out = false;
+    for (const SlotUse& use : slot_uses(body)) {
+      changes_in |= use.slot == norm.in && use.writes;
+      if (use.slot != norm.out) continue;
+      if (!use.reads) {
+        overwrites_out = true;
+        continue;
+      }
+      const auto [in, on_read] = float_norm_reader(body);
+      if (!in || *in != norm.out || on_read->gain) return {};
+      readers.push_back(i);
+    }
+    if (overwrites_out) break;
+    if (changes_in) {
+      if (!is_dead_after(norm.out, Steps(plan.steps).subspan(i + 1))) return {};
+      break;
+    }
+  }
+  return readers;
+}
+
+// Moves the rms_norm of steps[at] into the steps that read its result. Returns false if it cannot.
 bool fuse_norm_into_readers(Plan& plan, size_t at) {
   const auto* norm = std::get_if<step::RmsNorm>(&plan.steps[at].body);
   if (!norm) return false;
-  size_t end = at + 1;
-  for (; end < plan.steps.size(); ++end) {
-    const auto [in, on_read] = float_norm_reader(plan.steps[end].body);
-    if (!in || *in != norm->out || on_read->gain) break;
-  }
-  if (end == at + 1 || !is_dead_after(norm->out, Steps(plan.steps).subspan(end))) return false;
-  for (size_t i = at + 1; i < end; ++i) {
-    const auto [in, on_read] = float_norm_reader(plan.steps[i].body);
+  const auto readers = readers_of_norm(plan, at, *norm);
+  for (const size_t reader : readers) {
+    const auto [in, on_read] = float_norm_reader(plan.steps[reader].body);
     *on_read = {.gain = norm->gain, .eps = norm->eps, .normed = norm->out};
     *in = norm->in;
   }
-  return true;
+  return !readers.empty();
 }
 
 void fuse_norms(Plan& plan) {
@@ -299,6 +340,7 @@ SlotId shared_slot(Plan& plan, std::string_view name, const Slot& like, int widt
 }
 
 void fuse(Plan& plan, const Fusions& wanted) {
+  if (wanted.biases) fuse_biases(plan);
   const struct {
     bool is_wanted;
     std::optional<Rewrite> (*match)(Steps, Plan&);
@@ -321,6 +363,7 @@ void fuse(Plan& plan, const Fusions& wanted) {
   }
   plan.steps = std::move(fused);
   find_gates(plan);
+  if (wanted.adds) fuse_adds(plan);
   if (wanted.delta) fuse_delta(plan);
   if (wanted.norms) fuse_norms(plan);
   if (wanted.heads) fuse_heads(plan);

@@ -10,11 +10,13 @@ namespace tern {
 //   ternary_linear, add                         → ternary_linear_add (also for float_linear)
 //   ternary_linear, ternary_linear, glu_mul     → ternary_glu (also for float_linear)
 //   ternary_linear ×3, rope ×2, kv_append       → ternary_qkv (also for float_linear, with the head norms)
+//   float_linear, add_bias                      → float_linear, and all that it is fused into except float_glu
+//   rms_norm, add                               → rms_norm_add (also for mix_experts)
 //   writer of x, rms_norm_quantize, reader      → the writer leaves statistics of x; the reader norms and quantizes it
 //   float_qkv, attention                        → attention norms and rotates the heads and appends them to the cache
 //   float_linear ×4 of a recurrent layer        → float_stack, one for each input and format
 //   causal_conv, delta_rule, gated_norm         → gated_delta
-//   rms_norm, float steps or rotations          → these norm their input themselves
+//   rms_norm, float steps, rotations, experts   → these norm their input themselves
 // Each rewrite happens only if it is requested and nothing else reads the slots between.
 //
 // With `int8_blocks` every row that a float linear layer with packed weights (those of a block format) reads is

@@ -27,7 +27,7 @@ std::optional<DeltaSteps> find_delta(Steps steps) {
   const SlotId inputs[] = {found.conv->in, found.normed->gate, found.rule->alpha, found.rule->beta};
   const Steps rest = steps.subspan(DeltaSteps::kAll);
   for (size_t i = 0; i < DeltaSteps::kMatrices; ++i) {
-    if (found.linears[i]->out != inputs[i] || !is_dead_after(inputs[i], rest)) return {};
+    if (found.linears[i]->bias || found.linears[i]->out != inputs[i] || !is_dead_after(inputs[i], rest)) return {};
   }
   if (found.rule->in != found.conv->out || found.normed->in != found.rule->out) return {};
   if (!is_dead_after(found.conv->out, rest) || !is_dead_after(found.rule->out, rest)) return {};

@@ -29,7 +29,9 @@ inline bool is_dead_after(SlotId slot, Steps rest) {
 // The slot of this name and width, which is added to the plan if need be: layers of one shape share it.
 SlotId shared_slot(Plan& plan, std::string_view name, const Slot& like, int width);
 
-// Fuses recurrent layers (Fusions::delta).
+// Fuses recurrent layers (Fusions::delta), biases (Fusions::biases), and sums (Fusions::adds).
 void fuse_delta(Plan& plan);
+void fuse_biases(Plan& plan);
+void fuse_adds(Plan& plan);
 
 }  // namespace tern

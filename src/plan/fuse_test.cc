@@ -179,12 +179,6 @@ TEST(Fuse, QkvOnlyWhereNothingElseNeedsItsParts) {
   EXPECT_FALSE(qkv_is_fused(Variation::kPartialRope));
 }
 
-Config float_config() {
-  Config c = small_config();
-  c.int8_activations = false;
-  return c;
-}
-
 TEST(Fuse, AttentionMakesTheHeadsOfFloatLayers) {
   const Config c = float_config();
   const Weights w = small_weights(c);

@@ -72,6 +72,8 @@ struct Fusions {
   bool norm_quantize = false;
   bool linear_add = false;
   bool glu = false;
+  bool biases = false;  // float_linear, and what it becomes, add the bias
+  bool adds = false;    // rms_norm and mix_experts add what they compute
   bool qkv = false;
   bool delta = false;  // recurrent layers: their first matrices, and the steps between these and the last
   bool heads = false;  // attention does what float_qkv does after the matrix products
@@ -89,6 +91,8 @@ struct Fusions {
     return {.norm_quantize = true,
             .linear_add = true,
             .glu = true,
+            .biases = true,
+            .adds = true,
             .qkv = true,
             .delta = true,
             .heads = true,

@@ -25,6 +25,12 @@ inline Config small_config() {
           .ropes = {{.theta = 10000}}};
 }
 
+inline Config float_config() {
+  Config c = small_config();
+  c.int8_activations = false;
+  return c;
+}
+
 inline Tensor tensor(std::string name, int rows, int cols) {
   return {.name = std::move(name), .rows = rows, .cols = cols, .data = {}};
 }

@@ -23,6 +23,20 @@ inline constexpr bool kHasInt8Rows =
     std::is_same_v<S, step::TernaryLinear> || std::is_same_v<S, step::TernaryLinearAdd> ||
     std::is_same_v<S, step::TernaryGlu> || std::is_same_v<S, step::TernaryQkv>;
 
+template <class S, class Vector>
+void for_each_bias(S& s, const Vector& vector) {
+  if constexpr (requires { s.bias; }) vector(s.bias);
+  if constexpr (requires { s.q_bias; }) {
+    vector(s.q_bias);
+    vector(s.k_bias);
+    vector(s.v_bias);
+  }
+  if constexpr (requires { s.gate_bias; }) {
+    vector(s.gate_bias);
+    vector(s.up_bias);
+  }
+}
+
 // Calls f(weight, role) for every weight that the step reads, always in the same order, except tables that are looked
 // up on the host. A weight named twice is visited twice. If `body` is not const, f takes a `const Tensor*&` and may
 // replace the pointer.
@@ -35,6 +49,7 @@ void for_each_weight(Body& body, F&& f) {
   const auto gains_of = [&](auto& heads) {
     vector(heads.q_gain);
     vector(heads.k_gain);
+    vector(heads.v_gain);
   };
   std::visit(
       [&](auto& s) {
@@ -44,11 +59,7 @@ void for_each_weight(Body& body, F&& f) {
           if (!s.on_host) f(s.table, WeightRole::kTable);
         }
         if constexpr (requires { s.gain; }) vector(s.gain);
-        if constexpr (requires { s.bias; }) vector(s.bias);
-        if constexpr (requires { s.gate_bias; }) {
-          vector(s.gate_bias);
-          vector(s.up_bias);
-        }
+        for_each_bias(s, vector);
         if constexpr (requires { s.expert_scale; }) vector(s.expert_scale);
         if constexpr (requires { s.taps; }) vector(s.taps);
         if constexpr (requires { s.signs; }) vector(s.signs);

@@ -51,6 +51,7 @@ struct FloatHeads {
   SlotId qkv;                      // [n_heads + 2 n_kv_heads, head_dim] scratch, for kernels that need it
   const Tensor* q_gain = nullptr;  // null: no norm
   const Tensor* k_gain = nullptr;
+  const Tensor* v_gain = nullptr;  // all 1: values are normed too, if q and k are
   float eps = 0;
   int layer = 0;
   int n_heads = 0;
@@ -119,12 +120,13 @@ struct QuantizeBlocks {
 
   SlotUses uses() const { return {reads(in), writes(out)}; }
 };
-// out = w · in, in is f32 or int8 blocks
+// out = w · in + bias, in is f32 or int8 blocks
 struct FloatLinear {
   SlotId in;
   const Tensor* w;
   SlotId out;
   FloatNormOnRead norm = {};
+  const Tensor* bias = nullptr;  // null: none, as in plans for hosts
 
   SlotUses uses() const { return norm.with({reads(in), writes(out)}); }
 };
@@ -244,13 +246,26 @@ struct TernaryGlu {
 
   SlotUses uses() const { return next.with(norm.with({reads(in), writes(out)})); }
 };
-// x += w · in
+// x += w · in + bias
 struct FloatLinearAdd {
   SlotId in;
   const Tensor* w;
   SlotId x;
+  const Tensor* bias = nullptr;  // null: none, as in plans for hosts
+  SlotId sum = {};               // where a host computes w · in + bias
 
-  SlotUses uses() const { return {reads(in), updates(x)}; }
+  SlotUses uses() const {
+    if (!bias) return {reads(in), updates(x)};
+    return {reads(in), updates(x), scratch(sum)};
+  }
+};
+// x = (x + norm of `in`) · scale
+struct RmsNormAdd {
+  RmsNorm norm;
+  SlotId x;
+  float scale = 1;
+
+  SlotUses uses() const { return {reads(norm.in), scratch(norm.out), updates(x)}; }
 };
 // out = act(gate·in) · (up·in)
 struct FloatGlu {
@@ -290,6 +305,7 @@ struct FloatQkv {
   FloatHeads heads;
   bool leaves_heads = false;  // attention makes the heads; `qkv`, or q, k and v, have the raw projections
   FloatNormOnRead norm = {};
+  const Tensor *q_bias = nullptr, *k_bias = nullptr, *v_bias = nullptr;  // all or none
 
   SlotUses uses() const {
     const FloatHeads& h = heads;
@@ -356,11 +372,13 @@ struct FloatStack {
   X(FloatLinearAdd, "float_linear_add", FloatLinear)       \
   X(FloatGlu, "float_glu", FloatGlu)
 // Steps that hosts run as several others (plan/expand.h), so they have no op.
-#define TERN_GPU_STEPS(X)        \
-  X(TernaryQkv, "ternary_qkv", ) \
-  X(FloatQkv, "float_qkv", )     \
-  X(FloatStack, "float_stack", ) \
-  X(GatedDelta, "gated_delta", )
+#define TERN_GPU_STEPS(X)         \
+  X(TernaryQkv, "ternary_qkv", )  \
+  X(FloatQkv, "float_qkv", )      \
+  X(FloatStack, "float_stack", )  \
+  X(GatedDelta, "gated_delta", )  \
+  X(RmsNormAdd, "rms_norm_add", ) \
+  X(MixExpertsAdd, "mix_experts_add", )
 #define TERN_STEPS(X) TERN_HOST_STEPS(X) TERN_GPU_STEPS(X)
 
 template <class First, class... Steps>

@@ -174,16 +174,17 @@ void write_delta_layer(PlanWriter& p, const Layer& l, Slots& s, DeltaSlots& d, i
 // The factor of the layer comes last.
 float scale_after_feed_forward(const Layer& l) { return l.input_gate.is_present() ? 1 : l.output_scale; }
 
-void write_dense(PlanWriter& p, const Layer& l, Slots& s) {
+// All but the last matrix of a dense network, whose input it returns.
+LinearInput& write_dense_input(PlanWriter& p, const Layer& l, Slots& s) {
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.linear_layer(s.h, l.ffn_gate, s.gate);
   p.linear_layer(s.h, l.ffn_up, s.up);
   p.glu_mul(s.gate, s.up, s.f);
-  p.linear_layer(normed(p, s.f, l.ffn_sub_norm, s.f_norm), l.ffn_down, s.o);
+  return normed(p, s.f, l.ffn_sub_norm, s.f_norm);
 }
 
 void write_feed_forward(PlanWriter& p, const Layer& l, Slots& s) {
-  write_dense(p, l, s);
+  p.linear_layer(write_dense_input(p, l, s), l.ffn_down, s.o);
   add_to_stream(p, l.ffn_post_norm, s, scale_after_feed_forward(l));
 }
 
@@ -195,13 +196,15 @@ void write_layer_input(PlanWriter& p, const Layer& l, Slots& s, SlotId inputs, i
   add_to_stream(p, l.input_post_norm, s, l.output_scale);
 }
 
-// The router and the experts have norms of their own, and so do the results of both networks.
+// The router and the experts have norms of their own, and so do the results of both networks. Steps of the two networks
+// alternate, since a GPU runs steps side by side that do not wait for each other.
 void write_dense_and_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
-  write_dense(p, l, s);
-  p.rms_norm(s.o, l.ffn_dense_post, e.both);
+  LinearInput& f = write_dense_input(p, l, s);
   p.rms_norm(s.x, l.ffn_router_norm, s.h);
   p.linear_layer(s.h, l.ffn_router, e.scores);
+  p.linear_layer(f, l.ffn_down, s.o);
   p.route(e.scores, l, e.chosen);
+  p.rms_norm(s.o, l.ffn_dense_post, e.both);
   p.rms_norm(s.x, l.ffn_experts_norm, s.h);
   p.expert_glu(s.h, e.chosen, l, e.f);
   p.expert_linear(e.f, e.chosen, l.ffn_down_exps, e.each);
@@ -212,19 +215,22 @@ void write_dense_and_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlot
   p.add(s.o_norm, s.x, scale_after_feed_forward(l));
 }
 
+// The steps of a shared network come between those of the others, since a GPU runs steps side by side that do not wait
+// for each other.
 void write_experts(PlanWriter& p, const Layer& l, Slots& s, ExpertSlots& e) {
+  const bool has_shared = l.ffn_shared_gate.is_present();
   p.rms_norm(s.x, l.ffn_norm, s.h);
   p.linear_layer(s.h, l.ffn_router, e.scores);
-  p.route(e.scores, l, e.chosen);
-  p.expert_glu(s.h, e.chosen, l, e.f);
-  p.expert_linear(e.f, e.chosen, l.ffn_down_exps, e.each);
-  if (l.ffn_shared_gate.is_present()) {
+  if (has_shared) {
     p.linear_layer(s.h, l.ffn_shared_gate, e.shared_gate);
     p.linear_layer(s.h, l.ffn_gate_shared, e.gate);
     p.linear_layer(s.h, l.ffn_up_shared, e.up);
     p.glu_mul(e.gate, e.up, e.f_shared);
-    p.linear_layer(e.f_shared, l.ffn_down_shared, e.shared);
   }
+  p.route(e.scores, l, e.chosen);
+  if (has_shared) p.linear_layer(e.f_shared, l.ffn_down_shared, e.shared);
+  p.expert_glu(s.h, e.chosen, l, e.f);
+  p.expert_linear(e.f, e.chosen, l.ffn_down_exps, e.each);
   p.mix_experts(e.each, e.chosen, e.shared, e.shared_gate, s.o);
   add_to_stream(p, l.ffn_post_norm, s);
 }

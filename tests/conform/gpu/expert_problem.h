@@ -90,6 +90,14 @@ class ExpertProblem {
             .limit = own_input ? 0 : limit()};
   }
 
+  // With x normed by the reference. Returns the gain.
+  std::vector<float> norm_x(uint64_t seed) {
+    const auto gain = random(static_cast<size_t>(cols()), seed);
+    const auto before = x_;
+    ref::rms_norm({before.data(), gain.data(), kEps, static_cast<int>(x_.size()) / cols(), cols(), x_.data()});
+    return gain;
+  }
+
   // error(terms, x): of a sum with these terms and row of activations.
   template <class Error>
   void expect_linear(const std::vector<float>& y, int n, const Error& error) const {

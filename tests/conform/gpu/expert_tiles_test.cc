@@ -164,6 +164,32 @@ TEST_P(GpuExpertTiles, ProductsOfOneTokenAtATime) {
   }
 }
 
+TEST_P(GpuExpertTiles, ProductsOfNormedTokens) {
+  if (bench().device().limits().storage_buffers < gpu::kExpertNormGluBuffers) GTEST_SKIP() << "too few bindings";
+  constexpr int kN = 7, kCols = 96;
+  const auto error = [](double terms, std::span<const float>) { return (kCols + 4 + kCols / 2.0 + 20) * kUlp * terms; };
+  for (const bool has_bias : {false, true}) {
+    ExpertProblem p(several_each(), Format::kQ8_0, kCols, 9, has_bias);
+    const auto x = p.x(kN), gain = p.norm_x(77);
+    const Planes w(p.w()), up(p.up());
+    const auto c = p.config(gpu::fit(gpu::FloatLinearConfig{.rows = ExpertProblem::kRows,
+                                                            .cols = kCols,
+                                                            .coding = w.coding,
+                                                            .normed = true,
+                                                            .eps = kEps,
+                                                            .caps = caps(),
+                                                            .lanes = 4,
+                                                            .rows_per_group = 2,
+                                                            .workgroup = 64}),
+                            false);
+    auto y = poisoned<float>(static_cast<size_t>(p.n_choices(kN) * ExpertProblem::kRows));
+    bench().run(gpu::expert_norm_glu(c, kExperts), {.x = c.n_used * gpu::workgroups_per_expert(c), .z = kN},
+                in<gpu::WeightUnits>(w.units), in<U32>(w.scales), in<gpu::WeightUnits>(up.units), in<U32>(up.scales),
+                in<Vec4<F32>>(x), in<Vec4<F32>>(gain), in<F32>(p.choices().of(kN)), in<F32>(p.biases()), out<F32>(y));
+    p.expect_glu(y, kN, error);
+  }
+}
+
 class MatrixTiles {
  public:
   MatrixTiles(GpuBench& bench, const ExpertProblem& p, const MatrixShape& shape, const gpu::PromptTile& tile)

@@ -47,6 +47,45 @@ TEST_P(GpuExperts, RouteChoosesTheGreatestScores) {
   }
 }
 
+std::vector<float> magnitude(std::vector<float> values) {
+  for (float& value : values) value = std::abs(value);
+  return values;
+}
+
+TEST_P(GpuExperts, MixesTheResultsOfExperts) {
+  constexpr int kRows = 5, kUsed = 3;
+  for (const int width : {4, 100, 256}) {
+    for (const bool has_shared : {false, true}) {
+      const auto n = static_cast<size_t>(kRows * width);
+      const auto x = random(n * kUsed, 1), chosen = random(size_t{kRows} * 2 * kUsed, 2), shared = random(n, 3),
+                 gate = random(kRows, 4), before = random(n, 5);
+      const auto mixed = [&](const std::vector<float>& of, const std::vector<float>& weights,
+                             const std::vector<float>& beside) {
+        std::vector<float> sums(n);
+        ref::mix_experts({.in = of.data(),
+                          .chosen = {weights.data(), kRows, kUsed},
+                          .shared = has_shared ? beside.data() : nullptr,
+                          .gate = gate.data(),
+                          .width = width,
+                          .out = sums.data()});
+        return sums;
+      };
+      const auto expected = mixed(x, chosen, shared), terms = mixed(magnitude(x), magnitude(chosen), magnitude(shared));
+      for (const gpu::Store store : {gpu::Store::kSet, gpu::Store::kAdd}) {
+        const gpu::MixConfig c{
+            .width = static_cast<uint32_t>(width), .n_used = kUsed, .has_shared = has_shared, .store = store};
+        auto y = store == gpu::Store::kAdd ? before : poisoned<float>(n);
+        bench().run(gpu::mix_experts(c), {.x = ceil_div(c.width, gpu::kElementwiseWorkgroup), .y = kRows}, in<F32>(x),
+                    in<F32>(chosen), in<F32>(shared), in<F32>(gate), out<F32>(y));
+        for (size_t i = 0; i < n; ++i) {
+          const float should = store == gpu::Store::kAdd ? before[i] + expected[i] : expected[i];
+          ASSERT_NEAR(y[i], should, 16 * kUlp * (terms[i] + std::abs(before[i]))) << width << " at " << i;
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuExperts, testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
 

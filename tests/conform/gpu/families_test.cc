@@ -75,7 +75,8 @@ std::vector<TinyShape> shapes() {
                  .int8_activations = true,
                  .format = Format::kI2_S,
                  .head = Format::kF16});
-  all.push_back({.name = "qwen2", .biases = true, .format = Format::kQ4_0, .head = Format::kQ6_K});
+  all.push_back({.name = "biases", .biases = true, .format = Format::kQ4_0, .head = Format::kQ6_K});
+  all.push_back({.name = "qwen2", .qkv_biases = true, .format = Format::kQ4_0, .head = Format::kQ6_K});
   all.push_back({.name = "gemma2",
                  .parts = {.post_norms = true},
                  .act = GluAct::kGeluTanh,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backend/gpu/device/device.h"
+#include "backend/gpu/kernels/float/float_linear.h"
 #include "backend/gpu/memory/weights/pack.h"
 #include "backend/ref/ops.h"
 #include "conform/gpu/gpu_bench.h"
@@ -49,6 +50,17 @@ inline std::vector<double> magnitudes(const std::vector<float>& x, int n, const 
     }
   }
   return sums;
+}
+
+// The largest change of each value by conversion to int8: half a step, which is 1/127 of the largest value of its run.
+inline std::vector<float> half_steps(const std::vector<float>& x) {
+  std::vector<float> steps(x.size());
+  for (size_t first = 0; first < x.size(); first += gpu::kRun) {
+    float most = 0;
+    for (size_t i = first; i < first + gpu::kRun; ++i) most = std::max(most, std::abs(x[i]));
+    for (size_t i = first; i < first + gpu::kRun; ++i) steps[i] = most / 127 * 0.50001f;
+  }
+  return steps;
 }
 
 // All formats for the variants with everything and with nothing; for others one of each kind.

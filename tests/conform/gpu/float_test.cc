@@ -61,17 +61,6 @@ std::vector<float> normed(const std::vector<float>& x, const std::vector<float>&
   return y;
 }
 
-// The largest change of each value by conversion to int8: half a step, which is 1/127 of the largest value of its run.
-std::vector<float> half_steps(const std::vector<float>& x) {
-  std::vector<float> steps(x.size());
-  for (size_t first = 0; first < x.size(); first += gpu::kRun) {
-    float most = 0;
-    for (size_t i = first; i < first + gpu::kRun; ++i) most = std::max(most, std::abs(x[i]));
-    for (size_t i = first; i < first + gpu::kRun; ++i) steps[i] = most / 127 * 0.50001f;
-  }
-  return steps;
-}
-
 // Several rows of x at a time give the same results as one by one.
 void test_columns(GpuBench& bench, const Planes& planes, gpu::FloatLinearConfig c, const std::vector<uint32_t>& range,
                   const std::vector<float>& x, const std::vector<float>& gain, const std::vector<float>& before,
@@ -100,6 +89,23 @@ void test_columns(GpuBench& bench, const Planes& planes, gpu::FloatLinearConfig 
   }
 }
 
+// Each result is that of the kernel without a bias, and its bias.
+void test_bias(GpuBench& bench, const Planes& planes, const gpu::FloatLinearConfig& c,
+               const std::vector<uint32_t>& range, const std::vector<float>& x, const std::vector<float>& gain,
+               const std::vector<float>& before, const std::vector<float>& without) {
+  const auto bias = random(c.rows, 8);
+  auto y = c.store == Store::kAdd ? before : poisoned<float>(before.size());
+  const auto n = static_cast<int>(x.size() / c.cols);
+  bench.run(gpu::float_linear_bias(c), grid_of(c, static_cast<int>(range[1]), n), in<gpu::WeightUnits>(planes.units),
+            in<U32>(planes.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(gain), in<F32>(bias), in<gpu::RowRange>(range),
+            out<F32>(y));
+  for (size_t i = 0; i < y.size(); ++i) {
+    const auto row = static_cast<uint32_t>(i % c.rows);
+    if (row < range[0] || row >= range[0] + range[1]) continue;
+    ASSERT_NEAR(y[i], without[i] + bias[row], 4 * kUlp * (std::abs(without[i]) + std::abs(before[i]) + 30)) << i;
+  }
+}
+
 void test_linear(GpuBench& bench, const Tensor& w, int n, const Way& way, const std::vector<int>& part_ends) {
   const auto x = random(static_cast<size_t>(n * w.cols), 5), gain = random(static_cast<size_t>(w.cols), 6);
   const auto before = random(static_cast<size_t>(n * w.rows), 7);
@@ -115,6 +121,7 @@ void test_linear(GpuBench& bench, const Tensor& w, int n, const Way& way, const 
     bench.run(gpu::float_linear(config), grid_of(config, end - first, n), in<gpu::WeightUnits>(planes.units),
               in<U32>(planes.scales), in<Vec4<F32>>(x), in<Vec4<F32>>(gain),
               in<gpu::RowRange>(range_of(first, end - first)), out<F32>(y));
+    test_bias(bench, planes, config, range_of(first, end - first), x, gain, before, y);
     if (n >= 3) test_columns(bench, planes, config, range_of(first, end - first), x, gain, before, y);
     first = end;
   }

@@ -24,6 +24,7 @@ struct HeadsProblem {
   bool interleaved = false;
   uint32_t window = 0;
   uint32_t max_splits = 0;
+  bool norms_values = false;
 };
 
 // The inputs of both versions.
@@ -97,8 +98,12 @@ void test_problem(GpuBench& bench, const HeadsProblem& p) {
   constexpr KvType kType = kv_type_of<KvWord>();
   const auto c = gpu::fit(
       gpu::AttentionConfig{.heads = p.s, .caps = bench.caps(), .max_splits = p.max_splits, .window = p.window});
-  const gpu::HeadsConfig h{
-      .shape = p.s, .interleaved = p.interleaved, .normed = p.normed, .eps = 1e-3f, .caps = bench.caps()};
+  const gpu::HeadsConfig h{.shape = p.s,
+                           .interleaved = p.interleaved,
+                           .normed = p.normed,
+                           .eps = 1e-3f,
+                           .caps = bench.caps(),
+                           .norms_values = p.norms_values};
   ASSERT_TRUE(gpu::has_heads_attention<KvWord>(c, h, bench.device().limits().workgroup_bytes));
   const HeadsInputs inputs(p, kType, 10 * p.pos + p.s.head_dim);
   const size_t row = p.max_splits > 0 ? p.max_splits * c.partial_stride() : p.s.head_dim;
@@ -139,6 +144,7 @@ TEST_P(GpuHeadsAttention, GivesTheBitsOfTwoKernels) {
     test_problem<F16x2>(bench(), {.s = {4, 2, 96}, .pos = pos, .normed = true, .interleaved = true});
     test_problem<F16x2>(bench(), {.s = {8, 2, 128}, .pos = pos, .normed = true});
     test_problem<F32>(bench(), {.s = {4, 1, 80}, .pos = pos, .normed = true});
+    test_problem<F16x2>(bench(), {.s = {4, 1, 80}, .pos = pos, .normed = true, .norms_values = true});
     test_problem<F32>(bench(), {.s = {2, 1, 12}, .pos = pos, .interleaved = true});
     test_problem<I8x4>(bench(), {.s = {8, 2, 128}, .pos = pos, .normed = true});
     test_problem<I8x4>(bench(), {.s = {4, 1, 80}, .pos = pos, .interleaved = true});

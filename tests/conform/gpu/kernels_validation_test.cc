@@ -15,7 +15,7 @@ TEST(KernelTexts, AreValid) {
   for (const GoldenCase& c : golden_cases()) {
     if (c.module.needs.storage_buffers > (*device)->limits().storage_buffers) {
       // Recorders ask for the buffers of these, which tests/conform/gpu compiles on the device that is there.
-      EXPECT_TRUE(c.file.contains("_leaving.")) << c.file;
+      EXPECT_TRUE(c.file.contains("_leaving.") || c.file.contains("expert_norm_glu.")) << c.file;
       continue;
     }
     const auto pipeline = (*device)->pipeline(c.module);

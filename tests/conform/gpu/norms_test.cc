@@ -56,6 +56,24 @@ TEST_P(GpuNorms, RmsNorm) {
   }
 }
 
+TEST_P(GpuNorms, RmsNormAdd) {
+  for (const int width : kNormWidths) {
+    for (const float scale : {1.0f, 0.375f}) {
+      const Input input(1 + width % 5, width, static_cast<uint64_t>(width));
+      const auto before = random(input.x.size(), 9);
+      std::vector<float> expected(input.x.size()), y = before;
+      ref::rms_norm({input.x.data(), input.gain.data(), 1e-3f, input.n, width, expected.data()});
+      bench().run(gpu::rms_norm_add(config_of(width, caps()), scale), input.grid(), in<Vec4<F32>>(input.x),
+                  in<Vec4<F32>>(input.gain), out<Vec4<F32>>(y));
+      for (size_t i = 0; i < y.size(); ++i) {
+        const float sum = before[i] + expected[i];
+        ASSERT_NEAR(y[i], sum * scale, std::abs(expected[i]) * norm_error(width) + 2 * kUlp * std::abs(sum))
+            << "width " << width << " at " << i;
+      }
+    }
+  }
+}
+
 TEST_P(GpuNorms, HeadNorm) {
   for (const auto& [n_heads, head_dim] : {std::pair{1, 4}, {3, 64}, {5, 80}, {4, 100}, {2, 128}}) {
     const Input input(3, n_heads * head_dim, static_cast<uint64_t>(head_dim));

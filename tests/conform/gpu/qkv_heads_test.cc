@@ -17,9 +17,9 @@ using GpuQkvHeads = GpuConform;
 TERN_FOR_VARIANTS_WITHOUT_INTEGERS(GpuQkvHeads);
 
 template <class KvWord>
-// n_dims: only these rotate, and gates follow the queries' heads; 0: neither.
-void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs pairs, int pos, int n,
-                int n_dims = 0) {
+// n_dims: only these rotate, and gates follow the queries' heads; 0: neither. norms_values: with a gain of 1.
+void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs pairs, int pos, int n, int n_dims = 0,
+                bool norms_values = false) {
   constexpr KvType kType = kv_type_of<KvWord>();
   const int d = static_cast<int>(s.head_dim), n_heads = static_cast<int>(s.n_heads),
             n_kv = static_cast<int>(s.n_kv_heads);
@@ -48,6 +48,10 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
     ref::rms_norm({q_in.data(), q_gain.data(), kEps, n * n_heads, d, q.data()});
     ref::rms_norm({k_in.data(), k_gain.data(), kEps, n * n_kv, d, k.data()});
   }
+  if (norms_values) {
+    const auto v_in = v;
+    ref::rms_norm({v_in.data(), std::vector<float>(s.head_dim, 1).data(), kEps, n * n_kv, d, v.data()});
+  }
   const size_t at = turned / 2 * static_cast<size_t>(pos);
   ref::rope({q.data(), n, n_heads, d, table.cos() + at, table.sin() + at, pairs, n_dims});
   ref::rope({k.data(), n, n_kv, d, table.cos() + at, table.sin() + at, pairs, n_dims});
@@ -59,6 +63,7 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
                                 .normed = normed,
                                 .eps = kEps,
                                 .caps = bench.caps(),
+                                .norms_values = norms_values,
                                 .gated = n_dims > 0,
                                 .n_dims = static_cast<uint32_t>(n_dims)};
   // Rotation keeps a head's length. It has two products and a sum, after a norm (norms_test.cc has its error).
@@ -89,7 +94,8 @@ void test_heads(GpuBench& bench, const gpu::HeadShape& s, bool normed, RopePairs
     }
   };
   test(gpu::qkv_heads<KvWord>(config), gpu::qkv_heads_workgroups(config));
-  if (bench.has_serial_subgroups() && n_dims == 0) test(gpu::serial_heads<KvWord>(config), config.rows());
+  if (bench.has_serial_subgroups() && n_dims == 0 && !norms_values)
+    test(gpu::serial_heads<KvWord>(config), config.rows());
 }
 
 TEST_P(GpuQkvHeads, AreTheStepsThatTheyReplace) {
@@ -105,6 +111,8 @@ TEST_P(GpuQkvHeads, AreTheStepsThatTheyReplace) {
     test_heads<F16x2>(bench(), {4, 2, 64}, normed, RopePairs::kHalves, 62, 3, /*n_dims=*/16);
     test_heads<I8x4>(bench(), {3, 1, 80}, normed, RopePairs::kHalves, 127, 2, /*n_dims=*/24);
   }
+  test_heads<F16x2>(bench(), {4, 2, 64}, true, RopePairs::kHalves, 62, 3, 0, /*norms_values=*/true);
+  test_heads<I8x4>(bench(), {3, 1, 80}, true, RopePairs::kHalves, 127, 2, 24, /*norms_values=*/true);
 }
 
 }  // namespace

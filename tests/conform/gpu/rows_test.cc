@@ -78,7 +78,7 @@ TEST_P(GpuRows, AddScaled) {
     const auto y = random(n * width, width);
     auto expected = random(n * width, width + 1), x = expected;
     ref::add({y.data(), y.size(), expected.data(), 0.3f});
-    bench().run(gpu::add_scaled({width}, 0.3f), {.x = groups(width), .y = n}, in<F32>(y), out<F32>(x));
+    bench().run(gpu::add({width}, 0.3f), {.x = groups(width), .y = n}, in<F32>(y), out<F32>(x));
     // The product may be fused with the sum.
     for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], expected[i], 2 * kUlp * (1 + std::abs(expected[i]))) << i;
   }
@@ -94,8 +94,8 @@ TEST_P(GpuRows, GluMulOfColumns) {
     for (const gpu::Activation act : {gpu::Activation::kRelu2, gpu::Activation::kGeluTanh}) {
       bench().run(gpu::glu_mul({width}, act), {.x = groups(width), .y = n}, in<F32>(gate), in<F32>(columns),
                   out<F32>(expected));
-      bench().run(gpu::glu_mul_columns({width, up_width, first}, act), {.x = groups(width), .y = n}, in<F32>(gate),
-                  in<F32>(up), out<F32>(y));
+      bench().run(gpu::glu_mul({width, up_width, first}, act), {.x = groups(width), .y = n}, in<F32>(gate), in<F32>(up),
+                  out<F32>(y));
       EXPECT_EQ(y, expected) << width;
     }
   }
@@ -107,8 +107,17 @@ TEST_P(GpuRows, AddBias) {
     const auto bias = random(width, width);
     auto expected = random(n * width, width + 1), x = expected;
     ref::add_bias({bias.data(), static_cast<int>(n), static_cast<int>(width), expected.data()});
-    bench().run(gpu::add_bias({width}), {.x = groups(width), .y = n}, in<F32>(bias), out<F32>(x));
+    const auto before = x;
+    bench().run(gpu::add_bias({width, 0, width}), {.x = groups(width), .y = n}, in<F32>(bias), out<F32>(x));
     EXPECT_EQ(x, expected) << width;
+    // Some columns only.
+    const uint32_t first = width / 3, count = width / 2;
+    auto some = before;
+    bench().run(gpu::add_bias({width, first, count}), {.x = groups(count), .y = n}, in<F32>(bias), out<F32>(some));
+    for (size_t i = 0; i < some.size(); ++i) {
+      const bool has_bias = i % width >= first && i % width < first + count;
+      ASSERT_EQ(some[i], (has_bias ? expected : before)[i]) << width << " " << i;
+    }
   }
 }
 

@@ -20,6 +20,7 @@ struct TinyShape {
   std::string name;
   LayerParts parts = {};
   bool biases = false;
+  bool qkv_biases = false;
   bool input_norms = false;
   bool int8_activations = false;
   GluAct act = GluAct::kSilu;
@@ -101,7 +102,8 @@ class TinyModel {
 
   Linear linear(const std::string& name, int rows, int cols, Format format) {
     Linear l = matrix(name + ".weight", rows, cols, format);
-    if (shape_.biases) l.bias = gain(name + ".bias", rows);
+    const bool is_qkv = name.contains("attn_q") || name.contains("attn_k") || name.contains("attn_v");
+    if (shape_.biases || (shape_.qkv_biases && is_qkv)) l.bias = gain(name + ".bias", rows);
     if (shape_.input_norms) l.input_norm = gain(name + "_norm_in.weight", cols);
     return l;
   }

@@ -148,7 +148,7 @@ TEST_F(GpuTrust, ProductsOfExperts) {
     const auto right = compile(plan, "none");
     ASSERT_TRUE(right) << right.error().message;
     const std::string& name = model.weights.layers[0].ffn_gate_exps.name;
-    expect_refused(plan, "expert_glu", name + ": ");
+    expect_refused(plan, "expert_norm_glu", name + ": ");
     expect_refused(plan, "expert_glu_matmul.*", name + ", of a prompt: ");
   }
 }

@@ -52,9 +52,15 @@ RECURRENT = [
     Mutant("barrier between two levels missing", "rotate", r"(= a_5 - b_5;\n +)workgroupBarrier\(\);", "$1", "GpuDelta.Rotations"),
     Mutant("the first block for all", "rotate", r"let first = wg\.x", "let first = 0u * wg.x", "GpuDelta.Rotations"),
     # The choice of experts.
-    Mutant("the least scores are chosen", "route", r"\(other > mine\)", "(other < mine)", "GpuExperts.*", smoke=True),
-    Mutant("equal scores take one place", "route", r"\(j < i_1\)", "(j < 0u * i_1)", "GpuExperts.*"),
+    Mutant("the least scores are chosen", "route", r"\((other\w*) > (key\w*)\)", "($1 < $2)", "GpuExperts.*", smoke=True),
+    Mutant("equal scores take one place", "route", r"\) < i\)\)\)", ") < 0u * i)))", "GpuExperts.*"),
     Mutant("negative scores in reverse", "route", r"~float_bits", "float_bits", "GpuExperts.*"),
     Mutant("the first row's scores for all", "route", r"let first = wg\.y", "let first = 0u * wg.y", "GpuExperts.*"),
+    Mutant("the last quad of scores is as great as others", "route", r"select\(0u, (key\w*), \w+ < \d+u\)", "$1", "GpuExperts.*"),
+    Mutant("mixed without weights", "mix_experts(_add)?", r"weight(_\d)? \* x\[", "x[", "GpuExperts.Mixes*"),
+    Mutant("the sum of experts replaces the row", "mix_experts_add", r"\+= sum;", "= sum;", "GpuExperts.Mixes*"),
+    Mutant("the shared network's gate is left out", "mix_experts(_add)?", r" / \(1f \+ exp\(-g\)\)", "", "GpuExperts.Mixes*"),
+    Mutant("experts: the norm's gain is left out", "expert_norm_glu", r"v(\w*) \* gain\[q\w*\]", "v$1", "GpuExpertTiles.ProductsOfNormed*"),
+    Mutant("experts: the norm's factor is left out", "expert_norm_glu", r"(let normed\w* = sum\w*) \* factor", "$1", "GpuExpertTiles.ProductsOfNormed*"),
     Mutant("weights are not divided by their sum", "route", r" - most\) / sum", " - most)", "GpuExperts.*"),
 ]

@@ -36,54 +36,40 @@ const char* name_of_mul(Activation act) {
 
 }  // namespace
 
-GluMulKernel glu_mul(const RowsConfig& c, Activation act) {
+GluMulKernel glu_mul(const GluMulConfig& c, Activation act) {
   return kernel(name_of_mul(act), kElementwiseWorkgroup,
                 [&](In<"gate", F32> gate, In<"up", F32> up, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
                   for_column(c.width, wg, tid, [&](const Name<U32>& column) {
                     auto i = let("i", wg.y * c.width + column);
                     auto g = let("g", gate[i]);
-                    auto u = let("u", up[i]);
+                    auto u = let("u", c.up_width == 0 ? up[i] : up[wg.y * c.up_width + c.first + column]);
                     y[i] = gated(act, g, u);
                   });
                 });
 }
 
-GluMulKernel glu_mul_columns(const GluColumnsConfig& c, Activation act) {
-  return kernel(name_of_mul(act), kElementwiseWorkgroup,
-                [&](In<"gate", F32> gate, In<"up", F32> up, Out<"y", F32> y, WorkgroupId wg, LocalIndex tid) {
-                  for_column(c.width, wg, tid, [&](const Name<U32>& column) {
-                    auto i = let("i", wg.y * c.width + column);
-                    auto g = let("g", gate[i]);
-                    auto u = let("u", up[wg.y * c.up_width + c.first + column]);
-                    y[i] = gated(act, g, u);
-                  });
-                });
-}
-
-AddKernel add(const RowsConfig& c) {
-  return kernel("add", kElementwiseWorkgroup, [&](In<"y", F32> y, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
-    for_column(c.width, wg, tid, [&](const Name<U32>& column) {
-      auto i = let("i", wg.y * c.width + column);
-      x[i] += y[i];
-    });
-  });
-}
-
-AddKernel add_scaled(const RowsConfig& c, float scale) {
-  return kernel("add_scaled", kElementwiseWorkgroup,
+AddKernel add(const RowsConfig& c, float scale) {
+  return kernel(scale == 1 ? "add" : "add_scaled", kElementwiseWorkgroup,
                 [&](In<"y", F32> y, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
                   for_column(c.width, wg, tid, [&](const Name<U32>& column) {
                     auto i = let("i", wg.y * c.width + column);
-                    x[i] = (x[i] + y[i]) * scale;
+                    if (scale == 1) {
+                      x[i] += y[i];
+                    } else {
+                      x[i] = (x[i] + y[i]) * scale;
+                    }
                   });
                 });
 }
 
-AddBiasKernel add_bias(const RowsConfig& c) {
-  return kernel(
-      "add_bias", kElementwiseWorkgroup, [&](In<"bias", F32> bias, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
-        for_column(c.width, wg, tid, [&](const Name<U32>& column) { x[wg.y * c.width + column] += bias[column]; });
-      });
+AddBiasKernel add_bias(const AddBiasConfig& c) {
+  return kernel("add_bias", kElementwiseWorkgroup,
+                [&](In<"bias", F32> bias, InOut<"x", F32> x, WorkgroupId wg, LocalIndex tid) {
+                  for_column(c.count, wg, tid, [&](const Name<U32>& of_range) {
+                    auto at = c.first == 0 ? of_range : let("at", of_range + c.first);
+                    x[wg.y * c.width + at] += bias[at];
+                  });
+                });
 }
 
 SoftcapKernel softcap(const RowsConfig& c, float cap) {

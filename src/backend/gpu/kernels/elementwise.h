@@ -38,24 +38,26 @@ struct RowsConfig {
 };
 using GluMulKernel = wgsl::Kernel<wgsl::In<"gate", wgsl::F32>, wgsl::In<"up", wgsl::F32>, wgsl::Out<"y", wgsl::F32>,
                                   wgsl::WorkgroupId, wgsl::LocalIndex>;
-GluMulKernel glu_mul(const RowsConfig& c, Activation act);  // y = act(gate) · up
+struct GluMulConfig {
+  uint32_t width, up_width = 0, first = 0;  // `up` may be wider: its columns from `first` on; 0: as wide
 
-// The same with columns of a wider `up`, from `first` on.
-struct GluColumnsConfig {
-  uint32_t width, up_width, first;
-
-  bool operator==(const GluColumnsConfig&) const = default;
+  bool operator==(const GluMulConfig&) const = default;
 };
-GluMulKernel glu_mul_columns(const GluColumnsConfig& c, Activation act);
+GluMulKernel glu_mul(const GluMulConfig& c, Activation act);  // y = act(gate) · up
 
 using AddKernel =
     wgsl::Kernel<wgsl::In<"y", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
-AddKernel add(const RowsConfig& c);                      // x += y
-AddKernel add_scaled(const RowsConfig& c, float scale);  // x = (x + y) · scale
+AddKernel add(const RowsConfig& c, float scale = 1);  // x = (x + y) · scale
 
 using AddBiasKernel =
     wgsl::Kernel<wgsl::In<"bias", wgsl::F32>, wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
-AddBiasKernel add_bias(const RowsConfig& c);  // x += bias, in every row
+struct AddBiasConfig {
+  uint32_t width, first, count;  // of a row of x; the columns that get the bias of their number
+
+  bool operator==(const AddBiasConfig&) const = default;
+};
+// x += bias, in every row. One invocation per column. Grid: [⌈count / 128⌉, n_rows].
+AddBiasKernel add_bias(const AddBiasConfig& c);
 
 using SoftcapKernel = wgsl::Kernel<wgsl::InOut<"x", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 SoftcapKernel softcap(const RowsConfig& c, float cap);  // x = cap · tanh(x / cap)

@@ -23,12 +23,13 @@ RouteKernel route(const RouteConfig& c);
 struct MixConfig {
   uint32_t width, n_used;
   bool has_shared;  // else `shared` and `gate` are not read
+  Store store = Store::kSet;
 
   bool operator==(const MixConfig&) const = default;
 };
 using MixExpertsKernel =
     wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"chosen", wgsl::F32>, wgsl::In<"shared_x", wgsl::F32>,
-                 wgsl::In<"gate", wgsl::F32>, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+                 wgsl::In<"gate", wgsl::F32>, wgsl::InOut<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::LocalIndex>;
 // One invocation per value of a row. Grid: [⌈width / 128⌉, tokens].
 MixExpertsKernel mix_experts(const MixConfig& c);
 

@@ -52,7 +52,7 @@ void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U3
   const HeadShape& s = c_.shape;
   const uint32_t half = s.head_dim / 2, lanes = c_.team(), turned = c_.rotated() / 2;
   auto is_query = let("is_query", row < s.n_heads);
-  auto is_turned = let("is_turned", row < s.n_heads + s.n_kv_heads);  // values are neither normed nor rotated
+  auto is_turned = let("is_turned", row < s.n_heads + s.n_kv_heads);  // values have no gain and do not rotate
   const auto gain_at = [&](const Name<U32>& i) {
     auto gain = let("gain", select(in.k_gain[i], in.q_gain[i], is_query));
     return let("scale", select(1.0f, gain, is_turned));
@@ -102,7 +102,8 @@ void HeadTeams::take(const HeadInputs& in, const Name<U32>& token, const Name<U3
     auto mine = let("mine", *squares);
     auto total = reduce_lanes(Reduce::kSum, c_.caps, mine, tid_, lanes, workgroup_);
     auto factor = let("factor", 1.0f / sqrt(total / static_cast<float>(s.head_dim) + c_.eps));
-    when(is_used && lane_ == 0u, [&] { factors_[team_] = select(1.0f, factor, is_turned); });
+    when(is_used && lane_ == 0u,
+         [&] { factors_[team_] = c_.norms_values ? e(factor) : select(1.0f, factor, is_turned); });
   }
   workgroupBarrier();
 }

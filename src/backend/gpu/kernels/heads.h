@@ -13,8 +13,9 @@ struct HeadsConfig {
   bool normed = false;       // heads of q and k have RMS norms; otherwise the gains are not read
   float eps = 0;
   Caps caps;
-  bool gated = false;   // each query's head is followed by as many values of a gate, which are not read here
-  uint32_t n_dims = 0;  // only the first dimensions of a head rotate, with pairs half of them apart; 0: all
+  bool norms_values = false;  // those of v too, with a gain of 1
+  bool gated = false;         // each query's head is followed by as many values of a gate, which are not read here
+  uint32_t n_dims = 0;        // only the first dimensions of a head rotate, with pairs half of them apart; 0: all
   // Invocations that share a head. With subgroups, a team lies within one, and adds up the head's squares without a
   // barrier.
   uint32_t team() const { return caps.subgroup == 0 ? 32 : std::min(caps.subgroup, 32u); }

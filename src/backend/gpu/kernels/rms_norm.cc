@@ -117,6 +117,19 @@ RmsNormKernel rms_norm(const RmsNormConfig& c) {
                 });
 }
 
+RmsNormAddKernel rms_norm_add(const RmsNormConfig& c, float scale) {
+  return kernel(
+      "rms_norm_add", c.workgroup,
+      [&](In<"x", Vec4<F32>> x, In<"gain", Vec4<F32>> gain, InOut<"y", Vec4<F32>> y, WorkgroupId wg, LocalIndex tid) {
+        auto first = let("first", wg.y * (c.width / 4));
+        auto factor = inverse_row_rms(c, x, wg.y, tid);
+        loop_over_row(c, tid, [&](const Name<U32>& i) {
+          auto sum = let("sum", y[first + i] + x[first + i] * factor * gain[i]);
+          y[first + i] = scale == 1 ? e(sum) : sum * scale;
+        });
+      });
+}
+
 HeadNormKernel head_norm(const HeadNormConfig& c) {
   return kernel("head_norm", c.workgroup, [&](InOut<"x", F32> x, In<"gain", F32> gain, WorkgroupId wg, LocalIndex tid) {
     auto head = let("head", (wg.y * c.n_heads + wg.x) * c.head_dim);

@@ -19,6 +19,11 @@ using RmsNormKernel = wgsl::Kernel<wgsl::In<"x", wgsl::F32>, wgsl::In<"gain", wg
 // y = x / √(mean x² + eps) · gain. Grid: [1, n_rows].
 RmsNormKernel rms_norm(const RmsNormConfig& c);
 
+using RmsNormAddKernel = wgsl::Kernel<wgsl::In<"x", wgsl::Vec4<wgsl::F32>>, wgsl::In<"gain", wgsl::Vec4<wgsl::F32>>,
+                                      wgsl::InOut<"y", wgsl::Vec4<wgsl::F32>>, wgsl::WorkgroupId, wgsl::LocalIndex>;
+// y = (y + x / √(mean x² + eps) · gain) · scale. Grid: [1, n_rows].
+RmsNormAddKernel rms_norm_add(const RmsNormConfig& c, float scale);
+
 struct HeadNormConfig {
   uint32_t n_heads, head_dim;
   float eps;

@@ -293,7 +293,8 @@ TEST_F(GpuMegakernelFloats, IsNotThereForOtherLayers) {
   const Case cases[] = {
       {restless, "formats that differ from layer to layer"},
       {{.name = "f16", .format = Format::kF16}, "the format of its weights"},
-      {{.name = "biases", .biases = true, .format = Format::kQ8_0}, "its steps are not fused"},
+      {{.name = "biases", .biases = true, .format = Format::kQ8_0}, "layers of another kind"},
+      {{.name = "qkv biases", .qkv_biases = true, .format = Format::kQ8_0}, "biases"},
       {{.name = "softcap", .softcap = 30, .format = Format::kQ8_0}, "a bound of its scores"},
       {{.name = "windows", .windows = {9, 0}, .format = Format::kQ8_0}, "layers that differ"},
   };

@@ -1,9 +1,5 @@
-#include <deque>
-
-#include "backend/gpu/kernels/float/expert_sums.h"
-#include "backend/gpu/kernels/float/float_dots.h"
-#include "backend/gpu/kernels/float/int8_activations.h"
 #include "backend/gpu/kernels/float/int8_rows.h"
+#include "backend/gpu/kernels/float/matvec_columns.h"
 
 namespace tern::gpu {
 
@@ -21,20 +17,6 @@ uint32_t staged_bytes(const FloatLinearConfig& c) {
 }
 
 namespace {
-
-// The dot products of each row with each of the workgroup's rows of x.
-template <class X, class... More>
-std::vector<Totals> multiply_as(const FloatDots& dots, const std::vector<Rows>& matrices, std::deque<Input>& in,
-                                const More&... more) {
-  std::vector<X> columns;
-  for (Input& row : in) columns.emplace_back(row, more...);
-  return dots.multiply(matrices, columns);
-}
-std::vector<Totals> multiply(const FloatDots& dots, const std::vector<Rows>& matrices, std::deque<Input>& in) {
-  const FloatLinearConfig& c = in.front().config();
-  if (c.int8_x) return multiply_as<Int8Activations>(dots, matrices, in, Dot4(c.caps));
-  return multiply_as<Activations>(dots, matrices, in);
-}
 
 // Rows that are int8 already.
 struct StoredInt8 {
@@ -77,14 +59,6 @@ std::vector<Name<U32>> starts_of(const FloatDots& dots, const std::vector<Name<U
   for (const auto& row : rows) starts.push_back(let("start", min(row, last_row) * dots.units()));
   return starts;
 }
-
-// The rows of x that a workgroup multiplies.
-template <class In>
-struct Columns {
-  std::deque<In> in;
-  std::vector<Name<U32>> rows;           // of x and y
-  std::optional<Name<U32>> n_rows = {};  // the number of rows of x; unset: every row of the grid exists
-};
 
 Columns<Input> one_column(const FloatLinearConfig& c, const FloatX& x, const FloatGain& gain, const WorkgroupId& wg,
                           const LocalIndex& tid) {
@@ -133,33 +107,11 @@ Columns<StoredInt8> int8_columns(const FloatLinearConfig& c, const Int8X& x, con
   });
 }
 
-// Calls body(row of x, totals, r) for each row of x and each row r of the group below `count`, on the lane that stores
-// the result.
-template <class In, class Count, class Body>
-void store_columns(const FloatDots& dots, const Columns<In>& columns, const std::vector<Name<U32>>& rows,
-                   const Count& count, const std::vector<Totals>& totals, const Body& body) {
-  for (size_t column = 0; column < columns.rows.size(); ++column) {
-    const Name<U32>& row = columns.rows[column];
-    for (size_t r = 0; r < rows.size(); ++r) {
-      const auto store = [&] { body(row, totals[column], r); };
-      if (columns.n_rows) {
-        when(dots.lane() == 0u && rows[r] < count && row < *columns.n_rows, store);
-      } else {
-        when(dots.lane() == 0u && rows[r] < count, store);
-      }
-    }
-  }
-}
-
-struct Grid {
-  WorkgroupId wg;
-  NumWorkgroups n_wg;
-  LocalIndex tid;
-};
-
+// bias: null for none.
 template <class Make>
 void write_linear(const FloatLinearConfig& c, const WeightPlanes& planes, const RowRange& range,
-                  const InOut<"y", F32>& y, const Grid& grid, const Make& make_columns) {
+                  const InOut<"y", F32>& y, const Grid& grid, const Make& make_columns,
+                  const In<"bias", F32>* bias = nullptr) {
   const FloatDots dots(c, grid.tid);
   const auto rows = rows_of_group(c, dots, grid.wg, grid.n_wg);
   auto count = let("count", range.get<"count">());
@@ -168,10 +120,11 @@ void write_linear(const FloatLinearConfig& c, const WeightPlanes& planes, const 
   const auto totals = multiply(dots, {{&planes, starts}}, columns.in);
   store_columns(dots, columns, rows, count, totals, [&](const Name<U32>& row, const Totals& of_row, size_t r) {
     auto index = let("index", row * c.rows + range.get<"first">() + rows[r]);
+    auto result = bias ? let("biased", of_row[r] + (*bias)[range.get<"first">() + rows[r]]) : of_row[r];
     if (c.store == Store::kAdd) {
-      y[index] += of_row[r];
+      y[index] += result;
     } else {
-      y[index] = of_row[r];
+      y[index] = result;
     }
   });
 }
@@ -199,88 +152,7 @@ void write_glu(const FloatLinearConfig& c, const WeightPlanes& gate, const Weigh
               [&](const Name<U32>& index, Temp<F32> result, const Temp<U32>&) { y[index] = std::move(result); });
 }
 
-// The expert of a workgroup, and its rows.
-struct ExpertRows {
-  Name<U32> choice;               // of all tokens' choices
-  std::vector<Name<U32>> rows;    // of the expert
-  Name<U32> first;                // its first row in the matrix
-  std::vector<Name<U32>> starts;  // first units
-};
-
-// Workgroups past the last one get rows past the last one, which are not stored.
-ExpertRows rows_of_expert(const ExpertLinearConfig& c, const FloatDots& dots, const ChosenExperts& chosen,
-                          const Grid& grid) {
-  const FloatLinearConfig& linear = c.linear;
-  ExpertRows mine;
-  auto n = let("n", grid.wg.y * grid.n_wg.x + grid.wg.x);
-  auto which = let("which", min(n / workgroups_per_expert(c), c.n_used - 1));
-  mine.choice = let("choice", grid.wg.z * c.n_used + which);
-  auto workgroup = let("of_expert", n - which * workgroups_per_expert(c));
-  auto first = let("first", workgroup * linear.rows_per_workgroup() + dots.group());
-  for (uint32_t r = 0; r < linear.rows_per_group; ++r) {
-    mine.rows.push_back(let("row", first + r * (linear.workgroup / linear.lanes)));
-  }
-  auto expert = let("expert", call<U32>("u32", chosen[grid.wg.z * (2 * c.n_used) + which]));
-  mine.first = let("first_row", expert * linear.rows);
-  for (const auto& row : mine.rows) {
-    mine.starts.push_back(let("start", (mine.first + min(row, linear.rows - 1)) * dots.units()));
-  }
-  return mine;
-}
-
-Columns<Input> input_of_expert(const ExpertLinearConfig& c, const ExpertRows& mine, const FloatX& x, const Grid& grid) {
-  CHECK(c.linear.columns == 1 && !c.linear.normed);
-  Columns<Input> columns;
-  columns.rows.push_back(mine.choice);
-  auto row = let("x_row", c.own_input ? e(mine.choice) : e(grid.wg.z));
-  columns.in.emplace_back(c.linear, x, FloatGain{}, row, grid.tid);
-  return columns;
-}
-
 }  // namespace
-
-uint32_t workgroups_per_expert(const ExpertLinearConfig& c) {
-  return ceil_div(c.linear.rows, c.linear.rows_per_workgroup());
-}
-
-ExpertLinearKernel expert_linear(const ExpertLinearConfig& c) {
-  return kernel("expert_linear", c.linear.workgroup,
-                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, ChosenExperts chosen, ExpertBias bias,
-                    Out<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
-                  const WeightPlanes planes(c.linear.coding, w, scales);
-                  const Grid grid{wg, n_wg, tid};
-                  const FloatDots dots(c.linear, tid);
-                  const ExpertRows mine = rows_of_expert(c, dots, chosen, grid);
-                  auto columns = input_of_expert(c, mine, x, grid);
-                  const auto totals = multiply(dots, {{&planes, mine.starts}}, columns.in);
-                  const auto store = [&](const Name<U32>& row, const Totals& of_row, size_t r) {
-                    y[row * c.linear.rows + mine.rows[r]] = expert_sum(c, of_row[r], bias, mine.first, mine.rows[r]);
-                  };
-                  store_columns(dots, columns, mine.rows, c.linear.rows, totals, store);
-                });
-}
-
-ExpertGluKernel expert_glu(const ExpertLinearConfig& c, uint32_t n_experts) {
-  CHECK(c.linear.up_coding.words == c.linear.coding.words);
-  return kernel("expert_glu", c.linear.workgroup,
-                [&](In<"w_gate", WeightUnits> w_gate, In<"gate_scales", U32> gate_scales, In<"w_up", WeightUnits> w_up,
-                    In<"up_scales", U32> up_scales, FloatX x, ChosenExperts chosen, ExpertBias bias, Out<"y", F32> y,
-                    WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
-                  const WeightPlanes gate(c.linear.coding, w_gate, gate_scales);
-                  const WeightPlanes up(c.linear.up_coding, w_up, up_scales);
-                  const Grid grid{wg, n_wg, tid};
-                  const FloatDots dots(c.linear, tid);
-                  const ExpertRows mine = rows_of_expert(c, dots, chosen, grid);
-                  auto columns = input_of_expert(c, mine, x, grid);
-                  const auto totals = multiply(dots, {{&gate, mine.starts}, {&up, mine.starts}}, columns.in);
-                  const auto store = [&](const Name<U32>& row, const Totals& of_row, size_t r) {
-                    const Name<F32>&g = of_row[r], &u = of_row[mine.rows.size() + r];
-                    y[row * c.linear.rows + mine.rows[r]] =
-                        expert_gated(c, n_experts, g, u, bias, mine.first, mine.rows[r]);
-                  };
-                  store_columns(dots, columns, mine.rows, c.linear.rows, totals, store);
-                });
-}
 
 FloatLinearKernel float_linear(const FloatLinearConfig& c) {
   return kernel(c.store == Store::kAdd ? "float_linear_add" : "float_linear", c.workgroup,
@@ -288,6 +160,16 @@ FloatLinearKernel float_linear(const FloatLinearConfig& c) {
                     InOut<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
                   const WeightPlanes planes(c.coding, w, scales);
                   write_linear(c, planes, range, y, {wg, n_wg, tid}, [&] { return one_column(c, x, gain, wg, tid); });
+                });
+}
+
+FloatLinearBiasKernel float_linear_bias(const FloatLinearConfig& c) {
+  return kernel(c.store == Store::kAdd ? "float_linear_bias_add" : "float_linear_bias", c.workgroup,
+                [&](In<"w", WeightUnits> w, In<"scales", U32> scales, FloatX x, FloatGain gain, In<"bias", F32> bias,
+                    RowRange range, InOut<"y", F32> y, WorkgroupId wg, NumWorkgroups n_wg, LocalIndex tid) {
+                  const WeightPlanes planes(c.coding, w, scales);
+                  write_linear(
+                      c, planes, range, y, {wg, n_wg, tid}, [&] { return one_column(c, x, gain, wg, tid); }, &bias);
                 });
 }
 

@@ -58,6 +58,12 @@ using FloatLinearKernel =
 // because a dimension is limited to 65,535 workgroups.
 FloatLinearKernel float_linear(const FloatLinearConfig& c);
 
+// The same with a bias for each value of a row of y.
+using FloatLinearBiasKernel = wgsl::Kernel<wgsl::In<"w", WeightUnits>, wgsl::In<"scales", wgsl::U32>, FloatX, FloatGain,
+                                           wgsl::In<"bias", wgsl::F32>, RowRange, wgsl::InOut<"y", wgsl::F32>,
+                                           wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+FloatLinearBiasKernel float_linear_bias(const FloatLinearConfig& c);
+
 using FloatGluKernel =
     wgsl::Kernel<wgsl::In<"w_gate", WeightUnits>, wgsl::In<"gate_scales", wgsl::U32>, wgsl::In<"w_up", WeightUnits>,
                  wgsl::In<"up_scales", wgsl::U32>, FloatX, FloatGain, wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId,
@@ -110,5 +116,13 @@ using ExpertGluKernel =
                  wgsl::In<"up_scales", wgsl::U32>, FloatX, ChosenExperts, ExpertBias, wgsl::Out<"y", wgsl::F32>,
                  wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
 ExpertGluKernel expert_glu(const ExpertLinearConfig& c, uint32_t n_experts);
+
+// The same for x that is normed on the way (FloatLinearConfig::normed).
+using ExpertNormGluKernel =
+    wgsl::Kernel<wgsl::In<"w_gate", WeightUnits>, wgsl::In<"gate_scales", wgsl::U32>, wgsl::In<"w_up", WeightUnits>,
+                 wgsl::In<"up_scales", wgsl::U32>, FloatX, FloatGain, ChosenExperts, ExpertBias,
+                 wgsl::Out<"y", wgsl::F32>, wgsl::WorkgroupId, wgsl::NumWorkgroups, wgsl::LocalIndex>;
+inline constexpr uint32_t kExpertNormGluBuffers = 9;  // that it binds
+ExpertNormGluKernel expert_norm_glu(const ExpertLinearConfig& c, uint32_t n_experts);
 
 }  // namespace tern::gpu

@@ -85,10 +85,10 @@ class Cases {
     add("relu2_mul", glu_mul({m_.ffn}, Activation::kRelu2));
     add("silu_mul", glu_mul({m_.ffn}, Activation::kSilu));
     add("gelu_mul", glu_mul({m_.ffn}, Activation::kGeluTanh));
-    add("gelu_mul_columns", glu_mul_columns({256, 8960, 512}, Activation::kGeluTanh));
+    add("gelu_mul_columns", glu_mul({256, 8960, 512}, Activation::kGeluTanh));
     add("add", gpu::add({m_.width}));
-    add("add_scaled", add_scaled({m_.width}, 0.5f));
-    add("add_bias", add_bias({m_.width}));
+    add("add_scaled", gpu::add({m_.width}, 0.5f));
+    add("add_bias", add_bias({m_.width, 0, m_.width}));
     add("softcap", softcap({m_.n_vocab}, 30));
     add("rope", rope({m_.heads.n_heads, m_.heads.head_dim}));
     add("rope_interleaved", rope({m_.heads.n_heads, m_.heads.head_dim, true}));
@@ -246,6 +246,7 @@ class Cases {
   void add_norms() {
     const RmsNormConfig norm{.width = m_.width, .eps = kEps, .caps = caps_.caps};
     add("rms_norm", rms_norm(norm));
+    add("rms_norm_add", rms_norm_add(norm, 0.5f));
     add("head_norm", head_norm({m_.heads.n_heads, m_.heads.head_dim, kEps, caps_.caps}));
     add("quantize", quantize(norm));
     add("rms_norm_quantize", rms_norm_quantize(norm));
@@ -376,6 +377,7 @@ class Cases {
     c.coding = kCodings[3].coding;
     c.store = Store::kAdd;
     add("float_linear_normed_add", float_linear(c));
+    add("float_linear_bias_add", float_linear_bias(c));
     add_float_columns(c);
     FloatMatmulConfig m{.rows = m_.width, .cols = m_.ffn, .coding = kCodings[5].coding};
     add("float_matmul", float_matmul(m));

@@ -22,8 +22,10 @@ std::vector<std::pair<std::string, wgsl::Module>> delta_kernels(const Caps& caps
   add("split_heads", split_heads({.n_heads = 4, .head_dim = 64}));
   add("sigmoid_mul", sigmoid_mul({.width = 256}));
   add("sigmoid_mul_rows", sigmoid_mul({.width = 256, .stride = 768, .head_dim = 64}));
-  const HeadsConfig heads{.shape = {4, 2, 64}, .normed = true, .eps = kEps, .caps = caps, .gated = true, .n_dims = 16};
+  HeadsConfig heads{.shape = {4, 2, 64}, .normed = true, .eps = kEps, .caps = caps, .gated = true, .n_dims = 16};
   add("qkv_heads_gated", qkv_heads<wgsl::F16x2>(heads));
+  heads.gated = false, heads.norms_values = true;
+  add("qkv_heads_normed_values", qkv_heads<wgsl::F16x2>(heads));
   add("rotate", rotate({.width = 256, .block = 128}));
   add("rotate_normed", rotate({.width = 256, .block = 128, .normed = true, .eps = kEps, .caps = caps}));
   add("rotate_groups_back", rotate({.width = 192, .block = 64, .is_inverse = true, .n_groups = 2, .head_dim = 32}));

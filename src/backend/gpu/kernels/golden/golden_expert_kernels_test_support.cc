@@ -38,6 +38,11 @@ std::vector<std::pair<std::string, wgsl::Module>> expert_kernels(const Caps& cap
   add("expert_linear", expert_linear(of_choices(few)));
   add("expert_glu", expert_glu(few, kExperts));
   add("expert_glu_bounded", expert_glu(bounded(few), kExperts));
+  auto normed = few;
+  normed.linear.normed = true, normed.linear.eps = 1e-6f, normed.linear.rows_per_group = 1;
+  add("expert_norm_glu", expert_norm_glu(normed, kExperts));
+  add("route", route({.n_experts = 10, .n_used = kUsed, .weighs_chosen = true, .workgroup = 64}));
+  add("mix_experts_add", mix_experts({.width = 256, .n_used = kUsed, .has_shared = true, .store = Store::kAdd}));
   return all;
 }
 

@@ -45,7 +45,8 @@ bool is_variant(std::string_view kernel) {
   constexpr std::array<std::string_view, 4> kEndings = {"_f32", "_16x16x16", "_16x16x32", "_of_logits_8x8x8"};
   constexpr std::array<std::string_view, 2> kCodes = {"embed_", "float_linear_codes"};
   // As the kernels without experts, except for where rows begin.
-  constexpr std::array<std::string_view, 3> kOfExperts = {"expert_linear", "expert_glu", "expert_matmul"};
+  constexpr std::array<std::string_view, 4> kOfExperts = {"expert_linear", "expert_glu", "expert_norm_glu",
+                                                          "expert_matmul"};
   constexpr std::array<std::string_view, 44> kVariants = {"float_linear_bf16",
                                                           "float_linear_int8_signs",
                                                           "float_linear_columns_int8",

@@ -1,5 +1,6 @@
 #include "backend/gpu/memory/weights/upload.h"
 
+#include <algorithm>
 #include <array>
 
 #include "backend/gpu/memory/weights/pack.h"
@@ -27,16 +28,19 @@ Result<void> upload_alone(const Tensor* w, WeightRole role, WeightStore& store) 
 
 // Query, key and value matrices of one format are bound together. Ternary ones are also bound singly, as views into the
 // common buffer where alignment allows. The matrices of a gated float layer must have units of one size. The biases of
-// experts are bound as one vector.
+// experts and of query, key and value are bound as one vector.
 Result<void> upload(const StepBody& body, WeightStore& store) {
-  bool has_matrices = false, has_vectors = false;
+  bool has_matrices = false;
+  std::vector<const Tensor*> bound_together;  // vectors
   if (const auto* ternary = std::get_if<step::TernaryQkv>(&body)) {
     const Tensor* const matrices[] = {ternary->wq, ternary->wk, ternary->wv};
     TRY_STATUS(store.ternary(matrices));
   } else if (const auto* floats = std::get_if<step::FloatQkv>(&body)) {
     const Tensor* const matrices[] = {floats->wq, floats->wk, floats->wv};
     TRY_STATUS(store.matrix(matrices));
+    if (floats->q_bias) TRY_STATUS(store.vectors(std::array{floats->q_bias, floats->k_bias, floats->v_bias}));
     has_matrices = true;
+    bound_together = {floats->q_bias, floats->k_bias, floats->v_bias};
   } else if (const auto* stack = std::get_if<step::FloatStack>(&body)) {
     std::vector<const Tensor*> matrices;
     for (const auto& part : stack->parts) matrices.push_back(part.w);
@@ -48,10 +52,11 @@ Result<void> upload(const StepBody& body, WeightStore& store) {
   } else if (const auto* experts = std::get_if<step::ExpertGlu>(&body)) {
     TRY_STATUS(store.glu(*experts->w_gate, *experts->w_up));
     if (experts->gate_bias) TRY_STATUS(store.vectors(std::array{experts->gate_bias, experts->up_bias}));
-    has_matrices = has_vectors = true;
+    has_matrices = true;
+    bound_together = {experts->gate_bias, experts->up_bias};
   }
   return try_each_weight(body, [&](const Tensor* w, WeightRole role) -> Result<void> {
-    const bool is_done = (has_matrices && role == WeightRole::kMatrix) || (has_vectors && role == WeightRole::kVector);
+    const bool is_done = (has_matrices && role == WeightRole::kMatrix) || std::ranges::contains(bound_together, w);
     return is_done ? Result<void>() : upload_alone(w, role, store);
   });
 }

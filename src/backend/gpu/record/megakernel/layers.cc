@@ -77,6 +77,8 @@ Result<MegakernelLayers::Layer> float_layer_at(const Plan& plan, size_t i, const
   const auto* down = step_at<step::FloatLinearAdd>(plan, i + 4);
   if (!qkv || !output || !glu || !down) return no("layers of another kind");
   const step::FloatHeads& heads = qkv->heads;
+  if (qkv->q_bias || output->bias || down->bias) return no("biases");
+  if (heads.v_gain) return no("norms of values");
   if (heads.is_gated() || heads.n_dims > 0) return no("gates of attention, or RoPE on a part of each head");
   MegakernelLayers::Layer layer{
       .x = qkv->in,

@@ -35,27 +35,21 @@ Result<void> ElementwiseRecorder::record(const step::QuantizeBlocks&) {
 }
 
 Result<void> ElementwiseRecorder::record(const step::GluMul& s) {
-  if (r_.width(s.up) != r_.width(s.out)) {
-    const GluColumnsConfig config{r_.width(s.out), r_.width(s.up), static_cast<uint32_t>(s.first_up)};
-    return r_.dispatch(r_.traced(glu_mul_columns, config, activation(s.act)), r_.per_column(s.out),
-                       r_.work().floats(s.gate), r_.work().floats(s.up), r_.work().floats(s.out));
-  }
-  return r_.dispatch(r_.traced(glu_mul, {r_.width(s.out)}, activation(s.act)), r_.per_column(s.out),
-                     r_.work().floats(s.gate), r_.work().floats(s.up), r_.work().floats(s.out));
+  GluMulConfig config{r_.width(s.out)};
+  if (r_.width(s.up) != config.width)
+    config.up_width = r_.width(s.up), config.first = static_cast<uint32_t>(s.first_up);
+  return r_.dispatch(r_.traced(glu_mul, config, activation(s.act)), r_.per_column(s.out), r_.work().floats(s.gate),
+                     r_.work().floats(s.up), r_.work().floats(s.out));
 }
 
 Result<void> ElementwiseRecorder::record(const step::Add& s) {
-  if (s.scale != 1) {
-    return r_.dispatch(r_.traced(add_scaled, {r_.width(s.x)}, s.scale), r_.per_column(s.x), r_.work().floats(s.in),
-                       r_.work().floats(s.x));
-  }
-  return r_.dispatch(r_.traced(add, {r_.width(s.x)}), r_.per_column(s.x), r_.work().floats(s.in),
+  return r_.dispatch(r_.traced(add, {r_.width(s.x)}, s.scale), r_.per_column(s.x), r_.work().floats(s.in),
                      r_.work().floats(s.x));
 }
 
 Result<void> ElementwiseRecorder::record(const step::AddBias& s) {
   TRY(const BufferView bias, r_.weights().vector(*s.bias));
-  return r_.dispatch(r_.traced(add_bias, {r_.width(s.x)}), r_.per_column(s.x), View<wgsl::F32>{bias},
+  return r_.dispatch(r_.traced(add_bias, {r_.width(s.x), 0, r_.width(s.x)}), r_.per_column(s.x), View<wgsl::F32>{bias},
                      r_.work().floats(s.x));
 }
 

@@ -84,14 +84,25 @@ Result<void> ExpertRecorder::list_tiles(const step::Route& s, const TilesPhase& 
                      r_.work().floats(s.out), r_.params(), list);
 }
 
-Result<View<wgsl::Vec4<wgsl::F16>>> ExpertRecorder::halves(SlotId in, uint32_t per_token, const When& when) {
+Result<View<wgsl::Vec4<wgsl::F16>>> ExpertRecorder::halves(SlotId in, const step::FloatNormOnRead& norm,
+                                                           uint32_t per_token, const When& when) {
   TRY(const Buffer* buffer, r_.work().halves());
   TRY(const Buffer* list, r_.work().expert_tiles());
   const View<wgsl::Vec4<wgsl::F16>> halved{{buffer, 0, 0}};
   const uint64_t at = uint64_t{4} * r_.work().expert_factors_at();
-  const HalveTokensConfig config{.width = r_.width(in) / per_token, .caps = r_.caps(), .per_token = per_token};
-  TRY_STATUS(r_.dispatch(r_.traced(halve_tokens, config), {.grid = {.x = per_token}, .axis = Axis::kY, .when = when},
-                         r_.work().float_quads(in), halved, View<wgsl::F32>{{list, at, list->bytes() - at}}));
+  const View<wgsl::F32> factors{{list, at, list->bytes() - at}};
+  HalveTokensConfig config{.width = r_.width(in) / per_token, .caps = r_.caps(), .per_token = per_token};
+  const Extent extent{.grid = {.x = per_token}, .axis = Axis::kY, .when = when};
+  const auto x = r_.work().float_quads(in);
+  if (norm.gain) {
+    CHECK(per_token == 1);
+    config.eps = norm.eps;
+    TRY(const BufferView gain, r_.weights().vector(*norm.gain));
+    TRY_STATUS(
+        r_.dispatch(r_.traced(norm_halves, config), extent, x, View<wgsl::Vec4<wgsl::F32>>{gain}, halved, factors));
+  } else {
+    TRY_STATUS(r_.dispatch(r_.traced(halve_tokens, config), extent, x, halved, factors));
+  }
   return halved;
 }
 
@@ -141,13 +152,28 @@ Result<void> ExpertRecorder::record(const step::ExpertGlu& s) {
 
 Result<void> ExpertRecorder::glu_few(const step::ExpertGlu& s, const WeightStore::Glu& parts, View<wgsl::F32> bias,
                                      const When& when) {
-  auto c =
-      of_experts(layers_.float_config(one_expert(*s.w_gate), parts.gate->coding, nullptr, r_.layouts().float_glu), s);
+  const bool norms_on_read =
+      s.norm.gain && !r_.layouts().serial && r_.limits().storage_buffers >= kExpertNormGluBuffers;
+  SlotId in = s.in;
+  if (!norms_on_read) {
+    TRY(in, inputs_.normed(s.in, s.norm, when));
+  }
+  auto c = of_experts(layers_.float_config(one_expert(*s.w_gate), parts.gate->coding, norms_on_read ? &s.norm : nullptr,
+                                           r_.layouts().float_glu),
+                      s);
   c.linear.up_coding = parts.up->coding;
-  return r_.dispatch(r_.traced(expert_glu, c, static_cast<uint32_t>(s.experts.n)), few_extent(c, when),
-                     View<WeightUnits>{parts.gate->units}, View<wgsl::U32>{parts.gate->scales},
-                     View<WeightUnits>{parts.up->units}, View<wgsl::U32>{parts.up->scales}, r_.work().float_quads(s.in),
-                     r_.work().floats(s.chosen), bias, r_.work().floats(s.out));
+  const auto n_experts = static_cast<uint32_t>(s.experts.n);
+  const View<WeightUnits> gate{parts.gate->units}, up{parts.up->units};
+  const View<wgsl::U32> gate_scales{parts.gate->scales}, up_scales{parts.up->scales};
+  const auto x = r_.work().float_quads(in);
+  const auto chosen = r_.work().floats(s.chosen), y = r_.work().floats(s.out);
+  if (!norms_on_read) {
+    return r_.dispatch(r_.traced(expert_glu, c, n_experts), few_extent(c, when), gate, gate_scales, up, up_scales, x,
+                       chosen, bias, y);
+  }
+  TRY(const BufferView gain, r_.weights().vector(*s.norm.gain));
+  return r_.dispatch(r_.traced(expert_norm_glu, c, n_experts), few_extent(c, when), gate, gate_scales, up, up_scales, x,
+                     View<wgsl::Vec4<wgsl::F32>>{gain}, chosen, bias, y);
 }
 
 Result<void> ExpertRecorder::glu_in_tiles(const step::ExpertGlu& s, const WeightStore::Glu& parts, View<wgsl::F32> bias,
@@ -159,7 +185,7 @@ Result<void> ExpertRecorder::glu_in_tiles(const step::ExpertGlu& s, const Weight
   const auto y = r_.work().floats(s.out);
   TRY(const auto list, tile_list());
   if (const auto tile = on_matrices(one, parts.gate->coding, 2, phase); wgsl::kHasMatrixKernels && tile) {
-    TRY(const auto x, halves(s.in, 1, phase.when));
+    TRY(const auto x, halves(s.in, s.norm, 1, phase.when));
     auto c = of_experts(*tile, s);
     c.linear.up_coding = parts.up->coding;
     return r_.dispatch(r_.traced(expert_glu_matmul_matrix, c, n_experts),
@@ -173,8 +199,9 @@ Result<void> ExpertRecorder::glu_in_tiles(const step::ExpertGlu& s, const Weight
                                               .tile_rows = 32,
                                               .tile_tokens = phase.at_once},
                             s);
+  TRY(const SlotId in, inputs_.normed(s.in, s.norm, phase.when));
   return r_.dispatch(r_.traced(expert_glu_matmul, c, n_experts), per_expert_tile(c.linear, s.experts, phase.when), gate,
-                     gate_scales, up, up_scales, r_.work().float_quads(s.in), list, bias, y);
+                     gate_scales, up, up_scales, r_.work().float_quads(in), list, bias, y);
 }
 
 Result<void> ExpertRecorder::record(const step::ExpertLinear& s) {
@@ -212,7 +239,7 @@ Result<void> ExpertRecorder::linear_in_tiles(const step::ExpertLinear& s, const 
   const View<wgsl::U32> scales{part.scales};
   TRY(const auto list, tile_list());
   if (const auto tile = on_matrices(one, part.coding, 1, phase); wgsl::kHasMatrixKernels && tile) {
-    TRY(const auto x, halves(s.in, static_cast<uint32_t>(s.experts.n_used), phase.when));
+    TRY(const auto x, halves(s.in, {}, static_cast<uint32_t>(s.experts.n_used), phase.when));
     const auto c = of_experts(*tile, s);
     return r_.dispatch(r_.traced(expert_matmul_matrix, c), per_expert_tile(c.linear, s.experts, phase.when), units,
                        scales, x, list, bias, r_.work().floats(s.out));
@@ -226,12 +253,13 @@ Result<void> ExpertRecorder::linear_in_tiles(const step::ExpertLinear& s, const 
                      r_.work().float_quads(s.in), list, bias, r_.work().floats(s.out));
 }
 
-Result<void> ExpertRecorder::record(const step::MixExperts& s) {
-  const MixConfig config{.width = r_.width(s.out), .n_used = r_.width(s.chosen) / 2, .has_shared = s.has_shared()};
+Result<void> ExpertRecorder::mix(const step::MixExperts& s, SlotId out, Store store) {
+  const MixConfig config{
+      .width = r_.width(out), .n_used = r_.width(s.chosen) / 2, .has_shared = s.has_shared(), .store = store};
   const SlotId shared = s.has_shared() ? s.shared : s.in, gate = s.has_shared() ? s.gate : s.chosen;
-  return r_.dispatch(r_.traced(mix_experts, config), r_.per_column(s.out), r_.work().floats(s.in),
+  return r_.dispatch(r_.traced(mix_experts, config), r_.per_column(out), r_.work().floats(s.in),
                      r_.work().floats(s.chosen), r_.work().floats(shared), r_.work().floats(gate),
-                     r_.work().floats(s.out));
+                     r_.work().floats(out));
 }
 
 }  // namespace tern::gpu

@@ -1,5 +1,6 @@
 #include "backend/gpu/record/steps/float_recorder.h"
 
+#include "backend/gpu/kernels/elementwise.h"
 #include "backend/gpu/kernels/float/float_linear.h"
 #include "backend/gpu/kernels/float/float_matmul.h"
 #include "backend/gpu/kernels/float/int8_rows.h"
@@ -52,18 +53,23 @@ Result<void> FloatRecorder::record(const step::FloatLinear& s) {
     TRY_STATUS(logits_->best_logits(s));
     r_.limit_best(0, 0);  // the rest is for runs that want all logits
   }
-  auto recorded = linear(std::span(&s.w, 1), s.in, s.norm, {s.out}, is_head ? r_.layouts().head : layers_.layout(*s.w));
+  TRY(const auto bias, bias_view({&s.bias, 1}));
+  auto recorded = linear(std::span(&s.w, 1), s.in, s.norm, {.slot = s.out, .bias = bias},
+                         is_head ? r_.layouts().head : layers_.layout(*s.w));
   r_.for_any_best();
   return recorded;
 }
 
 Result<void> FloatRecorder::record(const step::FloatLinearAdd& s) {
-  return linear(std::span(&s.w, 1), s.in, {}, {s.x, 0, Store::kAdd}, layers_.layout(*s.w));
+  TRY(const auto bias, bias_view({&s.bias, 1}));
+  return linear(std::span(&s.w, 1), s.in, {}, {s.x, 0, Store::kAdd, bias}, layers_.layout(*s.w));
 }
 
 Result<void> FloatRecorder::record(const step::FloatQkv& s) {
   const Tensor* const matrices[] = {s.wq, s.wk, s.wv};
-  TRY_STATUS(linear(matrices, s.in, s.norm, {s.heads.qkv}, r_.layouts().float_qkv));
+  const Tensor* const biases[] = {s.q_bias, s.k_bias, s.v_bias};
+  TRY(const auto bias, bias_view(biases));
+  TRY_STATUS(linear(matrices, s.in, s.norm, {.slot = s.heads.qkv, .bias = bias}, r_.layouts().float_qkv));
   return s.leaves_heads ? Result<void>() : heads_.heads(s.heads, {});
 }
 
@@ -71,6 +77,23 @@ Result<void> FloatRecorder::record(const step::FloatStack& s) {
   std::vector<const Tensor*> matrices;
   for (const auto& part : s.parts) matrices.push_back(part.w);
   return linear(matrices, s.in, s.norm, {s.out, static_cast<uint32_t>(s.first)}, r_.layouts().float_qkv);
+}
+
+// One vector for all, as they were uploaded.
+Result<std::optional<View<wgsl::F32>>> FloatRecorder::bias_view(std::span<const Tensor* const> biases) {
+  if (!biases.front()) return std::optional<View<wgsl::F32>>();
+  TRY(const BufferView view, r_.weights().vectors(biases));
+  return std::optional(View<wgsl::F32>{view});
+}
+
+Result<void> FloatRecorder::add_bias(const FloatMatrix::Part& part, const Out& out, const When& when) {
+  if (!out.bias) return {};
+  const AddBiasConfig config{r_.width(out.slot), out.first + part.first, part.count};
+  const Extent extent{.grid = {.x = ceil_div(config.count, kElementwiseWorkgroup)},
+                      .axis = Axis::kY,
+                      .rows = r_.rows_of(out.slot),
+                      .when = when};
+  return r_.dispatch(r_.traced(gpu::add_bias, config), extent, *out.bias, r_.work().floats(out.slot));
 }
 
 Result<BufferView> FloatRecorder::range_of(const FloatMatrix::Part& part, const Out& out) {
@@ -140,10 +163,15 @@ Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& 
           extent.when = in.when;
           TRY_STATUS(r_.dispatch(r_.traced(int8_linear, int8), extent, units, scales, in.rows.x, in.rows.runs,
                                  View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
+          TRY_STATUS(add_bias(part, out, in.when));
         }
       } else if (phase.name == RowPhase::kColumns) {
         TRY_STATUS(r_.dispatch(r_.traced(float_linear_columns, several), extent_for(config, phase), units, scales, x,
                                gain, View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
+        TRY_STATUS(add_bias(part, out, phase.when));
+      } else if (out.bias) {
+        TRY_STATUS(r_.dispatch(r_.traced(float_linear_bias, config), extent_for(config, phase), units, scales, x, gain,
+                               *out.bias, View<RowRange>{constant}, r_.work().floats(out.slot)));
       } else {
         TRY_STATUS(r_.dispatch(r_.traced(float_linear, config), extent_for(config, phase), units, scales, x, gain,
                                View<RowRange>{constant}, r_.work().floats(out.slot)));
@@ -187,7 +215,10 @@ Result<void> FloatRecorder::linear_many(const FloatMatrix& matrix, const Tensor&
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, range_of(part, out));
     TRY(const bool is_recorded, linear_on_matrices(part, w, in, norm, out, when, x));
-    if (is_recorded) continue;
+    if (is_recorded) {
+      TRY_STATUS(add_bias(part, out, when));
+      continue;
+    }
     if (!normed) {
       TRY(normed, inputs_.normed(in, norm, when));
     }
@@ -201,6 +232,7 @@ Result<void> FloatRecorder::linear_many(const FloatMatrix& matrix, const Tensor&
     TRY_STATUS(r_.dispatch(r_.traced(gpu::float_matmul, config), per_tile(config, part.count, when),
                            View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, r_.work().float_quads(*normed),
                            View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
+    TRY_STATUS(add_bias(part, out, when));
   }
   return {};
 }

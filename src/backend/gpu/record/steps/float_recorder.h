@@ -28,6 +28,7 @@ class FloatRecorder {
     SlotId slot;
     uint32_t first = 0;
     Store store = Store::kSet;
+    std::optional<View<wgsl::F32>> bias = {};  // of each value of a row
   };
   // out = W · in, or out += W · in, where W is the matrices one below the other.
   Result<void> linear(std::span<const Tensor* const> matrices, SlotId in, const step::FloatNormOnRead& norm,
@@ -50,6 +51,9 @@ class FloatRecorder {
   Result<bool> linear_on_matrices(const FloatMatrix::Part& part, const Tensor& w, SlotId in,
                                   const step::FloatNormOnRead& norm, const Out& out, const When& when,
                                   std::optional<HalvedTokens>& x);
+  // Adds the bias to the results of a part, after kernels that do not do it themselves.
+  Result<void> add_bias(const FloatMatrix::Part& part, const Out& out, const When& when);
+  Result<std::optional<View<wgsl::F32>>> bias_view(std::span<const Tensor* const> biases);
   Result<BufferView> range_of(const FloatMatrix::Part& part, const Out& out);
   Result<bool> glu_on_matrices(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
   Result<void> glu_few(const step::FloatGlu& s, const WeightStore::Glu& parts, const FloatRead& read);

@@ -40,8 +40,8 @@ template <class KvWord>
 Result<void> HeadsRecorder::heads_as(const step::FloatHeads& s, const When& when) {
   const HeadsConfig config = heads_config(s);
   TRY(const auto in, head_views(s));
-  // There is no serial kernel for gates, or for RoPE on a part of a head.
-  if (r_.layouts().serial && !config.gated && config.n_dims == 0) {
+  // There is no serial kernel for gates, norms of values, or RoPE on a part of a head.
+  if (r_.layouts().serial && !config.gated && !config.norms_values && config.n_dims == 0) {
     return r_.dispatch(r_.traced(serial_heads<KvWord>, config),
                        {.grid = {.x = config.rows()}, .axis = Axis::kY, .when = when}, in.qkv, in.q_gain, in.k_gain,
                        in.angles, r_.params(), r_.work().floats(s.q), View<KvWord>{r_.store().layer(s.layer)});
@@ -67,6 +67,7 @@ HeadsConfig HeadsRecorder::heads_config(const step::FloatHeads& s) const {
           .normed = s.q_gain != nullptr,
           .eps = s.eps,
           .caps = r_.caps(),
+          .norms_values = s.v_gain != nullptr,
           .gated = s.is_gated(),
           .n_dims = static_cast<uint32_t>(s.n_dims)};
 }

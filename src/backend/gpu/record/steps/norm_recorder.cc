@@ -27,6 +27,13 @@ Result<void> NormRecorder::record(const step::RmsNorm& s) {
   return rms_norm(s, s.in, kRunsOfSeveral);
 }
 
+Result<void> NormRecorder::record(const step::RmsNormAdd& s) {
+  TRY(const BufferView gain, r_.weights().vector(*s.norm.gain));
+  return r_.dispatch(r_.traced(rms_norm_add, norm_config(s.norm.in, s.norm.eps), s.scale),
+                     {.axis = Axis::kY, .rows = r_.rows_of(s.x)}, r_.work().float_quads(s.norm.in),
+                     View<wgsl::Vec4<wgsl::F32>>{gain}, r_.work().float_quads(s.x));
+}
+
 Result<void> NormRecorder::record(const step::HeadNorm& s) {
   TRY(const BufferView gain, r_.weights().vector(*s.gain));
   const HeadNormConfig config{static_cast<uint32_t>(s.n_heads), static_cast<uint32_t>(s.head_dim), s.eps, r_.caps()};

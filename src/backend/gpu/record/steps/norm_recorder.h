@@ -26,6 +26,7 @@ class NormRecorder {
   explicit NormRecorder(Recording& recording) : r_(recording) {}
 
   Result<void> record(const step::RmsNorm& s);
+  Result<void> record(const step::RmsNormAdd& s);
   Result<void> record(const step::HeadNorm& s);
   Result<void> record(const step::Quantize& s);
   Result<void> record(const step::RmsNormQuantize& s) { return norm_quantize(s, {}); }

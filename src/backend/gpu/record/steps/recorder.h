@@ -38,6 +38,7 @@ class Recorder {
   auto& recorder_of(const step::Softcap&) { return elementwise_; }
   auto& recorder_of(const step::QuantizeBlocks&) { return elementwise_; }
   auto& recorder_of(const step::RmsNorm&) { return norms_; }
+  auto& recorder_of(const step::RmsNormAdd&) { return norms_; }
   auto& recorder_of(const step::HeadNorm&) { return norms_; }
   auto& recorder_of(const step::Quantize&) { return norms_; }
   auto& recorder_of(const step::RmsNormQuantize&) { return norms_; }
@@ -64,6 +65,7 @@ class Recorder {
   auto& recorder_of(const step::ExpertGlu&) { return experts_; }
   auto& recorder_of(const step::ExpertLinear&) { return experts_; }
   auto& recorder_of(const step::MixExperts&) { return experts_; }
+  auto& recorder_of(const step::MixExpertsAdd&) { return experts_; }
 
   Recording recording_;
   ElementwiseRecorder elementwise_{recording_};
@@ -74,7 +76,7 @@ class Recorder {
   QkvRecorder qkv_{recording_, norms_, heads_, ternary_};
   FloatRecorder floats_{recording_, norms_, heads_};
   DeltaRecorder delta_{recording_};
-  ExpertRecorder experts_{recording_};
+  ExpertRecorder experts_{recording_, norms_};
 };
 
 }  // namespace tern::gpu
