@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "plan/expand.h"
 #include "plan/plan_test_support.h"
 #include "plan/plan_writer.h"
+#include "plan/step_weights.h"
 
 namespace tern {
 namespace {
@@ -18,44 +20,25 @@ void add_attention_biases(Layer& l) {
   for (Linear* w : {&l.attn_q, &l.attn_k, &l.attn_v, &l.attn_output}) w->bias = bias_of(*w);
 }
 
-Config expert_config() {
-  Config c = float_config();
-  c.experts = {.n = 6, .n_used = 2, .d_ff = 64, .d_ff_shared = 96};
-  return c;
-}
-
-Weights expert_weights(const Config& c) {
-  Weights w = small_weights(c);
-  for (int i = 0; i < c.n_layers; ++i) {
-    const std::string blk = "blk." + std::to_string(i) + ".";
-    Layer& l = w.layers[static_cast<size_t>(i)];
-    l.ffn_gate = l.ffn_up = l.ffn_down = {};
-    const auto experts = [&](const char* name, int rows, int cols) {
-      Tensor all = tensor(blk + name, c.experts.n * rows, cols);
-      all.n_experts = c.experts.n;
-      return all;
-    };
-    l.ffn_router = tensor(blk + "ffn_gate_inp", c.experts.n, c.d_model);
-    l.ffn_gate_exps = experts("ffn_gate_exps", c.experts.d_ff, c.d_model);
-    l.ffn_up_exps = experts("ffn_up_exps", c.experts.d_ff, c.d_model);
-    l.ffn_down_exps = experts("ffn_down_exps", c.d_model, c.experts.d_ff);
-    l.ffn_shared_gate = tensor(blk + "ffn_gate_inp_shexp", 1, c.d_model);
-    l.ffn_gate_shared = tensor(blk + "ffn_gate_shexp", c.experts.d_ff_shared, c.d_model);
-    l.ffn_up_shared = tensor(blk + "ffn_up_shexp", c.experts.d_ff_shared, c.d_model);
-    l.ffn_down_shared = tensor(blk + "ffn_down_shexp", c.d_model, c.experts.d_ff_shared);
-  }
-  return w;
-}
-
 template <class S>
 const S& body_of(const Plan& plan, std::string_view name) {
   return std::get<S>(std::ranges::find(plan.steps, name, &Step::name)->body);
 }
 
+std::set<std::string> weights_of(const Plan& plan) {
+  std::set<std::string> names;
+  for (const Step& step : plan.steps) {
+    for_each_weight(step.body, [&](const Tensor* weight, WeightRole) { names.insert(weight->name); });
+  }
+  return names;
+}
+
 // Hosts run the same operations on the same slots as without these fusions.
 void expect_parts_back(const Config& c, const Weights& w) {
   const Plan parts = make_plan(c, w, {.fuse = {.linear_add = true, .glu = true}});
-  const ExpandedPlan expanded = expand(make_plan(c, w, {.fuse = Fusions::all()}));
+  const Plan fused = make_plan(c, w, {.fuse = Fusions::all()});
+  EXPECT_EQ(weights_of(fused), weights_of(parts));
+  const ExpandedPlan expanded = expand(fused);
   ASSERT_EQ(expanded.plan.steps.size(), parts.steps.size());
   std::vector<const Step*> left;
   for (const Step& step : parts.steps) left.push_back(&step);
@@ -123,6 +106,7 @@ TEST(FuseAdds, ExpertsNormTheirInputAndAddTheirSum) {
   EXPECT_EQ(body_of<step::FloatGlu>(plan, "blk.1.ffn_gate_shexp_up").norm.gain, &w.layers[1].ffn_norm);
   EXPECT_EQ(body_of<step::FloatLinear>(plan, "blk.1.ffn_gate_inp_shexp").norm.gain, &w.layers[1].ffn_norm);
   EXPECT_EQ(plan.slot(body_of<step::MixExpertsAdd>(plan, "blk.1.mix_experts").x).name, "x");
+  EXPECT_EQ(weights_of(plan), weights_of(make_plan(c, w, {.fuse = Fusions::none()})));
 }
 
 TEST(FuseAdds, ANormIsAddedWithItsFactor) {

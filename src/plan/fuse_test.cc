@@ -136,7 +136,8 @@ enum class Variation {
   kQIsNotRead,
   kOtherInput,
   kRopeOfVInstead,
-  kPartialRope
+  kPartialRope,
+  kAppendsNothing
 };
 
 bool qkv_is_fused(Variation variation) {
@@ -159,7 +160,9 @@ bool qkv_is_fused(Variation variation) {
   p.linear(xq, l.attn_v, v);
   p.rope(q, c.n_heads);
   p.rope(variation == Variation::kRopeOfVInstead ? v : k, c.n_kv_heads);
-  variation == Variation::kAppendsV ? p.kv_append(v, k, 0) : p.kv_append(k, v, 0);
+  if (variation != Variation::kAppendsNothing) {
+    variation == Variation::kAppendsV ? p.kv_append(v, k, 0) : p.kv_append(k, v, 0);
+  }
   p.attention(variation == Variation::kQIsNotRead ? other : q, 0, y);
   if (variation == Variation::kKIsReadAgain) p.glu_mul(k, k, kv);
   if (variation == Variation::kVIsReadAgain) p.glu_mul(v, v, kv);
@@ -177,6 +180,35 @@ TEST(Fuse, QkvOnlyWhereNothingElseNeedsItsParts) {
   EXPECT_FALSE(qkv_is_fused(Variation::kOtherInput));
   EXPECT_FALSE(qkv_is_fused(Variation::kRopeOfVInstead));
   EXPECT_FALSE(qkv_is_fused(Variation::kPartialRope));
+  EXPECT_FALSE(qkv_is_fused(Variation::kAppendsNothing));
+}
+
+// A gate and an up that another step reads, or writes first, after they are multiplied.
+TEST(Fuse, AGluOnlyWhereNothingElseNeedsItsParts) {
+  const Config c = float_config();
+  const Weights w = small_weights(c);
+  const auto is_fused = [&](bool reads_gate, bool reads_up, bool overwrites) {
+    PlanWriter p(c);
+    const SlotId x = p.slot("x", c.d_model), gate = p.slot("gate", c.d_ff), up = p.slot("up", c.d_ff);
+    const SlotId other = p.slot("other", c.d_ff), logits = p.slot("logits", c.n_vocab);
+    LinearInput f = p.slot("f", c.d_ff);
+    const Layer& l = w.layers[0];
+    p.embed(w.token_embd, x);
+    p.linear(x, l.ffn_gate, gate);
+    p.linear(x, l.ffn_up, up);
+    p.glu_mul(gate, up, f);
+    p.linear(x, l.ffn_gate, other);
+    if (overwrites) p.linear(x, l.ffn_up, up);
+    if (reads_gate) p.add(gate, other);
+    if (reads_up || overwrites) p.add(up, other);
+    p.linear(f, l.ffn_down, x);
+    p.linear(x, w.output, logits);
+    return count_ops(p.finish(logits, {.fuse = {.glu = true}})).contains("float_glu");
+  };
+  EXPECT_TRUE(is_fused(false, false, false));
+  EXPECT_FALSE(is_fused(true, false, false));
+  EXPECT_FALSE(is_fused(false, true, false));
+  EXPECT_TRUE(is_fused(false, false, true));
 }
 
 TEST(Fuse, AttentionMakesTheHeadsOfFloatLayers) {

@@ -64,6 +64,36 @@ inline Weights small_weights(const Config& c) {
   return w;
 }
 
+// The same with mixtures of experts and a shared network instead of dense ones.
+inline Config expert_config() {
+  Config c = float_config();
+  c.experts = {.n = 6, .n_used = 2, .d_ff = 64, .d_ff_shared = 96};
+  return c;
+}
+
+inline Weights expert_weights(const Config& c) {
+  Weights w = small_weights(c);
+  for (int i = 0; i < c.n_layers; ++i) {
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    Layer& l = w.layers[static_cast<size_t>(i)];
+    l.ffn_gate = l.ffn_up = l.ffn_down = {};
+    const auto experts = [&](const char* name, int rows, int cols) {
+      Tensor all = tensor(blk + name, c.experts.n * rows, cols);
+      all.n_experts = c.experts.n;
+      return all;
+    };
+    l.ffn_router = tensor(blk + "ffn_gate_inp", c.experts.n, c.d_model);
+    l.ffn_gate_exps = experts("ffn_gate_exps", c.experts.d_ff, c.d_model);
+    l.ffn_up_exps = experts("ffn_up_exps", c.experts.d_ff, c.d_model);
+    l.ffn_down_exps = experts("ffn_down_exps", c.d_model, c.experts.d_ff);
+    l.ffn_shared_gate = tensor(blk + "ffn_gate_inp_shexp", 1, c.d_model);
+    l.ffn_gate_shared = tensor(blk + "ffn_gate_shexp", c.experts.d_ff_shared, c.d_model);
+    l.ffn_up_shared = tensor(blk + "ffn_up_shexp", c.experts.d_ff_shared, c.d_model);
+    l.ffn_down_shared = tensor(blk + "ffn_down_shexp", c.d_model, c.experts.d_ff_shared);
+  }
+  return w;
+}
+
 // The plan of that model. Its weights exist as long as the process.
 inline Plan small_plan(const PlanOptions& options) {
   static const Config config = small_config();
