@@ -125,6 +125,25 @@ TEST(FuseAdds, ANormIsAddedWithItsFactor) {
   expect_parts_back(c, w);
 }
 
+TEST(FuseAdds, ANormThatIsReadAgainIsNotOnlyAdded) {
+  const Config c = float_config();
+  const Weights w = small_weights(c);
+  const auto is_fused = [&](bool is_read_again) {
+    PlanWriter p(c);
+    const SlotId x = p.slot("x", c.d_model), o = p.slot("o", c.d_model), h = p.slot("h", c.d_model);
+    const SlotId logits = p.slot("logits", c.n_vocab);
+    p.embed(w.token_embd, x);
+    p.embed(w.token_embd, o);
+    p.rms_norm(o, w.output_norm, h);
+    p.add(h, x);
+    if (is_read_again) p.add(h, x, 0.5f);
+    p.linear(x, w.output, logits);
+    return count_ops(p.finish(logits, {.fuse = Fusions::all()})).contains("rms_norm_add");
+  };
+  EXPECT_TRUE(is_fused(false));
+  EXPECT_FALSE(is_fused(true));
+}
+
 // What a plan does with a norm of x before a product reads it.
 enum class Between { kNothing, kOtherSlot, kChangesX, kReadsNormed };
 

@@ -183,6 +183,29 @@ TEST(Fuse, QkvOnlyWhereNothingElseNeedsItsParts) {
   EXPECT_FALSE(qkv_is_fused(Variation::kAppendsNothing));
 }
 
+// A sum right after a product is part of it if it adds the product, which nothing else reads, without a factor.
+TEST(Fuse, OnlyTheSumOfAProductBelongsToIt) {
+  const Config c = float_config();
+  const Weights w = small_weights(c);
+  const auto is_fused = [&](bool adds_it, float scale, bool is_read_again) {
+    PlanWriter p(c);
+    const SlotId x = p.slot("x", c.d_model), y = p.slot("y", c.d_model), other = p.slot("other", c.d_model);
+    const SlotId q = p.slot("q", c.q_width()), logits = p.slot("logits", c.n_vocab);
+    p.embed(w.token_embd, x);
+    p.embed(w.token_embd, other);
+    p.linear(x, w.layers[0].attn_q, q);
+    p.linear(q, w.layers[0].attn_output, y);
+    p.add(adds_it ? y : other, x, scale);
+    if (is_read_again) p.add(y, other);
+    p.linear(x, w.output, logits);
+    return count_ops(p.finish(logits, {.fuse = {.linear_add = true}})).contains("float_linear_add");
+  };
+  EXPECT_TRUE(is_fused(true, 1, false));
+  EXPECT_FALSE(is_fused(false, 1, false));
+  EXPECT_FALSE(is_fused(true, 0.5f, false));
+  EXPECT_FALSE(is_fused(true, 1, true));
+}
+
 // A gate and an up that another step reads, or writes first, after they are multiplied.
 TEST(Fuse, AGluOnlyWhereNothingElseNeedsItsParts) {
   const Config c = float_config();
@@ -241,6 +264,18 @@ TEST(Fuse, AttentionMakesTheHeadsOfFloatLayers) {
     EXPECT_TRUE(buffers.insert(plan.slot(use.slot).buffer).second);
   }
   for (const SlotUse& use : slot_uses(qkv)) EXPECT_FALSE(use.is_output());
+  EXPECT_EQ(std::ranges::count(plan.slots, "qkv", &Slot::name), 1) << "layers of one shape share it";
+}
+
+TEST(Fuse, PairsOfAPartOfAHeadAreHalvesApart) {
+  for (const auto& [pairs, n_dims, is_fused] : {std::tuple{RopePairs::kInterleaved, 0, true},
+                                                {RopePairs::kHalves, 32, true},
+                                                {RopePairs::kInterleaved, 32, false}}) {
+    Config c = float_config();
+    c.ropes[0].pairs = pairs, c.ropes[0].n_dims = n_dims;
+    const Weights w = small_weights(c);
+    EXPECT_EQ(count_ops(make_plan(c, w, {.fuse = Fusions::all()})).contains("float_qkv"), is_fused) << n_dims;
+  }
 }
 
 TEST(Fuse, HeadsStayWhereNoAttentionFollowsThatCouldMakeThem) {
@@ -340,69 +375,6 @@ TEST(Expand, GivesTheStepsBackThatWereFused) {
   }
   ASSERT_EQ(completed.size(), fused.steps.size());
   for (size_t i = 0; i < completed.size(); ++i) EXPECT_EQ(completed[i], &fused.steps[i]);
-}
-
-// A plan of float steps on two slots of floats, x and y, before and after fusion.
-struct FloatSteps {
-  FloatSteps() {
-    for (const char* name : {"x", "y", "z"}) {
-      plan.slots.push_back({.name = name, .type = SlotType::kF32, .rows = RowsOf::kBatch, .width = 256});
-    }
-  }
-  void linear(int in, const Tensor& w, int out) {
-    plan.steps.push_back({w.name, step::FloatLinear{SlotId{in}, &w, SlotId{out}}});
-  }
-  std::vector<std::string_view> quantized() {
-    fuse(plan, {.int8_blocks = true});
-    std::vector<std::string_view> names;
-    for (const Step& step : plan.steps) names.push_back(op_name(step.body));
-    return names;
-  }
-  Plan plan;
-  Tensor packed = {.name = "packed", .format = Format::kQ4_0, .rows = 256, .cols = 256, .data = {}};
-  Tensor plain = {.name = "plain", .format = Format::kF16, .rows = 256, .cols = 256, .data = {}};
-};
-using Ops = std::vector<std::string_view>;
-
-TEST(Fuse, RowsForPackedWeightsAreQuantizedOnce) {
-  FloatSteps f;
-  f.linear(0, f.packed, 1);
-  f.linear(0, f.packed, 2);
-  EXPECT_EQ(f.quantized(), (Ops{"quantize_blocks", "float_linear", "float_linear"}));
-  const auto& quantize = std::get<step::QuantizeBlocks>(f.plan.steps[0].body);
-  EXPECT_EQ(quantize.in, SlotId{0});
-  EXPECT_EQ(f.plan.slot(quantize.out).type, SlotType::kInt8Blocks);
-  EXPECT_EQ(f.plan.slot(quantize.out).width, 256);
-  EXPECT_EQ(std::get<step::FloatLinear>(f.plan.steps[1].body).in, quantize.out);
-  EXPECT_EQ(std::get<step::FloatLinear>(f.plan.steps[2].body).in, quantize.out);
-}
-
-TEST(Fuse, RowsForPlainWeightsStayFloats) {
-  FloatSteps f;
-  f.linear(0, f.plain, 1);
-  f.linear(0, f.packed, 2);
-  f.linear(0, f.plain, 1);
-  EXPECT_EQ(f.quantized(), (Ops{"float_linear", "quantize_blocks", "float_linear", "float_linear"}));
-  EXPECT_EQ(std::get<step::FloatLinear>(f.plan.steps[0].body).in, SlotId{0});
-  EXPECT_EQ(std::get<step::FloatLinear>(f.plan.steps[3].body).in, SlotId{0});
-}
-
-TEST(Fuse, WhatIsWrittenAgainIsQuantizedAgain) {
-  FloatSteps f;
-  f.linear(0, f.packed, 1);
-  f.plan.steps.push_back({"add", step::Add{SlotId{1}, SlotId{0}}});
-  f.linear(0, f.packed, 2);
-  EXPECT_EQ(f.quantized(), (Ops{"quantize_blocks", "float_linear", "add", "quantize_blocks", "float_linear"}));
-  EXPECT_EQ(f.plan.slots.size(), 4U) << "one slot holds both, one after the other";
-}
-
-TEST(Fuse, AGateAndUpOfOneKindAloneAreQuantized) {
-  for (const bool both : {true, false}) {
-    FloatSteps f;
-    f.plan.steps.push_back(
-        {"glu", step::FloatGlu{SlotId{0}, &f.packed, both ? &f.packed : &f.plain, GluAct::kSilu, SlotId{1}}});
-    EXPECT_EQ(f.quantized(), both ? (Ops{"quantize_blocks", "float_glu"}) : (Ops{"float_glu"}));
-  }
 }
 
 }  // namespace

@@ -134,5 +134,24 @@ TEST(TransformerPlan, PartsBeginAndEndWithTheStream) {
   EXPECT_EQ(end.hidden, SlotId{});
 }
 
+// Not within layers that share keys and values, nor in models whose layers have inputs of their own.
+TEST(TransformerPlan, PartsAtLayersThatNeedNothingBefore) {
+  Config c = float_config();
+  c.layers = {{}, {}, {}};
+  for (int i = 0; i < 3; ++i) c.layers[static_cast<size_t>(i)].kv_layer = i;
+  EXPECT_FALSE(may_part_before(c, 0));
+  EXPECT_TRUE(may_part_before(c, 1));
+  EXPECT_TRUE(may_part_before(c, 2));
+  EXPECT_FALSE(may_part_before(c, 3));
+  c.layers[2].kv_layer = 1;
+  EXPECT_TRUE(may_part_before(c, 1));
+  EXPECT_FALSE(may_part_before(c, 2));
+  c.layers[2].kv_layer = 0;
+  EXPECT_FALSE(may_part_before(c, 1));
+  c.per_layer_width = 32;
+  c.layers[2].kv_layer = 2;
+  EXPECT_FALSE(may_part_before(c, 1));
+}
+
 }  // namespace
 }  // namespace tern
