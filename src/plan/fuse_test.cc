@@ -267,6 +267,34 @@ TEST(Fuse, AttentionMakesTheHeadsOfFloatLayers) {
   EXPECT_EQ(std::ranges::count(plan.slots, "qkv", &Slot::name), 1) << "layers of one shape share it";
 }
 
+// Norms of queries and keys that differ, or are of another slot, are steps of their own.
+TEST(Fuse, HeadNormsOfOneKind) {
+  const Config c = float_config();
+  const Weights w = small_weights(c);
+  const auto is_fused = [&](bool norms_key, float eps_factor) {
+    PlanWriter p(c);
+    LinearInput y = p.slot("y", c.q_width());
+    const SlotId x = p.slot("x", c.d_model), q = p.slot("q", c.q_width());
+    const SlotId k = p.slot("k", c.kv_width()), v = p.slot("v", c.kv_width()), logits = p.slot("logits", c.n_vocab);
+    const Layer& l = w.layers[0];
+    p.embed(w.token_embd, x);
+    p.linear(x, l.attn_q, q);
+    p.linear(x, l.attn_k, k);
+    p.linear(x, l.attn_v, v);
+    p.head_norm(q, l.attn_q_norm, c.n_heads);
+    p.head_norm(norms_key ? k : v, l.attn_k_norm, c.n_kv_heads, eps_factor);
+    p.rope(q, c.n_heads);
+    p.rope(k, c.n_kv_heads);
+    p.kv_append(k, v, 0);
+    p.attention(q, 0, y);
+    p.linear(y, w.output, logits);
+    return count_ops(p.finish(logits, {.fuse = Fusions::all()})).contains("float_qkv");
+  };
+  EXPECT_TRUE(is_fused(true, 1));
+  EXPECT_FALSE(is_fused(false, 1));
+  EXPECT_FALSE(is_fused(true, 2));
+}
+
 TEST(Fuse, PairsOfAPartOfAHeadAreHalvesApart) {
   for (const auto& [pairs, n_dims, is_fused] : {std::tuple{RopePairs::kInterleaved, 0, true},
                                                 {RopePairs::kHalves, 32, true},
@@ -295,23 +323,8 @@ TEST(Fuse, HeadsStayWhereNoAttentionFollowsThatCouldMakeThem) {
 
 // The first matrices of a recurrent layer are one stack for each input and format.
 TEST(Fuse, RecurrentLayersAreFiveSteps) {
-  Config c = float_config();
-  c.layers = std::vector<LayerConfig>(kLayers, {.is_recurrent = true});
-  c.delta = {.n_k_heads = 2, .n_v_heads = 4, .head_dim = 32, .conv_taps = 4};
-  Weights w = small_weights(c);
-  for (int i = 0; i < kLayers; ++i) {
-    const std::string blk = "blk." + std::to_string(i) + ".";
-    Layer& l = w.layers[static_cast<size_t>(i)];
-    l.delta_qkv = tensor(blk + "attn_qkv.weight", c.delta.channels(), c.d_model);
-    l.delta_gate = tensor(blk + "attn_gate.weight", c.delta.value_width(), c.d_model);
-    l.delta_alpha = tensor(blk + "ssm_alpha.weight", c.delta.n_v_heads, c.d_model);
-    l.delta_beta = tensor(blk + "ssm_beta.weight", c.delta.n_v_heads, c.d_model);
-    l.delta_conv = tensor(blk + "ssm_conv1d.weight", c.delta.channels(), c.delta.conv_taps);
-    l.delta_decay = tensor(blk + "ssm_a", 1, c.delta.n_v_heads);
-    l.delta_dt_bias = tensor(blk + "ssm_dt.bias", 1, c.delta.n_v_heads);
-    l.delta_norm = tensor(blk + "ssm_norm.weight", 1, c.delta.head_dim);
-    l.delta_output = tensor(blk + "ssm_out.weight", c.d_model, c.delta.value_width());
-  }
+  const Config c = recurrent_config();
+  Weights w = recurrent_weights(c);
   const auto count = [&](Fusions fuse) {
     auto counts = count_ops(make_plan(c, w, {.fuse = fuse}));
     return std::vector{counts["float_stack"], counts["gated_delta"], counts["float_linear"], counts["rms_norm"]};

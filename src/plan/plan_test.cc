@@ -167,6 +167,16 @@ TEST(MemoryPlanDeathTest, ReadingBeforeWritingAborts) {
   EXPECT_DEATH(p.finish(h, {}), "CHECK");
 }
 
+TEST(MemoryPlanDeathTest, ReadingWhatTheStepItselfWritesAborts) {
+  const Config c = small_config();
+  const Weights w = small_weights(c);
+  PlanWriter p(c);
+  const SlotId x = p.slot("x", c.d_model);
+  p.embed(w.token_embd, x);
+  p.rms_norm(x, w.output_norm, x);
+  EXPECT_DEATH(p.finish(x, {}), "CHECK");
+}
+
 TEST(Plan, DescriptionNamesStepsOpsAndSlots) {
   const Config c = small_config();
   const Weights w = small_weights(c);

@@ -94,6 +94,32 @@ inline Weights expert_weights(const Config& c) {
   return w;
 }
 
+// The same with recurrent layers only.
+inline Config recurrent_config() {
+  Config c = float_config();
+  c.layers = std::vector<LayerConfig>(kLayers, {.is_recurrent = true});
+  c.delta = {.n_k_heads = 2, .n_v_heads = 4, .head_dim = 32, .conv_taps = 4};
+  return c;
+}
+
+inline Weights recurrent_weights(const Config& c) {
+  Weights w = small_weights(c);
+  for (int i = 0; i < kLayers; ++i) {
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    Layer& l = w.layers[static_cast<size_t>(i)];
+    l.delta_qkv = tensor(blk + "attn_qkv.weight", c.delta.channels(), c.d_model);
+    l.delta_gate = tensor(blk + "attn_gate.weight", c.delta.value_width(), c.d_model);
+    l.delta_alpha = tensor(blk + "ssm_alpha.weight", c.delta.n_v_heads, c.d_model);
+    l.delta_beta = tensor(blk + "ssm_beta.weight", c.delta.n_v_heads, c.d_model);
+    l.delta_conv = tensor(blk + "ssm_conv1d.weight", c.delta.channels(), c.delta.conv_taps);
+    l.delta_decay = tensor(blk + "ssm_a", 1, c.delta.n_v_heads);
+    l.delta_dt_bias = tensor(blk + "ssm_dt.bias", 1, c.delta.n_v_heads);
+    l.delta_norm = tensor(blk + "ssm_norm.weight", 1, c.delta.head_dim);
+    l.delta_output = tensor(blk + "ssm_out.weight", c.d_model, c.delta.value_width());
+  }
+  return w;
+}
+
 // The plan of that model. Its weights exist as long as the process.
 inline Plan small_plan(const PlanOptions& options) {
   static const Config config = small_config();

@@ -153,5 +153,48 @@ TEST(TransformerPlan, PartsAtLayersThatNeedNothingBefore) {
   EXPECT_FALSE(may_part_before(c, 1));
 }
 
+// Norms and products of the next token and of the row before are added up, and the sum goes through the layer.
+TEST(TransformerPlan, ABlockThatPredictsJoinsTokensAndRows) {
+  PredictionBlock block{.config = float_config(), .weights = {}};
+  block.config.n_layers = 1;
+  block.weights = small_weights(block.config);
+  const int width = block.config.d_model;
+  block.weights.next_norm = tensor("enorm", 1, width), block.weights.hidden_norm = tensor("hnorm", 1, width);
+  block.weights.next_proj = tensor("next_proj", width, width);
+  block.weights.hidden_proj = tensor("hidden_proj", width, width);
+  const Plan plan = make_prediction_plan(block, {.fuse = Fusions::none(), .keeps_hidden = true});
+  Steps first;
+  for (size_t i = 0; i < 8; ++i) first.push_back(plan.steps[i].name + " " + std::string(op_name(plan.steps[i].body)));
+  EXPECT_EQ(first,
+            (Steps{"nextn.hidden_before hidden", "token_embd embed", "enorm rms_norm", "next_proj float_linear",
+                   "hnorm rms_norm", "hidden_proj float_linear", "nextn.x += o add", "blk.0.attn_norm rms_norm"}));
+  EXPECT_EQ(plan.steps.back().name, "token_embd");
+  EXPECT_EQ(plan.slot(plan.hidden).name, "hidden");
+  EXPECT_EQ(plan.slot(plan.logits).width, block.config.n_vocab);
+}
+
+TEST(TransformerPlan, HeadsAreRotatedInTheOrderOfTheirFile) {
+  Config c = recurrent_config();
+  c.rotation_block = 64;
+  Weights w = recurrent_weights(c);
+  const Tensor signs = tensor("signs", 1, c.delta.value_width());
+  for (Layer& l : w.layers) l.delta_output.rotation = &signs;
+  for (const bool grouped : {false, true}) {
+    c.delta.rotates_grouped = grouped;
+    int n_rotations = 0;
+    const Plan plan = make_plan(c, w, {.fuse = Fusions::none()});
+    for (const Step& step : plan.steps) {
+      const auto* rotate = std::get_if<step::Rotate>(&step.body);
+      if (!rotate) continue;
+      ++n_rotations;
+      EXPECT_EQ(rotate->n_groups, grouped ? c.delta.n_k_heads : 0);
+      EXPECT_EQ(rotate->head_dim, grouped ? c.delta.head_dim : 0);
+      EXPECT_EQ(rotate->block, 64);
+      EXPECT_FALSE(rotate->is_inverse);
+    }
+    EXPECT_EQ(n_rotations, kLayers);
+  }
+}
+
 }  // namespace
 }  // namespace tern
