@@ -135,6 +135,11 @@ TEST(Dry, PromptAndReplyCount) {
   EXPECT_EQ(sampler.sample(logits), 2);
 }
 
+TEST(Dry, AWindowOfNoTokensPenalizesNothing) {
+  EXPECT_TRUE(after(dry(1, 1, 0, {}), {0, 1, 0}).penalized().empty());
+  EXPECT_FALSE(after(dry(1, 1, 3, {}), {0, 1, 0}).penalized().empty());
+}
+
 TEST(Dry, WhatWasPenalizedIsForgotten) {
   DryPenalty penalty = after(dry(1, 1, -1, {}), {0, 1, 0});
   EXPECT_EQ(penalty.penalty(1), 1);

@@ -67,6 +67,10 @@ TEST(Sampling, RefusesWhatHasNoMeaningForFilters) {
   }
 }
 
+TEST(Sampling, BreakersOfUpTo256Bytes) {
+  EXPECT_TRUE(check_sampling({.dry_sequence_breakers = std::vector<std::string>(64, std::string(256, 'a'))}));
+}
+
 TEST(Sampling, TheMessageGivesTheValue) {
   EXPECT_EQ(check_sampling({.top_p = 1.5f}).error().message,
             "sample option top_p is 1.5: it must be above 0 and at most 1");

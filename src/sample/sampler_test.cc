@@ -217,5 +217,29 @@ TEST(Sampler, NanAndInfinities) {
   }
 }
 
+// Masks of several words, of which the last is not whole, beside a bias.
+TEST(Greedy, TheGreatestOfTheTokensThatAreAllowed) {
+  SplitMix64 random(7);
+  for (const int n_vocab : {40, 64, 130, 200}) {
+    const std::vector<LogitBias> biases = {{n_vocab / 2, 0.25f}, {n_vocab - 1, 0.5f}};
+    Sampler sampler(plain(0), n_vocab, biases);
+    for (int round = 0; round < 50; ++round) {
+      std::vector<float> logits;
+      for (int i = 0; i < n_vocab; ++i) logits.push_back(static_cast<float>(random.next() % 1000) / 1000);
+      std::vector<uint64_t> allowed(static_cast<size_t>(n_vocab + 63) / 64);
+      for (size_t word = 0; word < allowed.size(); ++word)
+        allowed[word] = round % 7 == 0 && word == 0 ? 0 : round % 5 == 0 && word == 1 ? ~uint64_t{0} : random.next();
+      TokenId best = -1;
+      float most = -kInf;
+      for (int i = 0; i < n_vocab; ++i) {
+        float logit = logits[static_cast<size_t>(i)];
+        for (const LogitBias& bias : biases) logit += bias.token == i ? bias.bias : 0;
+        if ((allowed[static_cast<size_t>(i) / 64] >> (i % 64) & 1) != 0 && logit > most) most = logit, best = i;
+      }
+      if (best >= 0) EXPECT_EQ(sampler.sample(logits, allowed), best) << n_vocab << " tokens, round " << round;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tern
