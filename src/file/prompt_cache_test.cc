@@ -39,6 +39,22 @@ TEST(PromptCacheFile, EveryByteCounts) {
   EXPECT_FALSE(parse_cache(whole + "x"));
 }
 
+// Whether there are states, the file does not say: its length must be right for the model.
+TEST(PromptCacheFile, StatesFollowTheBlocks) {
+  PromptCacheKey key = kKey;
+  key.state_bytes = 6;
+  const auto parse = [&](const std::string& bytes) { return parse_prompt_cache(as_bytes(bytes), key, 100, 8, "f"); };
+  std::string bytes = prompt_cache_header(key, std::vector<int32_t>{1, 2, 3, 4, 5}) + "000000111111ssssss";
+  bytes += md5(as_bytes(bytes));
+  const PromptCache cache = parse(bytes).value();
+  ASSERT_EQ(cache.blocks.size(), 2u);
+  EXPECT_EQ(as_text(cache.blocks[1]), "111111");
+  EXPECT_EQ(as_text(cache.state), "ssssss");
+  EXPECT_FALSE(parse(file_of({1, 2, 3, 4, 5}))) << "no state";
+  EXPECT_FALSE(parse(file_of({}))) << "nothing";
+  EXPECT_FALSE(parse_cache(bytes)) << "a state of a model without recurrent layers";
+}
+
 TEST(PromptCacheFile, SaysWhatDoesNotFit) {
   const auto message = [](const std::string& bytes) { return parse_cache(bytes).error().message; };
   PromptCacheKey other = kKey;

@@ -62,6 +62,21 @@ TEST_F(GgufSplitTest, AnyPartOpensAll) {
   }
 }
 
+TEST_F(GgufSplitTest, TwoPartsAreAModelToo) {
+  const auto pair_at = [&](int number) { return (folder_ / format_text("pair-{:05}-of-00002.gguf", number)).string(); };
+  const GgufBytes first = head(0, 0, 1, 2, 2).tensor("a", {8}, 0, 0).align().data(32, 'a');
+  std::ofstream(pair_at(1), std::ios::binary) << first.bytes();
+  std::ofstream(pair_at(2), std::ios::binary)
+      << head(1, 0, 1, 2, 2).tensor("b", {8}, 0, 0).align().data(32, 'b').bytes();
+  const auto file = GgufFile::open(pair_at(1));
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->n_parts(), 2u);
+  EXPECT_EQ(as_text(file->find_tensor("b")->data), std::string(32, 'b'));
+  const auto alone = GgufFile::parse(as_bytes(first.bytes()), "memory");
+  ASSERT_FALSE(alone);
+  EXPECT_NE(alone.error().message.find("one part of a model split into 2 files"), std::string::npos);
+}
+
 TEST_F(GgufSplitTest, AMissingPartIsNamed) {
   fs::remove(path(2));
   expect_refused(kNotFound, "my-model-00002-of-00003.gguf: this part of a model split into 3 files is missing");
@@ -86,6 +101,11 @@ TEST_F(GgufSplitTest, PartsOfAnotherModelAreRefused) {
   expect_refused(kCorruption, "the 3 parts have 2 tensors, not 3");
   write(3, head(2, 1, 1).string("general.architecture", "llama").tensor("c", {8}, 0, 0).align().data(32));
   expect_refused(kCorruption, "metadata 'general.architecture' differs from that of ");
+  // The same bytes as a value of another type.
+  write(1, head(0, 2).string("general.architecture", "qwen3").scalar<int32_t>("general.n", 5, 7));
+  write(3, head(2, 1, 1).scalar<uint32_t>("general.n", 4, 7).tensor("c", {8}, 0, 0).align().data(32, 'c'));
+  expect_refused(kCorruption, "metadata 'general.n' differs from that of ");
+  write(1, head(0, 1).string("general.architecture", "qwen3"));
   write(3, GgufBytes(1, 0).tensor("c", {8}, 0, 0).align().data(32));
   expect_refused(kCorruption, "metadata key split.count is missing");
   write(3, good);
