@@ -39,7 +39,7 @@ TEST(PromptCacheFile, EveryByteCounts) {
   EXPECT_FALSE(parse_cache(whole + "x"));
 }
 
-// Whether there are states, the file does not say: its length must be right for the model.
+// The file does not say whether there are states: its length must be right for the model.
 TEST(PromptCacheFile, StatesFollowTheBlocks) {
   PromptCacheKey key = kKey;
   key.state_bytes = 6;

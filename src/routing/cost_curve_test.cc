@@ -62,6 +62,24 @@ TEST(Predict, AddsUp) {
   EXPECT_DOUBLE_EQ(predict(curve, {.n_prompt = 5, .n_generate = 1}).decode.seconds, 0);
 }
 
+// Keys and values move in whole blocks: a prompt of one token costs as much as one of a block.
+TEST(Predict, MovesWholeBlocks) {
+  CostCurve reader = linear_curve(BackendKind::kCpu, {.prompt_token = 1, .step = 1}), writer = reader;
+  reader.kv_out_seconds = 0.25, writer.kv_in_seconds = 0.5;
+  const std::vector<CostCurve> both = {reader, writer};
+  const auto seconds = [&](int n_prompt) {
+    return predict(both, {.reads = 0, .writes = 1}, {.n_prompt = n_prompt, .n_generate = 2}).moving.seconds;
+  };
+  const double block = seconds(1);
+  const int tokens = static_cast<int>(block / 0.75);
+  EXPECT_GT(tokens, 1);
+  EXPECT_DOUBLE_EQ(block, 0.75 * tokens);
+  EXPECT_DOUBLE_EQ(seconds(tokens), block);
+  EXPECT_DOUBLE_EQ(seconds(tokens + 1), 2 * block);
+  EXPECT_DOUBLE_EQ(seconds(2 * tokens), 2 * block);
+  EXPECT_DOUBLE_EQ(seconds(2 * tokens + 1), 3 * block);
+}
+
 TEST(Predict, JoulesAreKnownOrNot) {
   CostCurve curve = linear_curve(BackendKind::kCpu, {.prompt_token = 1, .step = 1});
   EXPECT_FALSE(predict(curve, {}).total.joules);
