@@ -10,7 +10,7 @@ namespace tern::gpu {
 class ExpertRecorder {
  public:
   ExpertRecorder(Recording& recording, NormRecorder& norms)
-      : r_(recording), norms_(norms), layers_(recording), inputs_(recording, norms) {}
+      : r_(recording), layers_(recording), inputs_(recording, norms) {}
 
   Result<void> record(const step::Route& s);
   Result<void> record(const step::ExpertGlu& s);
@@ -50,7 +50,6 @@ class ExpertRecorder {
   Extent few_extent(const ExpertLinearConfig& config, const When& when) const;
 
   Recording& r_;
-  NormRecorder& norms_;
   FloatLayers layers_;
   FloatInputs inputs_;
 };
