@@ -79,5 +79,13 @@ TEST(Listing, RefusesSizesThatNoFileHas) {
   EXPECT_TRUE(parse_listing(with_name(R"("a.gguf", "size": 140737488355328)"), "o/n"));
 }
 
+TEST(Listing, NamesAtMost100000Files) {
+  std::string text = R"({"sha": "0123456789abcdef0123456789abcdef01234567", "siblings": [0)";
+  for (int i = 0; i < 100'000; ++i) text += ",0";
+  const auto refused = parse_listing(text + "]}", "o/n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "o/n: the repository has 100001 files, more than 100000");
+}
+
 }  // namespace
 }  // namespace tern::hub
