@@ -106,6 +106,7 @@ TEST(TransformerPlan, LayersGetInputsOfTheirOwn) {
   for (size_t i = 0; i < 5; ++i) first.push_back(plan.steps[i].name + " " + std::string(op_name(plan.steps[i].body)));
   EXPECT_EQ(first, (Steps{"per_layer_token_embd embed", "token_embd embed", "per_layer_model_proj float_linear",
                           "per_layer_proj_norm head_norm", "layer_inputs += layer_rows add"}));
+  EXPECT_EQ(std::get<step::Embed>(plan.steps[0].body).scale, 4) << "√(32 / 2)";
   int layer = 0;
   for (const Step& step : plan.steps) {
     const auto* mul = std::get_if<step::GluMul>(&step.body);
