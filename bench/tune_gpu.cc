@@ -4,10 +4,10 @@
 //   [--gpu NAME] [--no-norms | --no-fuse] [--full-head] [--wgsl DIR]
 //   [NAME=LANESxROWSxWORKGROUP | norm=N | attention=N | split=N | splits=N | splitwg=N | group=1 | heads=0 | stage=BITS
 //   | madefrom=N | groups=WORKGROUPxROUNDS | groupsfrom=N | int8=0 | ahead=N | fewcols=N | cols=N
-//   | incols=N | fcols=N | headm=N | fcolsfrom=N | headcolsfrom=N | ftilesfrom=N | narrowfrom=N | fewfrom=N |
-//   fewtiles=N | fewtokensfrom=N | fewtokens=TOKENSxFROMxROWSxSPLITSxTEAMS | headtilesfrom=N | etilesfrom=N | i8from=N
-//   | i8most=N | i8cols=N | etile=FEW | ftile=TILE | fglutile=TILE | ttile=TILE | tglutile=TILE | fewtile=FEW |
-//   fewtile2=FEW | headtile=FEW]...
+//   | incols=N | fcols=N | headm=N | fcolsfrom=N | headcolsfrom=N | ftilesfrom=N | narrowfrom=N | fewfrom=N
+//   | fewtiles=N | fewtokensfrom=N | fewtokens=TOKENSxFROMxROWSxSPLITSxTEAMS | headtilesfrom=N | etilesfrom=N
+//   | i8from=N | i8most=N | i8cols=N | etile=FEW | ftile=TILE | fglutile=TILE
+//   | ttile=TILE | tglutile=TILE | fewtile=FEW | fewtile2=FEW | headtile=FEW]...
 //
 // With --layers, only the model's first layers. With --full-head all logits are computed (Layouts::estimates).
 //

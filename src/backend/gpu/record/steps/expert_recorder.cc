@@ -90,19 +90,9 @@ Result<View<wgsl::Vec4<wgsl::F16>>> ExpertRecorder::halves(SlotId in, const step
   TRY(const Buffer* list, r_.work().expert_tiles());
   const View<wgsl::Vec4<wgsl::F16>> halved{{buffer, 0, 0}};
   const uint64_t at = uint64_t{4} * r_.work().expert_factors_at();
-  const View<wgsl::F32> factors{{list, at, list->bytes() - at}};
-  HalveTokensConfig config{.width = r_.width(in) / per_token, .caps = r_.caps(), .per_token = per_token};
+  const HalveTokensConfig config{.width = r_.width(in) / per_token, .caps = r_.caps(), .per_token = per_token};
   const Extent extent{.grid = {.x = per_token}, .axis = Axis::kY, .when = when};
-  const auto x = r_.work().float_quads(in);
-  if (norm.gain) {
-    CHECK(per_token == 1);
-    config.eps = norm.eps;
-    TRY(const BufferView gain, r_.weights().vector(*norm.gain));
-    TRY_STATUS(
-        r_.dispatch(r_.traced(norm_halves, config), extent, x, View<wgsl::Vec4<wgsl::F32>>{gain}, halved, factors));
-  } else {
-    TRY_STATUS(r_.dispatch(r_.traced(halve_tokens, config), extent, x, halved, factors));
-  }
+  TRY_STATUS(inputs_.halve(in, norm, config, extent, {halved, {{list, at, list->bytes() - at}}}));
   return halved;
 }
 

@@ -31,18 +31,20 @@ Result<HalvedTokens> FloatInputs::halve_tokens(SlotId in, const step::FloatNormO
   const bool of_logits = rows == Rows::kLogits;
   TRY(const Buffer* buffer, of_logits ? r_.work().logit_halves(r_.width(in)) : r_.work().halves());
   const HalvedTokens halved{{{buffer, 0, 0}}, {{&r_.work().token_scales(), 0, 0}}};
-  HalveTokensConfig config{.width = r_.width(in), .caps = r_.caps(), .rest_at = rest_at};
-  const Extent extent{.axis = Axis::kY, .rows = rows, .when = when};
-  const auto x = r_.work().float_quads(in);
-  if (norm.gain) {
-    config.eps = norm.eps;
-    TRY(const BufferView gain, r_.weights().vector(*norm.gain));
-    TRY_STATUS(r_.dispatch(r_.traced(gpu::norm_halves, config), extent, x, View<wgsl::Vec4<wgsl::F32>>{gain}, halved.x,
-                           halved.scales));
-  } else {
-    TRY_STATUS(r_.dispatch(r_.traced(gpu::halve_tokens, config), extent, x, halved.x, halved.scales));
-  }
+  const HalveTokensConfig config{.width = r_.width(in), .caps = r_.caps(), .rest_at = rest_at};
+  TRY_STATUS(halve(in, norm, config, {.axis = Axis::kY, .rows = rows, .when = when}, halved));
   return halved;
+}
+
+Result<void> FloatInputs::halve(SlotId in, const step::FloatNormOnRead& norm, HalveTokensConfig config,
+                                const Extent& extent, const HalvedTokens& to) {
+  const auto x = r_.work().float_quads(in);
+  if (!norm.gain) return r_.dispatch(r_.traced(gpu::halve_tokens, config), extent, x, to.x, to.scales);
+  CHECK(config.per_token == 1);  // no kernel norms the rows of a token one by one
+  config.eps = norm.eps;
+  TRY(const BufferView gain, r_.weights().vector(*norm.gain));
+  return r_.dispatch(r_.traced(gpu::norm_halves, config), extent, x, View<wgsl::Vec4<wgsl::F32>>{gain}, to.x,
+                     to.scales);
 }
 
 Result<std::vector<FloatInputs::Int8Read>> FloatInputs::int8_reads(const FloatRead& read, const WeightCoding& coding,

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "backend/gpu/kernels/float/halve_tokens.h"
 #include "backend/gpu/record/steps/norm_recorder.h"
 
 namespace tern::gpu {
@@ -30,6 +31,9 @@ class FloatInputs {
   // the rounding errors follow from row `rest_at` on.
   Result<HalvedTokens> halve_tokens(SlotId in, const step::FloatNormOnRead& norm, const When& when, Rows rows,
                                     uint32_t rest_at = 0);
+  // The same by this config and extent, to these views.
+  Result<void> halve(SlotId in, const step::FloatNormOnRead& norm, HalveTokensConfig config, const Extent& extent,
+                     const HalvedTokens& to);
   // What `read` reads as int8 in the runs of `when`, for products with weights of `coding`: left by a step before, or
   // made by a dispatch.
   struct Int8Read {

@@ -86,9 +86,9 @@ Result<std::optional<View<wgsl::F32>>> FloatRecorder::bias_view(std::span<const 
   return std::optional(View<wgsl::F32>{view});
 }
 
-Result<void> FloatRecorder::add_bias(const FloatMatrix::Part& part, const Out& out, const When& when) {
+Result<void> FloatRecorder::add_bias(uint32_t first, uint32_t count, const Out& out, const When& when) {
   if (!out.bias) return {};
-  const AddBiasConfig config{r_.width(out.slot), out.first + part.first, part.count};
+  const AddBiasConfig config{r_.width(out.slot), out.first + first, count};
   const Extent extent{.grid = {.x = ceil_div(config.count, kElementwiseWorkgroup)},
                       .axis = Axis::kY,
                       .rows = r_.rows_of(out.slot),
@@ -108,6 +108,7 @@ Result<void> FloatRecorder::linear(std::span<const Tensor* const> matrices, Slot
   for (const auto& phase : layers_.phases(w, matrix->parts.front().coding, rows, layout)) {
     if (phase.name == FloatPhase::kTiles) {
       TRY_STATUS(linear_many(*matrix, w, in, norm, out, phase.when));
+      TRY_STATUS(add_bias(0, matrix->parts.back().first + matrix->parts.back().count, out, phase.when));
       continue;
     }
     TRY(auto reads, inputs_.reads(in, norm, phase.when));
@@ -163,12 +164,12 @@ Result<void> FloatRecorder::linear_few(const FloatMatrix& matrix, const Tensor& 
           extent.when = in.when;
           TRY_STATUS(r_.dispatch(r_.traced(int8_linear, int8), extent, units, scales, in.rows.x, in.rows.runs,
                                  View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
-          TRY_STATUS(add_bias(part, out, in.when));
+          TRY_STATUS(add_bias(part.first, part.count, out, in.when));
         }
       } else if (phase.name == RowPhase::kColumns) {
         TRY_STATUS(r_.dispatch(r_.traced(float_linear_columns, several), extent_for(config, phase), units, scales, x,
                                gain, View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
-        TRY_STATUS(add_bias(part, out, phase.when));
+        TRY_STATUS(add_bias(part.first, part.count, out, phase.when));
       } else if (out.bias) {
         TRY_STATUS(r_.dispatch(r_.traced(float_linear_bias, config), extent_for(config, phase), units, scales, x, gain,
                                *out.bias, View<RowRange>{constant}, r_.work().floats(out.slot)));
@@ -215,10 +216,7 @@ Result<void> FloatRecorder::linear_many(const FloatMatrix& matrix, const Tensor&
   for (const FloatMatrix::Part& part : matrix.parts) {
     TRY(const BufferView constant, range_of(part, out));
     TRY(const bool is_recorded, linear_on_matrices(part, w, in, norm, out, when, x));
-    if (is_recorded) {
-      TRY_STATUS(add_bias(part, out, when));
-      continue;
-    }
+    if (is_recorded) continue;
     if (!normed) {
       TRY(normed, inputs_.normed(in, norm, when));
     }
@@ -232,7 +230,6 @@ Result<void> FloatRecorder::linear_many(const FloatMatrix& matrix, const Tensor&
     TRY_STATUS(r_.dispatch(r_.traced(gpu::float_matmul, config), per_tile(config, part.count, when),
                            View<WeightUnits>{part.units}, View<wgsl::U32>{part.scales}, r_.work().float_quads(*normed),
                            View<RowRange>{constant}, r_.params(), r_.work().floats(out.slot)));
-    TRY_STATUS(add_bias(part, out, when));
   }
   return {};
 }

@@ -51,8 +51,8 @@ class FloatRecorder {
   Result<bool> linear_on_matrices(const FloatMatrix::Part& part, const Tensor& w, SlotId in,
                                   const step::FloatNormOnRead& norm, const Out& out, const When& when,
                                   std::optional<HalvedTokens>& x);
-  // Adds the bias to the results of a part, after kernels that do not do it themselves.
-  Result<void> add_bias(const FloatMatrix::Part& part, const Out& out, const When& when);
+  // Adds the bias to the results of these rows of the matrix, after kernels that do not do it themselves.
+  Result<void> add_bias(uint32_t first, uint32_t count, const Out& out, const When& when);
   Result<std::optional<View<wgsl::F32>>> bias_view(std::span<const Tensor* const> biases);
   Result<BufferView> range_of(const FloatMatrix::Part& part, const Out& out);
   Result<bool> glu_on_matrices(const step::FloatGlu& s, const WeightStore::Glu& parts, const When& when);
